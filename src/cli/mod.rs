@@ -102,16 +102,17 @@ pub enum ParsedArgs {
 /// Parses a command line, whose first word is the program's name.
 pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> ParsedArgs {
     let args = help::with_help_flag(args.into_iter().collect());
-    if let [_, asked, words @ ..] = args.as_slice()
-        && asked == completion::COMPLETE_VERB
+    if let [_, verb, words @ ..] = args.as_slice()
+        && verb == completion::COMPLETE_VERB
     {
         return ParsedArgs::Completion(Box::new(completion::parse(words, definition())));
     }
     if help::asks_for_options(&args) {
         return ParsedArgs::Handled(print_help(&help::compacted(&help::options()), &args, world));
     }
-    let asks = wants_compat(&args, &world.environment);
-    let compat_of = |verb: Option<&str>| asks && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
+    let is_compat = wants_compat(&args, &world.environment);
+    let compat_of =
+        |verb: Option<&str>| is_compat && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
     let parsed = definition().try_get_matches_from(&args).and_then(|matches| {
         Ok((Arguments::from_arg_matches(&matches)?, compat_of(matches.subcommand_name())))
     });
@@ -123,20 +124,15 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
             Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(&text, Exit::Done, world, compat)),
             Err(error) => ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat)),
         },
-        Err(answer) if !answer.use_stderr() => {
-            ParsedArgs::Handled(print_help(&help::compacted(&answer.render().to_string()), &args, world))
+        Err(help) if !help.use_stderr() => {
+            ParsedArgs::Handled(print_help(&help::compacted(&help.render().to_string()), &args, world))
         }
-        Err(mistake) if parse_error::is_missing_verb(&mistake) => {
+        Err(error) if parse_error::is_missing_verb(&error) => {
             ParsedArgs::Handled(print_short_help(&args, world, compat))
         }
-        Err(mistake) => {
-            let color = help::color(&args);
-            ParsedArgs::Handled(refuse(
-                &parse_error::error(&mistake, verb, &definition()),
-                color,
-                world,
-                compat,
-            ))
+        Err(error) => {
+            let error = parse_error::error(&error, verb, &definition());
+            ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat))
         }
     }
 }

@@ -7,7 +7,6 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::collection::is_not_found;
 use super::connection::{ApiRequest, ApiResponse, Connection, RequestError, ResponseLimits};
 use super::listener::Listener;
 use super::observe::{CollectionObserver, CollectionScope, Observer, WatchScope};
@@ -77,10 +76,10 @@ impl Cluster {
     /// When the server cannot be reached or refuses the request.
     pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         self.check_served(type_).await?;
-        let path = format!("{}/{}", self.collection(type_, Some(namespace)), percent_encoded(name));
-        let response = self.connection.read(&path, is_not_found).await;
+        let path = self.connection.served.object(type_, Some(namespace), name);
+        let response = self.connection.read(&path, ApiResponse::is_not_found).await;
         let response = response.map_err(|failure| self.explain(type_, failure))?;
-        if is_not_found(&response) {
+        if response.is_not_found() {
             return Ok(None);
         }
         let object = Object::read(response.json());
@@ -97,9 +96,9 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be reached.
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
-        let path = format!("{}/{}", self.collection(&NAMESPACE, None), percent_encoded(name));
-        match self.connection.read(&path, is_not_found).await {
-            Ok(response) => Ok(!is_not_found(&response)),
+        let path = self.connection.served.object(&NAMESPACE, None, name);
+        match self.connection.read(&path, ApiResponse::is_not_found).await {
+            Ok(response) => Ok(!response.is_not_found()),
             Err(failure) if failure.is_forbidden() => Ok(true),
             Err(failure) => Err(self.connection.explain(failure)),
         }
@@ -181,7 +180,7 @@ impl Cluster {
     /// # Errors
     /// When the log cannot be read.
     pub async fn log_tail(&self, namespace: &str, place: &LogRef, lines: usize) -> Result<Vec<String>> {
-        let pod = format!("{}/{}", self.collection(&POD, Some(namespace)), percent_encoded(&place.pod));
+        let pod = self.connection.served.object(&POD, Some(namespace), &place.pod);
         let (container, previous) = (percent_encoded(&place.container), place.previous);
         let path = format!(
             "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
@@ -211,13 +210,9 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Object, WriteFailure> {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
-        let address = format!(
-            "{}/{}?fieldManager={}{dry_run}",
-            self.collection(type_, Some(namespace)),
-            percent_encoded(name),
-            percent_encoded(options.field_manager)
-        );
-        let response = self.connection.write(&ApiRequest::json_patch(&address, patch.body())).await;
+        let path = self.connection.served.object(type_, Some(namespace), name);
+        let path = format!("{path}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
+        let response = self.connection.write(&ApiRequest::json_patch(&path, patch.body())).await;
         let response = response.map_err(|failure| self.write_failure(failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }
@@ -233,7 +228,7 @@ impl Cluster {
         name: &str,
         uid: &str,
     ) -> Result<(), WriteFailure> {
-        let path = format!("{}/{}", self.collection(type_, Some(namespace)), percent_encoded(name));
+        let path = self.connection.served.object(type_, Some(namespace), name);
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
         let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(failure))
@@ -245,7 +240,7 @@ impl Cluster {
     /// # Errors
     /// When the pod was not evicted, or the outcome is unknown.
     pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
-        let path = format!("{}/{}/eviction", self.collection(&POD, Some(namespace)), percent_encoded(pod));
+        let path = self.connection.served.object(&POD, Some(namespace), pod) + "/eviction";
         let eviction = json!({
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
             "deleteOptions": {"preconditions": {"uid": uid}},

@@ -4,7 +4,6 @@
 //! warnings and slow responses to a [`Listener`](listener::Listener).
 
 pub mod access;
-mod collection;
 pub mod concurrently;
 mod connection;
 pub mod credential;

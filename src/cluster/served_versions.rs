@@ -1,4 +1,4 @@
-//! The API versions in which the server serves types that are not Kubernetes' own.
+//! The paths of objects in the API, and the versions in which the server serves types that are not Kubernetes' own.
 //!
 //! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
 //! preferred version. What is not among them is served in the older version, or not at all.
@@ -7,8 +7,8 @@ use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::collection::collection;
 use super::connection::{ApiResponse, Connection, RequestError};
+use super::page::percent_encoded;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::workload::KindSpec;
@@ -45,7 +45,8 @@ impl ServedVersions {
         Ok(*discovery != Discovery::NoGroup)
     }
 
-    /// Returns the path of the objects of a type, in the served version. No namespace stands for all.
+    /// Returns the path of the objects of a type, in the served version: `/apis/apps/v1/namespaces/shop/deployments`.
+    /// No namespace stands for all.
     pub(super) fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
         let is_preferred = match self.0.get() {
             _ if is_fixed(type_) => true,
@@ -54,7 +55,16 @@ impl ServedVersions {
             Some(Discovery::Forbidden) => false,
         };
         let version = if is_preferred { type_.versions().first() } else { type_.versions().last() };
-        collection(type_, version.copied().unwrap_or("v1"), namespace)
+        let version = version.copied().unwrap_or("v1");
+        let root =
+            if type_.group().is_empty() { "/api".to_owned() } else { format!("/apis/{}", type_.group()) };
+        let within = namespace.map(|namespace| format!("/namespaces/{}", percent_encoded(namespace)));
+        format!("{root}/{version}{}/{}", within.unwrap_or_default(), type_.plural())
+    }
+
+    /// Returns the path of one object. A type without namespaces has none.
+    pub(super) fn object(&self, type_: &ResourceType, namespace: Option<&str>, name: &str) -> String {
+        format!("{}/{}", self.collection(type_, namespace), percent_encoded(name))
     }
 }
 

@@ -6,7 +6,6 @@ mod template_ref;
 
 pub(in crate::command) use comparison::show_lines;
 pub use template_ref::TemplateRef;
-pub(in crate::command) use template_ref::with_history_hint;
 
 use self::comparison::ComparedTemplates;
 use self::elsewhere::{Elsewhere, SidesToCompare};

@@ -3,12 +3,14 @@
 use super::CommandOutcome;
 use crate::cluster::source::Source;
 use crate::command::targets::{BulkReader, Details, RevisionContent, TargetScope, find_workloads};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::revision::{Revision, RevisionWord};
 use crate::model::status::history::History;
 use crate::model::status::observation::Observation;
 use crate::model::text::secret::without_secrets;
+use crate::model::text::shell_command::command;
+use crate::model::workload::Workload;
 use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
 use crate::render::{compat_history, history as render, revision_document};
@@ -75,6 +77,14 @@ pub(super) async fn run(
         screen.exact(&render::json_list(&histories));
     }
     Ok(CommandOutcome { exit, errors })
+}
+
+/// Adds the command that lists the revisions to an error without a hint.
+pub(super) fn with_history_hint(error: Error, workload: &Workload) -> Error {
+    match error.next_step() {
+        Some(_) => error,
+        None => error.hint(command("kubectl rollout2 history {}", [workload.command_target()])),
+    }
 }
 
 /// Returns kubectl's message for a type without a history.

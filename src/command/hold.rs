@@ -4,7 +4,9 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::owners;
-use super::writing_verb::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
+use super::writing_verb::{
+    ChangeOptions, DryRun, Output, WritingVerb, print_as_read, print_effect, select_targets, unsupported,
+};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
@@ -70,7 +72,7 @@ pub(super) async fn run(
         let done = match request.verb {
             HoldVerb::Pause => pause_workload(workload, by, request, source, screen).await,
             HoldVerb::Resume { release_all } => {
-                resume_workload(&workload, release_all, request, source, screen).await
+                resume_workload(workload, release_all, request, source, screen).await
             }
         };
         results.record(done);
@@ -129,7 +131,7 @@ async fn pause_observed(
             if request.options.interactive {
                 screen.notes(std::mem::take(&mut effect)); // before the question
             }
-            write(workload, &patch, "paused", request, source, screen).await?;
+            write(observed, &patch, "paused", request, source, screen).await?;
             screen.notes(&effect);
             Ok(())
         }
@@ -137,19 +139,21 @@ async fn pause_observed(
 }
 
 async fn resume_workload(
-    workload: &Workload,
+    workload: Workload,
     release_all: bool,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    refuse_as_kubectl(workload, request.verb, screen)?;
+    refuse_as_kubectl(&workload, request.verb, screen)?;
+    let alone = Observation::of_alone(workload);
+    let workload = &alone.workload;
     if is_annotation_lost(workload) && !screen.is_compat() {
         let observed = observe_revisions(workload.clone(), source).await?;
         if !release_all {
             return refuse_lost_annotation(&observed);
         }
-        return write(workload, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
+        return write(&alone, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
     }
     match resume(workload, release_all)? {
         Resume::NotPaused => {
@@ -162,13 +166,13 @@ async fn resume_workload(
             screen.note(&words::step_hint(workload));
             Ok(())
         }
-        Resume::End(patch) => write(workload, &patch, "resumed", request, source, screen).await,
+        Resume::End(patch) => write(&alone, &patch, "resumed", request, source, screen).await,
         Resume::Forget(patch) => {
             screen.note(&words::hold_already_ended(workload, source.now()));
-            write(workload, &patch, "resumed", request, source, screen).await
+            write(&alone, &patch, "resumed", request, source, screen).await
         }
         Resume::Continue(patch) => {
-            write(workload, &patch, "resumed", request, source, screen).await?;
+            write(&alone, &patch, "resumed", request, source, screen).await?;
             screen.note(&words::step_hint(workload));
             Ok(())
         }
@@ -188,32 +192,34 @@ async fn observe_for_hold(
 }
 
 async fn write(
-    workload: &Workload,
+    observed: &Observation,
     patch: &Patch,
     operation: &str,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let options = &request.options;
+    let (workload, options) = (&observed.workload, &request.options);
     let (verb, prepared) = match request.verb {
         HoldVerb::Pause => ("pause", "its pause was prepared"),
         HoldVerb::Resume { .. } => ("resume", "it was to be resumed"),
     };
+    // A plan releases pods batch by batch, which `step --dry-run` shows.
+    let has_plan =
+        || Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
     if options.dry_run == DryRun::Client
-        && options.output == writing_verb::Output::Text
+        && options.output == Output::Text
         && !screen.is_compat()
+        && !has_plan()
     {
-        // A plan releases pods batch by batch, which `step --dry-run` shows.
-        let has_plan =
-            Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
-        let printed = if has_plan {
-            Ok(())
-        } else {
-            writing_verb::print_effect(workload, verb, patch, options, source, screen).await
-        };
-        if let Err(error) = printed {
-            screen.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
+        let is_complete = observed.pods.is_some();
+        let read =
+            if is_complete { Ok(observed.clone()) } else { observe(workload.clone(), source, screen).await };
+        match read {
+            Ok(observed) => print_effect(&observed, verb, patch, options, screen),
+            Err(error) => {
+                screen.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
+            }
         }
     }
     let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };
@@ -230,8 +236,7 @@ fn print_unchanged(
     if screen.is_compat() {
         return Err(kubectl_error(workload, &format!("is {words}")));
     }
-    let patch = Patch::of(workload.object());
-    writing_verb::print_change(workload, words, workload.object().json(), &patch, &request.options, screen);
+    print_as_read(workload, words, &request.options, screen);
     Ok(())
 }
 

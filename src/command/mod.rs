@@ -20,6 +20,7 @@ pub mod preview;
 pub mod restart;
 pub mod status;
 pub mod step;
+mod stop_signals;
 mod stuck_pods;
 pub mod targets;
 pub mod template_file;

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::diff::show_lines;
-use super::follow::stop_signals::{self, StopSignals};
+use super::stop_signals::{self, StopSignals};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::source::Source;
 use crate::command::targets::{BulkReader, Details, TargetScope};

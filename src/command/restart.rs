@@ -3,10 +3,13 @@
 use super::CommandOutcome;
 use super::follow;
 use super::owners;
-use super::writing_verb::{self, ChangeOptions, DryRun, WritingVerb, select_targets, unsupported};
+use super::writing_verb::{
+    ChangeOptions, DryRun, WritingVerb, print_effect, replace_stuck_pods_if_requested, select_targets,
+    shows_effect, unsupported,
+};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
-use crate::command::targets::TargetScope;
+use crate::command::targets::{TargetScope, observe};
 use crate::error::Result;
 use crate::model::change::restart::restart;
 use crate::model::status::effect::held_by;
@@ -59,8 +62,9 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     if !screen.is_compat() {
         owners::warn_of_kruise_rollout(&workload, screen);
-        if writing_verb::shows_effect(options, screen) || held_by(&workload).is_some() {
-            writing_verb::print_effect(&workload, "restart", &patch, options, source, screen).await?;
+        if shows_effect(options, screen) || held_by(&workload).is_some() {
+            let observed = observe(workload.clone(), source, screen).await?;
+            print_effect(&observed, "restart", &patch, options, screen);
         }
     }
     let question = format!("restart {}?", workload.target());
@@ -71,6 +75,6 @@ async fn restart_workload(
     if options.dry_run == DryRun::None && !screen.is_compat() {
         screen.notes(render::restart_receipt(&workload).as_slice());
     }
-    writing_verb::replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
     Ok(Workload::of(object).unwrap_or(workload))
 }

@@ -8,9 +8,12 @@ use self::notes::note_rollback;
 use super::CommandOutcome;
 use super::follow;
 use super::owners;
-use super::writing_verb::{self, ChangeOptions, DryRun, Output, WritingVerb, select_targets};
+use super::writing_verb::{
+    ChangeOptions, DryRun, Output, WritingVerb, confirm, confirm_on_terminal, print_change,
+    replace_stuck_pods_if_requested, select_targets,
+};
 use crate::cluster::source::Source;
-use crate::command::diff::with_history_hint;
+use crate::command::history::with_history_hint;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::{BulkReader, Details, TargetScope, observe, reread};
@@ -101,7 +104,7 @@ fn confirm_several(workloads: &[Workload], request: &Request, screen: &mut Scree
     }
     screen.notes(workloads.iter().map(|workload| format!("  {}", workload.target())));
     let question = format!("roll these {} workloads back?", workloads.len());
-    writing_verb::confirm_on_terminal(&question, &request.options, screen)
+    confirm_on_terminal(&question, &request.options, screen)
 }
 
 /// Reads all workloads together for a dry run. Otherwise each one is read just before its write.
@@ -149,14 +152,8 @@ async fn roll_back_workload(
             notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
             note_rollback(&observed.workload, screen);
             let workload = observed.workload;
-            writing_verb::replace_stuck_pods_if_requested(
-                &workload,
-                workload.object(),
-                &request.options,
-                source,
-                screen,
-            )
-            .await?;
+            replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, screen)
+                .await?;
             return Ok(workload);
         }
         let undo = undo(&observed, &target, &request.undo_options)?;
@@ -197,45 +194,35 @@ async fn write(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<PatchOutcome> {
-    let options = &request.options;
+    let (workload, options) = (&observed.workload, &request.options);
     show_changes(observed, undo, request, screen);
     let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
     notes::warn_of_stuck_pods(observed, undo, options, screen);
     notes::note_partition_rollback(undo, screen);
-    owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
+    owners::warn_of_apply(workload, &request.undo_options, screen);
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
-        writing_verb::print_change(
-            &observed.workload,
-            operation,
-            undo.patch.after(),
-            &undo.patch,
-            options,
-            screen,
-        );
-        return Ok(PatchOutcome::Applied(observed.workload.object().clone()));
+        print_change(workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        return Ok(PatchOutcome::Applied(workload.object().clone()));
     }
-    let question = format!("roll {} back to revision {}?", observed.workload.target(), undo.target.label());
+    let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
     if is_doubtful && !request.yes && !options.interactive {
-        writing_verb::confirm_on_terminal(&question, options, screen)?;
+        confirm_on_terminal(&question, options, screen)?;
     }
-    writing_verb::confirm(&question, options, screen)?;
-    let object =
-        match patch::apply(&undo.patch, &PatchTarget::of(&observed.workload), options, source, screen).await?
-        {
-            PatchOutcome::Applied(object) => object,
-            conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
-        };
-    writing_verb::print_change(&observed.workload, operation, object.json(), &undo.patch, options, screen);
+    confirm(&question, options, screen)?;
+    let object = match patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, screen).await? {
+        PatchOutcome::Applied(object) => object,
+        conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
+    };
+    print_change(workload, operation, object.json(), &undo.patch, options, screen);
     screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
-        record_cause(&observed.workload, undo.target, cause, options, source, screen).await;
+        record_cause(workload, undo.target, cause, options, source, screen).await;
     }
     if options.dry_run == DryRun::None {
         screen.notes(render::receipt(observed).as_slice());
     }
-    writing_verb::replace_stuck_pods_if_requested(&observed.workload, &object, options, source, screen)
-        .await?;
+    replace_stuck_pods_if_requested(workload, &object, options, source, screen).await?;
     Ok(PatchOutcome::Applied(object))
 }
 

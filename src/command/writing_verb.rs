@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::CommandOutcome;
 use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
-use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads, observe};
+use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
@@ -16,6 +16,7 @@ use crate::model::api::resource_type::ResourceType;
 use crate::model::change::patch::Patch;
 use crate::model::follow::FollowOptions;
 use crate::model::status::effect::Effect;
+use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 use crate::model::workload::kind::PodIdentity;
 use crate::render::screen::Screen;
@@ -162,25 +163,20 @@ pub(super) fn shows_effect(options: &ChangeOptions, screen: &Screen<'_>) -> bool
 }
 
 /// Prints what a verb does to the pods.
-///
-/// # Errors
-/// When the revisions cannot be read.
-pub(super) async fn print_effect(
-    workload: &Workload,
+pub(super) fn print_effect(
+    observed: &Observation,
     verb: &str,
     patch: &Patch,
     options: &ChangeOptions,
-    source: &Source,
     screen: &mut Screen<'_>,
-) -> Result<()> {
-    let observed = observe(workload.clone(), source, screen).await?;
-    let effect = render::verb_effect(workload, verb, &Effect::of_change(&observed, patch.after()));
+) {
+    let effect = Effect::of_change(observed, patch.after());
+    let effect = render::verb_effect(&observed.workload, verb, &effect);
     if shows_effect(options, screen) && options.output == Output::Text {
         screen.styled(&effect);
     } else {
         screen.styled_notes(&effect);
     }
-    Ok(())
 }
 
 /// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.
@@ -228,6 +224,17 @@ fn ask(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Resu
         return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
     }
     Ok(())
+}
+
+/// Prints a workload as it was read, without a change.
+pub(super) fn print_as_read(
+    workload: &Workload,
+    operation: &str,
+    options: &ChangeOptions,
+    screen: &mut Screen<'_>,
+) {
+    let object = workload.object();
+    print_change(workload, operation, object.json(), &Patch::of(object), options, screen);
 }
 
 /// Prints what was written, in the output format of the request.

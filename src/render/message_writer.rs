@@ -9,10 +9,10 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
+use super::drawn_frame::{DrawnFrame, drawing};
 use super::escape;
 use super::fit_width::{LongWord, cells, wrapped};
 use super::frame::Frame;
-use super::live::{DrawnFrame, drawing};
 use super::style::{Span, Style, text_of};
 use super::workflow_command::disarmed;
 use crate::model::text::secret::without_secrets;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{go_json, yaml};
+use super::{kubectl_json, yaml};
 use crate::model::api::object::drop_managed_fields;
 use crate::model::revision::Revision;
 use crate::model::workload::Workload;
@@ -38,7 +38,7 @@ pub fn name(document: &Value) -> String {
 /// Returns the document as kubectl's JSON.
 #[must_use]
 pub fn json(document: &Value) -> String {
-    go_json::go_json(document)
+    kubectl_json::kubectl_json(document)
 }
 
 /// Returns the document as kubectl's YAML.

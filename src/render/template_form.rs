@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::custom_columns::CustomColumns;
-use super::go_json;
+use super::kubectl_json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::jsonpath::{FoundValue, JsonPath, Numbers};
 
@@ -64,7 +64,7 @@ impl TemplateForm {
                 let list = |items: Vec<FoundValue<'_>>| {
                     Value::Array(items.into_iter().map(|item| item.value().clone()).collect())
                 };
-                Ok(found.into_iter().map(|items| go_json::go_json(&list(items))).collect())
+                Ok(found.into_iter().map(|items| kubectl_json::kubectl_json(&list(items))).collect())
             }
             Self::CustomColumns(columns) => {
                 let table = columns.table(rows.iter().copied(), has_headers, numbers);

@@ -1,6 +1,6 @@
 //! JSON, compared with the output of kubectl.
 
-use rollout2::render::go_json::go_json;
+use rollout2::render::kubectl_json::kubectl_json;
 use serde_json::{Map, Value};
 
 use crate::recorded;
@@ -12,7 +12,7 @@ fn a_stateful_set_with_an_earlier_template() {
     let mut template = recorded::stored_template(&db, "2");
     template.as_object_mut().expect("a template").remove("$patch");
     earlier["spec"]["template"] = template;
-    assert_eq!(go_json(&earlier), recorded::run("shop", "db.history-revision-2-json").stdout);
+    assert_eq!(kubectl_json(&earlier), recorded::run("shop", "db.history-revision-2-json").stdout);
 }
 
 /// A real kubectl (1.33) printed these files for objects with nearly every field set.
@@ -25,7 +25,7 @@ fn the_fields_have_the_order_of_kubectl() {
         include_str!("typed/daemonset.json"),
     ] {
         let object: Value = serde_json::from_str(printed).expect("JSON");
-        assert_eq!(go_json(&reversed(object)), printed);
+        assert_eq!(kubectl_json(&reversed(object)), printed);
     }
 }
 
@@ -33,7 +33,7 @@ fn the_fields_have_the_order_of_kubectl() {
 fn no_field_is_lost() {
     for kind in ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Pod"] {
         for object in recorded::objects("shop", kind) {
-            let read: Value = serde_json::from_str(&go_json(&object)).expect("JSON");
+            let read: Value = serde_json::from_str(&kubectl_json(&object)).expect("JSON");
             assert_eq!(read, object);
         }
     }

@@ -1,7 +1,7 @@
 //! Single frames of the live display, as the terminal shows them.
 
 use rollout2::model::follow::Follower;
-use rollout2::render::live::drawing;
+use rollout2::render::drawn_frame::drawing;
 use rollout2::world::Terminal;
 
 use crate::emulator::Emulator;

@@ -1,8 +1,8 @@
 //! Sequences of frames: each frame replaces the previous one and changes nothing else on the terminal.
 
 use proptest::prelude::*;
+use rollout2::render::drawn_frame::{DrawnFrame, drawing};
 use rollout2::render::frame::{Frame, FrameLine};
-use rollout2::render::live::{DrawnFrame, drawing};
 use rollout2::render::style::Style;
 use rollout2::world::Terminal;
 

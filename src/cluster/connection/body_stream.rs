@@ -1,17 +1,12 @@
-//! Streamed responses: watches and logs.
+//! The body of a streamed response: a watch or a log.
 
-use http::{Response, StatusCode};
+use http::Response;
 use http_body_util::BodyExt;
 use kube::client::Body;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
-use super::Connection;
-use super::request::ApiRequest;
 use super::request_error::RequestError;
-use super::response::ApiResponse;
-use super::response_limits::ResponseLimits;
 use super::transport_error::TransportError;
-use crate::cluster::notice::Notice;
 
 /// The limit of a streamed response, in bytes. A watch lasts half a minute.
 const LONGEST_STREAM: usize = 1 << 30;
@@ -30,85 +25,8 @@ pub(crate) struct BodyStream {
     taken: usize,
 }
 
-impl Connection {
-    /// Opens a streamed response. After a 401 it sends the request once more with a renewed credential, if
-    /// there is one. It retries nothing else.
-    ///
-    /// # Errors
-    /// When no response arrives, or an error response.
-    pub(in crate::cluster) async fn stream(&self, path: &str) -> Result<BodyStream, RequestError> {
-        let response = self.get_authenticated(&ApiRequest::stream(path)).await?;
-        if !response.status().is_success() {
-            let complete = self.read_body(response, ResponseLimits::of_response().bytes());
-            let response = timeout(self.timeouts.request, complete).await;
-            return Err(RequestError::Status(
-                response.unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))?,
-            ));
-        }
-        Ok(BodyStream::new(response))
-    }
-
-    /// Reads a path once, without a notice. The observer retries, and reports an outage in one line for all
-    /// its requests.
-    ///
-    /// # Errors
-    /// When no response arrives, or when the response is neither JSON with a 2xx status nor `expected`.
-    pub(in crate::cluster) async fn read_once(
-        &self,
-        path: &str,
-        expected: impl Fn(&ApiResponse) -> bool,
-    ) -> Result<ApiResponse, RequestError> {
-        self.read_once_within(&mut ResponseLimits::of_response(), path, expected).await
-    }
-
-    /// Reads one of several responses that share bytes and time: the pages of a list.
-    ///
-    /// # Errors
-    /// As [`read_once`](Self::read_once), and when the responses take more than they may.
-    pub(in crate::cluster) async fn read_once_within(
-        &self,
-        limits: &mut ResponseLimits,
-        path: &str,
-        expected: impl Fn(&ApiResponse) -> bool,
-    ) -> Result<ApiResponse, RequestError> {
-        let deadline = limits.until(Instant::now() + self.timeouts.request);
-        let request = ApiRequest::get(path);
-        let complete =
-            Box::pin(async { self.read_body(self.get_authenticated(&request).await?, limits.bytes()).await });
-        let response = timeout_at(deadline, complete).await;
-        let response = response.unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))?;
-        limits.spend(response.body().len());
-        if response.is_json_success() || expected(&response) {
-            Ok(response)
-        } else {
-            Err(RequestError::Status(response))
-        }
-    }
-
-    async fn get_authenticated(&self, request: &ApiRequest<'_>) -> Result<Response<Body>, RequestError> {
-        let response =
-            self.send(self.client().await?, request.to_http().map_err(RequestError::NotSent)?).await?;
-        if response.status() == StatusCode::UNAUTHORIZED
-            && let Some(renewed) = self.renew_client().await?
-        {
-            return self.send(renewed, request.to_http().map_err(RequestError::NotSent)?).await;
-        }
-        Ok(response)
-    }
-
-    /// Returns the server as `HOST:PORT`.
-    pub(in crate::cluster) fn server(&self) -> String {
-        self.api_server.address()
-    }
-
-    /// Reports a notice to the listener.
-    pub(in crate::cluster) fn notify(&self, notice: &Notice) {
-        self.listener.notify(notice);
-    }
-}
-
 impl BodyStream {
-    fn new(response: Response<Body>) -> Self {
+    pub(super) fn new(response: Response<Body>) -> Self {
         Self { body: response.into_body(), buffer: Vec::new(), searched: 0, taken: 0 }
     }
 

@@ -13,6 +13,7 @@ mod response_limits;
 mod retry;
 mod round_trips;
 mod shared_notices;
+mod single_attempt;
 mod timeouts;
 mod transport;
 mod transport_error;
@@ -154,7 +155,7 @@ impl Connection {
         let mut first = Some(self.client().await?);
         let deadline = limits.until(self.deadline());
         let bytes = limits.bytes();
-        let tell = |failure: &RequestError, pause| {
+        let notify = |failure: &RequestError, pause| {
             let (server, reason) = (self.api_server.address(), failure.summary());
             self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
         };
@@ -170,7 +171,7 @@ impl Connection {
             }
         };
         // On the heap, because a caller that sends several requests concurrently stores all of these futures.
-        let response = Box::pin(retry::retry_until(deadline, once, tell)).await?;
+        let response = Box::pin(retry::retry_until(deadline, once, notify)).await?;
         limits.spend(response.body().len());
         Ok(response)
     }
@@ -189,6 +190,15 @@ impl Connection {
         }
     }
 
+    /// Returns the server as `HOST:PORT`.
+    pub(super) fn server(&self) -> String {
+        self.api_server.address()
+    }
+
+    /// Reports a notice to the listener.
+    pub(super) fn notify(&self, notice: &Notice) {
+        self.listener.notify(notice);
+    }
     /// Turns a request error into an error for the user, with a hint.
     pub(super) fn explain(&self, failure: RequestError) -> Error {
         self.api_server.explain(failure)

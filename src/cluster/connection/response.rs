@@ -51,6 +51,11 @@ impl ApiResponse {
             && self.status_error().is_some_and(|status_error| status_error.reason == reason)
     }
 
+    /// Whether the API server answered that the object does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.has_reason("NotFound")
+    }
+
     /// Returns the reason and message of the `Status` object in the body, if there is one.
     pub(super) fn status_error(&self) -> Option<StatusError> {
         let status = self.json();

@@ -39,14 +39,14 @@ pub(in crate::cluster) struct PluginContext {
 ///
 /// # Errors
 /// When the plugin is missing, fails, exceeds its limit, or prints no valid credential.
-pub(super) async fn run(exec: &ExecConfig, world: &PluginContext) -> Result<PluginCredential> {
+pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
     let plugin = ExecPlugin::of(exec)?;
-    let interactive = plugin.is_interactive(exec, world)?;
-    let mut child = plugin.start(exec, world, interactive)?;
-    let limit = (!interactive).then_some(world.limit);
+    let interactive = plugin.is_interactive(exec, context)?;
+    let mut child = plugin.start(exec, context, interactive)?;
+    let limit = (!interactive).then_some(context.limit);
     let running = || Notice::PluginRunning { command: plugin.command.to_owned(), limit };
     let finished =
-        world.listener.notify_if_slow(world.notice_after, plugin.finish(&mut child, world), running);
+        context.listener.notify_if_slow(context.notice_after, plugin.finish(&mut child, context), running);
     let stdout = match limit {
         Some(limit) => tokio::time::timeout(limit, finished).await.map_err(|_| plugin.timed_out(limit))??,
         None => finished.await?,
@@ -68,18 +68,18 @@ impl<'a> ExecPlugin<'a> {
     }
 
     /// Whether the plugin gets the terminal.
-    fn is_interactive(&self, exec: &ExecConfig, world: &PluginContext) -> Result<bool> {
+    fn is_interactive(&self, exec: &ExecConfig, context: &PluginContext) -> Result<bool> {
         match exec.interactive_mode {
             Some(ExecInteractiveMode::Never) => Ok(false),
-            Some(ExecInteractiveMode::Always) if !world.stdin_is_terminal => Err(self.needs_terminal()),
-            _ => Ok(world.stdin_is_terminal),
+            Some(ExecInteractiveMode::Always) if !context.stdin_is_terminal => Err(self.needs_terminal()),
+            _ => Ok(context.stdin_is_terminal),
         }
     }
 
-    fn start(&self, exec: &ExecConfig, world: &PluginContext, interactive: bool) -> Result<Child> {
+    fn start(&self, exec: &ExecConfig, context: &PluginContext, interactive: bool) -> Result<Child> {
         let mut command = Command::new(self.command);
         command.args(exec.args.iter().flatten());
-        command.env_clear().envs(world.environment.iter());
+        command.env_clear().envs(context.environment.iter());
         for variable in exec.env.iter().flatten() {
             if let (Some(name), Some(value)) = (variable.get("name"), variable.get("value")) {
                 command.env(name, value);
@@ -97,7 +97,7 @@ impl<'a> ExecPlugin<'a> {
     }
 
     /// Waits for the plugin to exit, and reports the lines of its stderr meanwhile.
-    async fn finish(&self, child: &mut Child, world: &PluginContext) -> Result<Vec<u8>> {
+    async fn finish(&self, child: &mut Child, context: &PluginContext) -> Result<Vec<u8>> {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let read = async {
             let mut bytes = Vec::new();
@@ -118,7 +118,7 @@ impl<'a> ExecPlugin<'a> {
                     () = over.notified() => None,
                 };
                 let Some(line) = line else { return last };
-                world.listener.notify(&Notice::PluginOutput(line.clone()));
+                context.listener.notify(&Notice::PluginOutput(line.clone()));
                 last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
             }
         };

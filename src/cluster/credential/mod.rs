@@ -36,12 +36,12 @@ impl Credential {
     ///
     /// # Errors
     /// When the file or the plugin does not provide a credential, or the token is not a valid header value.
-    pub(super) async fn obtain(user: &AuthInfo, world: &PluginContext, now: Timestamp) -> Result<Self> {
-        let credential = Self::load(user, world, now).await?;
+    pub(super) async fn obtain(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
+        let credential = Self::load(user, context, now).await?;
         if credential.can_be_sent() { Ok(credential) } else { Err(unsendable_token()) }
     }
 
-    async fn load(user: &AuthInfo, world: &PluginContext, now: Timestamp) -> Result<Self> {
+    async fn load(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
         let mut ready = user.clone();
         if let Some(provider) = &user.auth_provider {
             // kube renews OpenID Connect tokens itself, with the refresh token.
@@ -75,7 +75,7 @@ impl Credential {
         let Some(exec) = ready.exec.take() else {
             return Ok(Self::permanent(ready));
         };
-        let loaded = exec_plugin::run(&exec, world).await?;
+        let loaded = exec_plugin::run(&exec, context).await?;
         if let Some(token) = loaded.token {
             ready.token = Some(token.0.into());
         }

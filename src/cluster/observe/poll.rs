@@ -4,7 +4,6 @@ use tokio::sync::mpsc;
 
 use super::reflector::{Reflector, ReflectorError};
 use super::update::{Delta, Update};
-use crate::cluster::collection::is_not_found;
 use crate::cluster::connection::{ApiResponse, RequestError, ResponseLimits};
 use crate::cluster::page::{Pages, percent_encoded};
 use crate::error::{Error, ErrorKind};
@@ -36,8 +35,8 @@ impl Reflector {
                 continue;
             };
             let path = format!("{}/{}", self.collection, percent_encoded(&watched.name));
-            let response = self.shared.connection.read_once(&path, is_not_found).await?;
-            if !is_not_found(&response) {
+            let response = self.shared.connection.read_once(&path, ApiResponse::is_not_found).await?;
+            if !response.is_not_found() {
                 kept.extend(Object::read(response.json()).ok().and_then(|object| self.keep(object)));
             }
         }

@@ -94,18 +94,8 @@ impl Reflector {
         namespace: &str,
         shared: Arc<Shared>,
     ) -> Self {
-        let mut reflector = Self {
-            id,
-            type_,
-            namespace: Some(namespace.to_owned()),
-            collection: shared.connection.served.collection(type_, Some(namespace)),
-            query: String::new(),
-            shared,
-            kept: KeptObjects::OfTargets,
-            mode: ReadMode::Watch,
-            version: None,
-            allowed: BTreeSet::new(),
-        };
+        let all = Self::of_all(id, type_, Some(namespace), String::new(), false, shared);
+        let mut reflector = Self { kept: KeptObjects::OfTargets, ..all };
         reflector.query = reflector.narrow_query();
         reflector
     }

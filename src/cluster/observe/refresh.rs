@@ -6,9 +6,8 @@ use super::poll::unusable_list;
 use super::shared::Shared;
 use super::update::{ParsedObject, StoredObject};
 use super::watched_target::WatchedTarget;
-use crate::cluster::collection::is_not_found;
 use crate::cluster::connection::{ApiResponse, RequestError, ResponseLimits, backoff_after};
-use crate::cluster::page::{Pages, label_query, percent_encoded};
+use crate::cluster::page::{Pages, label_query};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::follow::TargetEvent;
@@ -49,19 +48,15 @@ impl Attempts {
 
 async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<TargetEvent, RequestError> {
     let type_ = watched.kind.type_();
-    let path = format!(
-        "{}/{}",
-        shared.connection.served.collection(type_, Some(&watched.namespace)),
-        percent_encoded(&watched.name)
-    );
+    let path = shared.connection.served.object(type_, Some(&watched.namespace), &watched.name);
     let mut attempts = Attempts::default();
     let response = loop {
-        match shared.connection.read_once(&path, is_not_found).await {
+        match shared.connection.read_once(&path, ApiResponse::is_not_found).await {
             Ok(response) => break response,
             Err(failure) => attempts.pause(failure).await?,
         }
     };
-    if is_not_found(&response) {
+    if response.is_not_found() {
         return Ok(TargetEvent::Deleted);
     }
     let Some(workload) = Object::read(response.json()).ok().and_then(Workload::of) else {

@@ -1,5 +1,6 @@
 //! One side of a diff: the word for it, and its template.
 
+use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
@@ -45,12 +46,4 @@ fn only_one_revision(workload: &Workload) -> Error {
         format!("{target} has only one revision: there is no earlier one to compare"),
     )
     .hint(command("kubectl rollout2 diff {} current live", [workload.command_target()]))
-}
-
-/// Adds the command that lists the revisions to an error without a hint.
-pub(in crate::command) fn with_history_hint(error: Error, workload: &Workload) -> Error {
-    match error.next_step() {
-        Some(_) => error,
-        None => error.hint(command("kubectl rollout2 history {}", [workload.command_target()])),
-    }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::stop_signals;
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::WatchScope;
 use crate::command::follow::event_source::{EventSource, Received};
+use crate::command::stop_signals;
 use crate::exit::Exit;
 use crate::model::follow::{
     FollowMode, FollowOptions, Follower, FollowerEvent, FollowerRequest, Now, Outcome, PodRef, Report,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{Observer, WatchScope};
+use crate::command::stop_signals::StopSignals;
 use crate::error::Error;
 use crate::model::follow::{FollowerEvent, LogLines, LogRef, Now, TargetEvent, TargetId};
 use crate::model::workload::Workload;

@@ -4,7 +4,6 @@ pub(super) mod event_loop;
 pub(super) mod event_source;
 pub(super) mod frame_reporter;
 pub(in crate::command) mod line_reporter;
-pub(in crate::command) mod stop_signals;
 mod undo_on_failure;
 
 use tokio::time::Instant;

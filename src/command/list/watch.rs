@@ -9,7 +9,7 @@ use super::request::{Output, Request};
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{CollectionObserver, CollectionScope};
 use crate::command::CommandOutcome;
-use crate::command::follow::stop_signals::{self, StopSignals};
+use crate::command::stop_signals::{self, StopSignals};
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;

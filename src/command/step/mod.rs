@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use super::CommandOutcome;
 use super::follow::frame_reporter::FrameReporter;
-use super::follow::stop_signals;
 use super::identity::identity;
 use super::owners;
+use super::stop_signals;
 use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;

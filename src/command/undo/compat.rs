@@ -4,11 +4,10 @@ use crate::cluster::source::Source;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe_revisions;
-use crate::command::writing_verb::{self, ChangeOptions, DryRun};
+use crate::command::writing_verb::{ChangeOptions, DryRun, print_as_read};
 use crate::error::Result;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::patch::Patch;
 use crate::model::change::undo::{TargetRevision, UndoOptions, is_live, refused_while_paused, undo};
 use crate::model::workload::Workload;
 use crate::render::screen::Screen;
@@ -39,42 +38,24 @@ pub(super) async fn as_kubectl(
     let observed = observe_revisions(workload, source).await?;
     let workload = &observed.workload;
     let target = to_revision.find_as_kubectl(&observed)?;
-    let untouched = Patch::of(workload.object());
     let template = target.template();
     let template = screen.shown(template.json());
-    let mut report = |operation: &str| {
-        writing_verb::print_change(
-            workload,
-            operation,
-            workload.object().json(),
-            &untouched,
-            options,
-            screen,
-        );
-    };
     if options.dry_run == DryRun::Client {
-        report(&compat_undo::dry_run(workload, &template));
+        print_as_read(workload, &compat_undo::dry_run(workload, &template), options, screen);
         return Ok(());
     }
     if workload.is_paused() {
         return Err(refused_while_paused(workload));
     }
     if is_live(&observed, target) {
-        report(&compat_undo::skipped(to_revision));
+        print_as_read(workload, &compat_undo::skipped(to_revision), options, screen);
         return Ok(());
     }
     let undo = undo(&observed, target, undo_options)?;
     let subject = PatchTarget::of(workload).with_error_prefix(compat_undo::failing(to_revision));
     match patch::apply(&undo.patch, &subject, options, source, screen).await? {
         PatchOutcome::Applied(_) => {
-            writing_verb::print_change(
-                workload,
-                "rolled back",
-                workload.object().json(),
-                &untouched,
-                options,
-                screen,
-            );
+            print_as_read(workload, "rolled back", options, screen);
             Ok(())
         }
         PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),

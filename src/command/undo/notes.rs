@@ -2,8 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::command::writing_verb::{self, ChangeOptions, Output};
-use crate::model::change::patch::Patch;
+use crate::command::writing_verb::{ChangeOptions, Output, print_as_read};
 use crate::model::change::plan::is_rollback_held;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{Doubt, TargetRevision, Undo, doubts};
@@ -110,8 +109,7 @@ pub(super) fn print_skipped(
         // An empty patch: there is nothing to change.
         Output::Patch => screen.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
-            let patch = Patch::of(workload.object());
-            writing_verb::print_change(workload, "", workload.object().json(), &patch, options, screen);
+            print_as_read(workload, "", options, screen);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose};
 use super::between_batches::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
-use super::existing::{ExistingPlan, Origin, find_plan, nothing_to_release};
+use super::existing_plan::{ExistingPlan, Origin, find_plan, nothing_to_release};
 use super::lease_upkeep::foreign_lease;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::report::{Beginning, StepReport};

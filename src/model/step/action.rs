@@ -1,5 +1,7 @@
 //! What `reconcile` decides on.
 
+use serde_json::Value;
+
 use super::outcome::{BatchFailure, StepOutcome};
 use super::report::StepReport;
 use crate::model::change::patch::Patch;
@@ -38,6 +40,20 @@ pub(super) enum Action {
     Finish(StepOutcome),
     /// End the command now.
     End(StepOutcome),
+}
+
+/// A way to release the next slots of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Release {
+    /// Write another update strategy.
+    Strategy {
+        /// The strategy.
+        set: Value,
+        /// The slots that it releases.
+        slots: Vec<String>,
+    },
+    /// Delete one wave of pods: each slot with its pod.
+    Wave(Vec<(String, PodRef)>),
 }
 
 /// A patch of the workload.

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Decision, Purpose};
+use super::action::{Action, Decision, Purpose, Release};
 use super::causes::reasons;
 use super::outcome::{BatchFailure, CheckResult, StepOutcome, StopReason};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
-use super::step_kind::Release;
 use super::timers::CheckState;
 use super::view_builder::finished_batch;
 use crate::model::change::plan::{BatchRecord, Reach};

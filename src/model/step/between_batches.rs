@@ -1,15 +1,15 @@
 //! No batch is under way: ends, waits, or begins the next batch.
 
-use super::action::{Action, Decision, Purpose};
+use super::action::{Action, Decision, Purpose, Release};
 use super::batch_in_progress::{failed, fatal_cause, released};
 use super::batches::{self, Next};
 use super::causes::{GRACE, reasons};
 use super::completing::restore_fields;
 use super::outcome::{StepOutcome, StopReason};
+use super::partition::is_complete;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::PlanState;
-use super::step_kind::Release;
 use super::timers::CheckState;
 use super::view_builder::finished_batch;
 use crate::model::change::plan::BatchRecord;
@@ -142,7 +142,7 @@ fn finish_plan(state: &PlanState<'_>) -> Decision {
     if state.slots.kind.is_settled(context).is_some() {
         return restore_fields(state);
     }
-    if state.slots.kind.is_complete(context) {
+    if is_complete(context) {
         let patch = context.record.ending(context.workload());
         let why = "the update is complete: restore the original strategy";
         let reports = gone_batch(state).into_iter().collect();

@@ -1,6 +1,6 @@
 //! The latest state of the cluster, from watches and refreshes.
 
-use super::existing::find_plan;
+use super::existing_plan::find_plan;
 use super::kind_lookup::step_kind;
 use super::request::Request;
 use super::situation::Situation;

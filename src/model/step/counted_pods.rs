@@ -8,16 +8,13 @@
 use std::cmp::Reverse;
 
 use super::daemon_set::DaemonSets;
-use super::partition::{
-    allowed, is_complete, lower_partition, own_node_selector, own_partition, released_from, skippable_node,
-};
+use super::partition::{own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
-use super::step_kind::{Release, StepKind};
+use super::step_kind::StepKind;
 use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::change::plan::BatchRecord;
 use crate::model::workload::kind::PodIdentity;
 use crate::model::workload::{Workload, strategy};
 
@@ -91,20 +88,6 @@ impl StepKind for CountedPods {
         (0..as_count(wanted)).map(slot).collect()
     }
 
-    fn release(
-        &self,
-        context: &PlanContext<'_>,
-        slots: &[PodSlot<'_>],
-        batch: &BatchRecord,
-        free: Option<usize>,
-    ) -> Option<Release> {
-        lower_partition(context, slots, batch, free)
-    }
-
-    fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        allowed(context, wanted)
-    }
-
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.
     fn beside(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
         let budget = context.workload().update_budget();
@@ -119,10 +102,6 @@ impl StepKind for CountedPods {
     /// The selector of the strategy leaves the nodes out. Outdated pods of other kinds have no known order.
     fn skips_unready_nodes(&self) -> bool {
         true
-    }
-
-    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
-        is_complete(context)
     }
 }
 
@@ -139,7 +118,7 @@ fn pods<'a>(context: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
         PodIdentity::Ordinal => outdated.sort_by_key(|pod| Reverse(pod.ordinal)),
         PodIdentity::Node => {
             let is_skipped = |pod: &Pod| skippable_node(context, pod).is_some();
-            outdated.sort_by_key(|pod| (!selects(context, pod), is_skipped(pod), Reverse(&pod.node)));
+            outdated.sort_by_cached_key(|pod| (!selects(context, pod), is_skipped(pod), Reverse(&pod.node)));
         }
     }
     (updated, outdated)

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::action::Release;
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot};
-use super::step_kind::{Release, StepKind};
+use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
@@ -124,10 +125,6 @@ impl StepKind for DaemonSets {
 
     fn skips_unready_nodes(&self) -> bool {
         true
-    }
-
-    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
-        context.observed.is_observed()
     }
 }
 

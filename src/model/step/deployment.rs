@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 
+use super::action::Release;
 use super::request::Request;
 use super::slot::{PlanContext, PodSlot, max_unavailable};
-use super::step_kind::{Release, StepKind};
+use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::plan::BatchRecord;
@@ -35,10 +36,6 @@ impl StepKind for Deployments {
             );
             return Err(Error::new(ErrorKind::Refused, sentence).hint("use the strategy RollingUpdate"));
         }
-        Ok(())
-    }
-
-    fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -130,14 +127,6 @@ impl StepKind for Deployments {
 
     fn counts_pods(&self) -> bool {
         true
-    }
-
-    fn skips_unready_nodes(&self) -> bool {
-        false
-    }
-
-    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
-        context.observed.is_observed()
     }
 }
 

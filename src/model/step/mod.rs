@@ -28,7 +28,7 @@ mod counted_pods;
 mod daemon_set;
 mod deployment;
 mod ending;
-mod existing;
+mod existing_plan;
 mod kind_lookup;
 mod lease_upkeep;
 mod on_event;

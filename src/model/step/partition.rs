@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::slot::{PlanContext, PodSlot, max_unavailable};
-use super::step_kind::Release;
+use super::action::Release;
+use super::slot::{PlanContext, PodSlot};
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
@@ -102,19 +102,7 @@ pub(super) fn own_partition(context: &PlanContext<'_>) -> i64 {
     if record.plan.below_partition { 0 } else { record.hold.own_partition(context.workload()) }
 }
 
-/// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.
-pub(super) fn allowed(context: &PlanContext<'_>, wanted: usize) -> usize {
-    let limit = max_unavailable(context.pace(), wanted);
-    own_limit(context.workload()).map_or(limit, |own| own.min(limit))
-}
-
-/// Returns how many pods the workload's own budget lets be unavailable, for the kinds of OpenKruise.
-pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
-    let own = usize::try_from(workload.update_budget().unavailable).unwrap_or_default();
-    (!workload.kind().is_built_in).then_some(own)
-}
-
-/// Whether the controller considers the update complete. If the original partition keeps no pod, the controller must
+/// Whether the controller considers the update complete, so that the original strategy can be restored. If the original partition keeps no pod, the controller must
 /// report the new revision as the current one, if it reports that. Until then it would create pods below a partition
 /// from the old revision.
 pub(super) fn is_complete(context: &PlanContext<'_>) -> bool {

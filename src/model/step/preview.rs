@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batches::Next;
-use super::existing::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
+use super::existing_plan::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::request::Request;
 use super::situation::Situation;

@@ -1,4 +1,4 @@
-//! What `reconcile` decides with.
+//! The input of `reconcile`: the command, and everything that was observed at one moment.
 
 use super::kind_lookup::step_kind;
 use super::request::{Identity, Request};

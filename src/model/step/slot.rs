@@ -200,6 +200,12 @@ pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
     pace.max_unavailable.map_or(1, |amount| amount.pods_of(wanted)).min(most)
 }
 
+/// Returns how many pods the workload's own budget lets be unavailable, for the kinds of OpenKruise.
+pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
+    let own = usize::try_from(workload.update_budget().unavailable).unwrap_or_default();
+    (!workload.kind().is_built_in).then_some(own)
+}
+
 /// Counts the slots that are unavailable.
 pub(super) fn unavailable<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace: &Pace) -> usize {
     slots.into_iter().filter(|slot| slot.is_unavailable(pace)).count()

@@ -1,11 +1,10 @@
 //! Stepping a StatefulSet: lowers its partition from the highest ordinal. Also an Advanced StatefulSet of OpenKruise.
 
-use super::partition::{allowed, is_complete, lower_partition, own_partition, released_from};
+use super::partition::{own_partition, released_from};
 use super::request::Request;
 use super::slot::{ExcludedBy, PlanContext, PodSlot};
-use super::step_kind::{Release, StepKind};
+use super::step_kind::StepKind;
 use crate::error::Result;
-use crate::model::change::plan::BatchRecord;
 use crate::model::workload::Workload;
 use crate::model::workload::reserved_ordinals::ordinals;
 
@@ -15,10 +14,6 @@ impl StepKind for StatefulSets {
     fn check_request(&self, _: &Workload, request: &Request) -> Result<()> {
         request.pace.refuse_surge()?;
         request.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")
-    }
-
-    fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
-        Ok(())
     }
 
     /// Returns a slot for each ordinal, highest first.
@@ -55,27 +50,5 @@ impl StepKind for StatefulSets {
         let mut slots: Vec<_> = (0..).zip(ordinals).map(slot).collect();
         slots.reverse();
         slots
-    }
-
-    fn release(
-        &self,
-        context: &PlanContext<'_>,
-        slots: &[PodSlot<'_>],
-        batch: &BatchRecord,
-        free: Option<usize>,
-    ) -> Option<Release> {
-        lower_partition(context, slots, batch, free)
-    }
-
-    fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        allowed(context, wanted)
-    }
-
-    fn skips_unready_nodes(&self) -> bool {
-        false
-    }
-
-    fn is_complete(&self, context: &PlanContext<'_>) -> bool {
-        is_complete(context)
     }
 }

@@ -1,12 +1,11 @@
 //! What differs between the kinds that can be stepped.
 
-use serde_json::Value;
-
+use super::action::Release;
+use super::partition::lower_partition;
 use super::request::Request;
-use super::slot::{PlanContext, PodSlot, max_unavailable};
+use super::slot::{PlanContext, PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::change::plan::BatchRecord;
-use crate::model::follow::PodRef;
 use crate::model::workload::Workload;
 
 /// Steps one kind of workload. Each kind implements it in one file.
@@ -15,20 +14,24 @@ pub(super) trait StepKind {
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
 
     /// Refuses a plan that needs objects that could not be read.
-    fn check_observation(&self, context: &PlanContext<'_>) -> Result<()>;
+    fn check_observation(&self, _: &PlanContext<'_>) -> Result<()> {
+        Ok(())
+    }
 
     /// Returns the slots in the order of release.
     fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>>;
 
     /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
-    /// become unavailable; none when too many are unavailable already.
+    /// become unavailable; none when too many are unavailable already. By default it lowers the partition.
     fn release(
         &self,
         context: &PlanContext<'_>,
         slots: &[PodSlot<'_>],
         batch: &BatchRecord,
         free: Option<usize>,
-    ) -> Option<Release>;
+    ) -> Option<Release> {
+        lower_partition(context, slots, batch, free)
+    }
 
     /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
     fn can_release(
@@ -42,9 +45,10 @@ pub(super) trait StepKind {
         free.is_some_and(|free| cost <= free)
     }
 
-    /// Returns how many of the wanted pods may be unavailable.
+    /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.
     fn allowed(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        max_unavailable(context.pace(), wanted)
+        let limit = max_unavailable(context.pace(), wanted);
+        own_limit(context.workload()).map_or(limit, |own| own.min(limit))
     }
 
     /// Returns how many more pods can be released than may be unavailable, because other pods are beside the wanted ones.
@@ -74,22 +78,7 @@ pub(super) trait StepKind {
     }
 
     /// Whether a batch can skip slots on nodes that are not ready.
-    fn skips_unready_nodes(&self) -> bool;
-
-    /// Whether the controller considers the update complete, so that the original strategy can be restored.
-    fn is_complete(&self, context: &PlanContext<'_>) -> bool;
-}
-
-/// A way to release the next slots of a batch.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Release {
-    /// Write another update strategy.
-    Strategy {
-        /// The strategy.
-        set: Value,
-        /// The slots that it releases.
-        slots: Vec<String>,
-    },
-    /// Delete one wave of pods: each slot with its pod.
-    Wave(Vec<(String, PodRef)>),
+    fn skips_unready_nodes(&self) -> bool {
+        false
+    }
 }

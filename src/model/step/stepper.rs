@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
-use super::existing::foretold_update;
+use super::existing_plan::foretold_update;
 use super::lease_upkeep::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::reconcile::reconcile;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::batches::{self, Next};
-use super::partition::own_limit;
-use super::slot::{PodSlot, max_unavailable, unavailable};
+use super::slot::{PodSlot, max_unavailable, own_limit, unavailable};
 use super::soak::Soak;
 use super::state::{PlanState, skipped};
 use super::timers::CheckState;

@@ -12,9 +12,10 @@ pub fn go_json(value: &Value) -> String {
     html_escaped(&value.to_string())
 }
 
-/// Go escapes these characters in strings so that JSON can be embedded in HTML. They do not occur
-/// outside of strings.
-fn html_escaped(json: &str) -> String {
+/// Returns JSON with the characters that Go escapes in strings, so that JSON can be embedded in HTML. They do not
+/// occur outside of strings.
+#[must_use]
+pub fn html_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
         match character {

@@ -33,6 +33,9 @@ struct SummaryRow {
     why: Option<FrameLine>,
 }
 
+/// What separates the parts of a line.
+const GAP: &str = "   ";
+
 /// The most columns of a row that a name may take, in per cent.
 const MAX_NAME_PERCENT: usize = 40;
 
@@ -53,7 +56,7 @@ impl BlockHeader {
         };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
-            name: heading(names.name(tracker.workload())),
+            name: styled_name(names.name(tracker.workload())),
             revisions: FrameLine::of(
                 tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
             ),
@@ -92,19 +95,26 @@ impl BlockHeader {
         let comma = if self.left.is_empty() { "" } else { ", " };
         let elapsed = if self.states_duration { "" } else { &self.elapsed };
         let time = FrameLine::of(format!("{elapsed}{comma}{}", self.left));
-        let mut lines: Vec<FrameLine> = vec![self.name.clone()];
-        for part in [revisions, self.state.clone(), time] {
-            let gap = if part.cells() == 0 { "" } else { "   " };
-            match lines.last_mut() {
-                Some(line) if line.cells() + gap.len() + part.cells() <= width => {
-                    *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
-                }
-                _ if part.cells() == 0 => {}
-                _ => lines.extend(on_its_own(&part, width)),
-            }
-        }
-        lines
+        heading(self.name.clone(), [revisions, self.state.clone(), time], width)
     }
+}
+
+/// Returns a name and what is known of it as lines. Parts that do not fit into one line begin another one.
+pub(super) fn heading(
+    name: FrameLine,
+    parts: impl IntoIterator<Item = FrameLine>,
+    width: usize,
+) -> Vec<FrameLine> {
+    let mut lines = vec![name];
+    for part in parts.into_iter().filter(|part| part.cells() > 0) {
+        match lines.last_mut() {
+            Some(line) if line.cells() + GAP.len() + part.cells() <= width => {
+                *line = std::mem::take(line).with(Style::Plain, GAP).joined_with(part);
+            }
+            _ => lines.extend(on_its_own(&part, width)),
+        }
+    }
+    lines
 }
 
 /// Returns how long a target was followed. Without a wait for the result, `complete   0s` would read as the age of the
@@ -130,14 +140,14 @@ impl SummaryRow {
         let workload = tracker.workload();
         let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
         Self {
-            name: heading(names.with_namespace(name, workload)),
+            name: styled_name(names.with_namespace(name, workload)),
             state: FrameLine::styled(style, state),
             why: why.map(|why| FrameLine::styled(style, why)),
         }
     }
 }
 
-fn heading(name: String) -> FrameLine {
+fn styled_name(name: String) -> FrameLine {
     FrameLine::styled(Style::Heading, name)
 }
 

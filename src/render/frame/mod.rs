@@ -1,7 +1,7 @@
 //! Frames: what a terminal shows about followed rollouts at one moment.
 //!
-//! A frame depends only on the follower, a moment and the size of the terminal. [`live`](super::live) replaces one
-//! frame on the terminal by the next.
+//! A frame depends only on the follower, a moment and the size of the terminal. [`drawn_frame`](super::drawn_frame)
+//! replaces one frame on the terminal by the next.
 
 mod bars;
 mod causes;

@@ -2,6 +2,7 @@
 
 use super::causes::{self, RenderedCause};
 use super::columns::{aligned, shorten_column};
+use super::header::heading;
 use super::line::FrameLine;
 use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
@@ -59,7 +60,6 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     let updated = FrameLine::of(format!("{} of {count} updated", view.updated));
     let (style, word) = plan_state(steps, view);
     let standing = FrameLine::styled(style, word);
-    let mut lines = vec![name];
     let parts = if is_rolled_back(steps) {
         let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
         vec![FrameLine::of(revisions(&back)), standing]
@@ -68,16 +68,7 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
     } else {
         vec![FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing]
     };
-    for part in parts {
-        let gap = if part.cells() == 0 { "" } else { "   " };
-        match lines.last_mut() {
-            Some(line) if line.cells() + gap.len() + part.cells() <= width => {
-                *line = std::mem::take(line).with(Style::Plain, gap).joined_with(part);
-            }
-            _ => lines.push(FrameLine::of("  ").joined_with(part)),
-        }
-    }
-    lines
+    heading(name, parts, width)
 }
 
 /// Returns the state of the plan, for the heading.

@@ -3,7 +3,7 @@
 
 use rollout2::cluster::document::read_objects;
 use rollout2::model::api::object::Object;
-use rollout2::render::go_json::go_json;
+use rollout2::render::kubectl_json::kubectl_json;
 use rollout2::render::yaml::yaml;
 
 /// Reads one text.
@@ -19,7 +19,7 @@ pub fn one(data: &[u8]) {
         }
     };
     for object in &objects {
-        for written in [go_json(object.json()), yaml(object.json())] {
+        for written in [kubectl_json(object.json()), yaml(object.json())] {
             let again =
                 read_objects(written.clone(), "again").unwrap_or_else(|error| panic!("{error:?}\n{written}"));
             let again: Vec<_> = again.iter().map(Object::json).collect();

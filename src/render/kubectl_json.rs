@@ -4,26 +4,14 @@
 use serde_json::Value;
 
 use super::field_order::{self, GoStruct};
+use crate::model::text::go_json::html_escaped;
 
 /// Returns the document, with a newline at the end.
 #[must_use]
-pub fn go_json(object: &Value) -> String {
+pub fn kubectl_json(object: &Value) -> String {
     let mut document = String::new();
     write(&mut document, object, field_order::of_kind(object), 0);
-    document.push('\n');
-    // These characters occur only inside strings, so the whole document can be escaped at once.
-    for (character, escape) in [
-        ('<', "\\u003c"),
-        ('>', "\\u003e"),
-        ('&', "\\u0026"),
-        ('\u{2028}', "\\u2028"),
-        ('\u{2029}', "\\u2029"),
-    ] {
-        if document.contains(character) {
-            document = document.replace(character, escape);
-        }
-    }
-    document
+    html_escaped(&document) + "\n"
 }
 
 fn write(out: &mut String, value: &Value, go_struct: &'static GoStruct, depth: usize) {
@@ -67,22 +55,24 @@ mod tests {
     fn empty_maps_and_lists_stay_on_one_line() {
         let written =
             "{\n    \"a\": {},\n    \"b\": [],\n    \"c\": [\n        null,\n        {}\n    ]\n}\n";
-        assert_eq!(go_json(&json!({"c": [null, {}], "b": [], "a": {}})), written);
-        assert_eq!(go_json(&json!(null)), "null\n");
+        assert_eq!(kubectl_json(&json!({"c": [null, {}], "b": [], "a": {}})), written);
+        assert_eq!(kubectl_json(&json!(null)), "null\n");
     }
 
     #[test]
     fn texts_are_escaped_as_go_does() {
         let text = "<a href=\"x\">&\u{2028}\u{2029}\u{1b}\t\n\\é\u{7f}\u{8}";
         let written = "\"\\u003ca href=\\\"x\\\"\\u003e\\u0026\\u2028\\u2029\\u001b\\t\\n\\\\é\u{7f}\\b\"\n";
-        assert_eq!(go_json(&text.into()), written);
+        assert_eq!(kubectl_json(&text.into()), written);
     }
 
     #[test]
     fn kinds_without_a_struct_are_sorted() {
         let object = json!({"kind": "CloneSet", "apiVersion": "apps.kruise.io/v1alpha1", "metadata": {"name": "a", "labels": {}}});
-        let names: Vec<_> =
-            go_json(&object).lines().filter_map(|line| Some(line.split('"').nth(1)?.to_owned())).collect();
+        let names: Vec<_> = kubectl_json(&object)
+            .lines()
+            .filter_map(|line| Some(line.split('"').nth(1)?.to_owned()))
+            .collect();
         assert_eq!(names, ["apiVersion", "kind", "metadata", "labels", "name"]);
     }
 }

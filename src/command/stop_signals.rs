@@ -14,7 +14,7 @@ const SIGINT: i32 = 2;
 
 /// Waits for SIGINT, SIGTERM and SIGHUP. Handles them while it exists, so that the command can print a last
 /// report before it exits.
-pub(in crate::command) enum StopSignals {
+pub(super) enum StopSignals {
     None,
     #[cfg(unix)]
     Process(Listeners),
@@ -24,7 +24,7 @@ pub(in crate::command) enum StopSignals {
 }
 
 #[cfg(unix)]
-pub(in crate::command) struct Listeners {
+pub(super) struct Listeners {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
     /// None where the signal is ignored.
@@ -32,7 +32,7 @@ pub(in crate::command) struct Listeners {
 }
 
 impl StopSignals {
-    pub(in crate::command) fn new(signals: Signals) -> Self {
+    pub(super) fn new(signals: Signals) -> Self {
         match signals {
             Signals::Ignored => Self::None,
             #[cfg(unix)]
@@ -44,7 +44,7 @@ impl StopSignals {
     }
 
     /// Waits for the next signal.
-    pub(in crate::command) async fn next(&mut self) -> StopSignal {
+    pub(super) async fn next(&mut self) -> StopSignal {
         match self {
             Self::None => std::future::pending().await,
             #[cfg(unix)]
@@ -89,7 +89,7 @@ impl Listeners {
 }
 
 /// Returns the exit code of a command that a signal stopped.
-pub(in crate::command) fn exit(stop: StopSignal) -> Exit {
+pub(super) fn exit(stop: StopSignal) -> Exit {
     match stop {
         StopSignal::Interrupted => Exit::Interrupted,
         StopSignal::Terminated => Exit::Terminated,
