@@ -11,9 +11,9 @@ use crate::error::Result;
 
 /// Show revisions, what each one changed, and which one is current
 ///
-/// Each row is one pod template. CHANGES lists the changes against the row above. STATE is current, or
-/// updating and stable during a rollout. A revision that a rollback restored keeps its age and shows its
-/// former number.
+/// Each row is one pod template. CHANGES lists the changes against the revision in use before. STATE is
+/// current, or updating and stable during a rollout. A revision that a rollback restored keeps its age,
+/// and that of a Deployment shows its former number.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {

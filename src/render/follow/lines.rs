@@ -5,6 +5,7 @@ use crate::model::follow::{
 };
 use crate::model::revision::Revision;
 use crate::model::status::cause::{Cause, CauseId};
+use crate::model::status::serving::is_outage;
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
@@ -131,7 +132,7 @@ pub fn result(
         .collect()
 }
 
-/// Returns what still serves after a failed or unfinished rollout, and the command that rolls back.
+/// Returns what still serves after a failed, unfinished or held rollout, and the command that rolls back.
 fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
     let Some((observed, verdict)) = tracker.observation().zip(tracker.verdict()) else { return Vec::new() };
     let can_go_back = match &result.outcome {
@@ -142,6 +143,10 @@ fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
             Some(_) => false,
         },
         Outcome::TimedOut(_) => needs_a_fix(verdict.state, tracker.causes()),
+        Outcome::Held => match needs_a_fix(verdict.state, tracker.causes()) {
+            false if !is_outage(observed, verdict.state) => return Vec::new(),
+            needs_a_fix => needs_a_fix && result.rollback.is_none(),
+        },
         _ => return Vec::new(),
     };
     let hint = rollback_command_hint(observed).filter(|_| can_go_back);
