@@ -29,9 +29,9 @@ pub(super) struct HistoryArgs {
 
     /// The output format
     ///
-    /// json contains the facts of the table in one document. yaml and name, and json together with
-    /// --revision or --compat, print the same objects as kubectl. jsonpath=TEMPLATE,
-    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print these objects as kubectl does.
+    /// json contains the facts of the table in one document, and jsonpath=TEMPLATE,
+    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision or --compat,
+    /// these are for the objects that kubectl prints, as yaml and name always are.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
     output: Option<OutputForm<HistoryFormat>>,
 

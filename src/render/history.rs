@@ -188,9 +188,8 @@ pub fn altered(observed: &Observation) -> Vec<String> {
 
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
 #[must_use]
-pub fn json_list(histories: &[Value]) -> String {
-    let document = json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories});
-    format!("{document:#}\n")
+pub fn json_list(histories: &[Value]) -> Value {
+    json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories})
 }
 
 /// Returns one history as JSON. docs/json.md documents the fields.

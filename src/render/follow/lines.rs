@@ -46,6 +46,16 @@ pub fn log(log: &LogLines) -> Vec<String> {
     log.lines.iter().map(|line| format!("{container}{line}")).collect()
 }
 
+/// Returns a cause and the last lines of the log that it is about.
+pub fn cause_with_log(
+    tracker: &TargetTracker,
+    of: &Cause,
+    names: NameContext,
+) -> impl Iterator<Item = String> + use<> {
+    let cause = cause(tracker.workload(), of, CauseChange::Appeared, names);
+    std::iter::once(cause).chain(tracker.log_for(of).map(log).unwrap_or_default())
+}
+
 /// Returns what a target waits for, if its counters do not show it.
 #[must_use]
 pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
@@ -168,6 +178,9 @@ pub fn blocked_rollback(tracker: &TargetTracker, cause: &Cause) -> Option<String
 }
 
 fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
+    if tracker.rollback()?.replaces_stuck_pods {
+        return None;
+    }
     let words = [Word::name(blocked.pods.first()?, "POD"), tracker.workload().in_namespace()];
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
