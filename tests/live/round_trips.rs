@@ -3,6 +3,7 @@
 //! Every request takes one second of simulated time, so the duration of a command is the number of its sequential
 //! requests.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use harness::Run;
@@ -14,7 +15,7 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
 
-use crate::setup::program;
+use crate::setup::{file, program};
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
@@ -142,7 +143,8 @@ async fn a_preview_needs_two_round_trips() {
     assert_eq!(count_round_trips_of(run, &cluster.sim).await, (2, 3));
     // While kubectl runs, the simulated time advances too.
     let kubectl = program("kubectl", &format!("cat <<'END'\n{applied}\nEND\n"));
-    let run = Run::of(["preview", "-f", "web.yaml"]).env("KUBECTL", kubectl).env("PATH", "/usr/bin:/bin");
+    let args: [OsString; 3] = ["preview".into(), "-f".into(), file("web.yaml", "").into()];
+    let run = Run::of(args).env("KUBECTL", kubectl).env("PATH", "/usr/bin:/bin");
     assert_eq!(count_round_trips_of(run, &cluster.sim).await.1, 3);
     let requests = cluster.sim.requests();
     assert_eq!(requests[2].at.duration_since(requests[0].at).as_secs(), 1);
