@@ -87,4 +87,10 @@ mod tests {
             assert_eq!(stronger.worst(*weaker), *stronger);
         }
     }
+
+    #[test]
+    fn a_signal_has_its_number_above_128() {
+        let codes = [Exit::HungUp, Exit::Interrupted, Exit::Terminated].map(Exit::code);
+        assert_eq!(codes, [129, 130, 143]);
+    }
 }

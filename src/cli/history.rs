@@ -11,9 +11,9 @@ use crate::error::Result;
 
 /// Show revisions, what each one changed, and which one is current
 ///
-/// Each row is one pod template. CHANGES lists the changes against the row above. STATE is current, or
-/// updating and stable during a rollout. A revision that a rollback restored keeps its age and shows its
-/// former number.
+/// Each row is one pod template. CHANGES lists the changes against the revision in use before. STATE is
+/// current, or updating and stable during a rollout. A revision that a rollback restored keeps its age,
+/// and that of a Deployment shows its former number.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
@@ -29,9 +29,9 @@ pub(super) struct HistoryArgs {
 
     /// The output format
     ///
-    /// json contains the facts of the table in one document. yaml and name, and json together with
-    /// --revision or --compat, print the same objects as kubectl. jsonpath=TEMPLATE,
-    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print these objects as kubectl does.
+    /// json contains the facts of the table in one document, and jsonpath=TEMPLATE,
+    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision or --compat,
+    /// these are for the objects that kubectl prints, as yaml and name always are.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
     output: Option<OutputForm<HistoryFormat>>,
 

@@ -210,9 +210,9 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Object, WriteFailure> {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
-        let path = self.connection.served.object(type_, Some(namespace), name);
-        let path = format!("{path}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
-        let response = self.connection.write(&ApiRequest::json_patch(&path, patch.body())).await;
+        let object = self.connection.served.object(type_, Some(namespace), name);
+        let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
+        let response = self.connection.write(&ApiRequest::json_patch(&url, patch.body())).await;
         let response = response.map_err(|failure| self.write_failure(failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }

@@ -131,6 +131,8 @@ mod tests {
 
     use super::*;
 
+    const CAUSES: &str = r#"{"kind": "Status", "details": {"causes": [{"reason": "DisruptionBudget", "message": "needs 2"}]}}"#;
+
     fn response(status: StatusCode, body: &str) -> RequestError {
         RequestError::Status(ApiResponse::new(status, HeaderMap::new(), body.as_bytes().to_vec()))
     }
@@ -150,6 +152,10 @@ mod tests {
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::INTERNAL_SERVER_ERROR, "{}"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_REQUEST, "{}"), WriteOutcome::Unchanged),
+            (response(StatusCode::UNPROCESSABLE_ENTITY, "{}"), WriteOutcome::TestsFailed),
+            (response(StatusCode::UNPROCESSABLE_ENTITY, CAUSES), WriteOutcome::Unchanged),
+            (response(StatusCode::CONFLICT, "{}"), WriteOutcome::Conflict),
+            (response(StatusCode::NOT_FOUND, "{}"), WriteOutcome::Gone),
             (response(StatusCode::TOO_MANY_REQUESTS, "{}"), WriteOutcome::RetryLater),
         ] {
             assert_eq!(WriteOutcome::of(&failure), outcome, "{failure:?}");
@@ -158,8 +164,7 @@ mod tests {
 
     #[test]
     fn only_a_429_with_causes_is_about_a_disruption_budget() {
-        let causes = r#"{"kind": "Status", "details": {"causes": [{"reason": "DisruptionBudget", "message": "needs 2"}]}}"#;
-        for (body, sentence) in [("{}", "explained"), (causes, "needs 2")] {
+        for (body, sentence) in [("{}", "explained"), (CAUSES, "needs 2")] {
             let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
             let failure = WriteFailure::of(failure, |_| Error::new(ErrorKind::Refused, "explained"));
             assert_eq!(failure.error.sentence(), sentence);

@@ -42,7 +42,7 @@ pub enum Output {
     Yaml,
     /// `TYPE/NAME` of the object that stores each revision.
     Name,
-    /// A template of the user, for the objects that kubectl prints.
+    /// A template of the user, for our JSON, or for the objects that kubectl prints.
     Template(TemplateForm),
 }
 
@@ -74,7 +74,14 @@ pub(super) async fn run(
     }
     let all_failed = histories.is_empty() && !errors.is_empty();
     if request.shows_facts(screen) && !all_failed {
-        screen.exact(&render::json_list(&histories));
+        let document = render::json_list(&histories);
+        match &request.output {
+            Output::Template(form) => match form.text(&document, true) {
+                Ok(text) => screen.exact(&text),
+                Err(error) => errors.push(error),
+            },
+            _ => screen.exact(&format!("{document:#}\n")),
+        }
     }
     Ok(CommandOutcome { exit, errors })
 }
@@ -119,9 +126,11 @@ impl Request {
         }
     }
 
-    /// Whether the output is our JSON: the content of the tables of all workloads in one document.
+    /// Whether the output is our JSON, or a template for it: the content of the tables of all workloads in one document.
     fn shows_facts(&self, screen: &Screen<'_>) -> bool {
-        self.output == Output::Json && self.revision.is_none() && !screen.is_compat()
+        matches!(self.output, Output::Json | Output::Template(_))
+            && self.revision.is_none()
+            && !screen.is_compat()
     }
 }
 
@@ -152,7 +161,7 @@ fn show(
             };
             screen.styled(&render::table(&History::of(observed, source.now()), options));
         }
-        (Output::Json, None) if !screen.is_compat() => {
+        _ if request.shows_facts(screen) => {
             histories.push(render::json(&History::of(observed, source.now())));
         }
         (Output::Text | Output::Wide, Some(word)) => {

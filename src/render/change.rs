@@ -267,7 +267,11 @@ pub fn counted<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
     use crate::model::workload::update_budget::UpdateBudget;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
@@ -368,6 +372,27 @@ mod tests {
         ] {
             assert_eq!(words, expected);
         }
+    }
+
+    #[test]
+    fn a_receipt_names_a_revision_that_is_stored() {
+        let workload = |observed: i64| {
+            let deployment = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u", "generation": 2},
+                "spec": {"template": {}}, "status": {"observedGeneration": observed}});
+            Workload::of_json(&deployment).unwrap()
+        };
+        for (labels, word) in
+            [(json!({"pod-template-hash": "7c5d9"}), "hash:7c5d9"), (json!({}), "web-first")]
+        {
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}}, "metadata": {
+                "name": "web-first", "labels": labels, "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            let revisions = Revisions::of(&workload(2), Object::read(replica_set));
+            let before = Observation { workload: workload(2), revisions, pods: None, events: None };
+            let line = format!("to take this back: kubectl rollout2 undo deployment/web --to {word}");
+            assert_eq!(receipt(&before), Some(line));
+        }
+        assert!(restart_receipt(&workload(2)).is_some_and(|line| line.contains(" --to sha256:")));
+        assert_eq!(restart_receipt(&workload(1)), None);
     }
 
     #[test]

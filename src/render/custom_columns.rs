@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_stays_on_its_line_and_has_no_control_characters() {
+        let columns = CustomColumns::parse("TEXT:.text,KIND:.kind").unwrap();
+        let document = serde_json::json!({"text": "a\tb\nc\u{1b}[2J", "kind": "Pod"});
+        let table = columns.table([&document], true, Numbers::Exact).unwrap();
+        assert_eq!(table.lines().count(), 2, "{table:?}");
+        assert!(!table.contains(['\t', '\u{1b}']), "{table:?}");
+    }
+
+    #[test]
     fn a_file_has_a_line_of_headers_and_a_line_of_paths() {
         let columns = CustomColumns::parse("NAME:.metadata.name,KIND:kind");
         assert_eq!(CustomColumns::parse_file("NAME  KIND\n{.metadata.name}\t{kind}\n"), columns);

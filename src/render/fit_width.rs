@@ -1,5 +1,7 @@
 //! Fits text into the width of a terminal: cuts it, or wraps it into lines.
 
+use std::ops::Range;
+
 use tabled::grid::util::string::get_text_width;
 
 /// Returns the width of a text in cells of a terminal. Wide characters take two.
@@ -12,8 +14,10 @@ pub(super) fn cells(text: &str) -> usize {
 pub(super) enum LongWord {
     /// Split it, so that no line is too wide.
     Split,
-    /// Keep it whole, so that names can be copied. Its line is too wide.
+    /// Keep it whole, so that names can be copied. Its line is too wide. A command is one word if it fits into a line.
     Keep,
+    /// Keep commands of any width whole too. For text that the terminal itself may wrap, and no frame redraws.
+    KeepCommand,
 }
 
 /// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
@@ -37,23 +41,46 @@ pub(super) fn wrapped(text: &str, indent: &str, width: usize, most: usize, long:
 
 /// Returns the part of a text that fits into one line: at least one character, or one word if words are kept whole.
 fn first_line(text: &str, width: usize, long: LongWord) -> &str {
-    let fitting = beginning(text, width);
-    let rest = text.get(fitting.len()..).unwrap_or_default();
-    if !fitting.is_empty() && (rest.is_empty() || rest.starts_with(' ')) {
-        return fitting;
+    let fitting = beginning(text, width).len();
+    if fitting == text.len() {
+        return text;
     }
-    let words =
-        fitting.rfind(' ').and_then(|end| fitting.get(..=end)).filter(|words| !words.trim().is_empty());
-    words.unwrap_or_else(|| {
-        let end = match long {
-            LongWord::Split => fitting.len().max(text.chars().next().map_or(0, char::len_utf8)),
-            LongWord::Keep => {
-                let word = text.trim_start_matches(' ');
-                text.len() - word.len() + word.find(' ').unwrap_or(word.len())
-            }
-        };
-        text.get(..end).unwrap_or(text)
-    })
+    let mut whole = commands(text);
+    whole.retain(|command| match long {
+        LongWord::Split => false,
+        LongWord::Keep => text.get(command.clone()).is_some_and(|command| cells(command) <= width),
+        LongWord::KeepCommand => true,
+    });
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let is_between = |at: &usize| *at > indent && !whole.iter().any(|command| command.contains(at));
+    let mut ends = text.match_indices(' ').map(|(at, _)| at).filter(is_between);
+    let end = match (ends.clone().take_while(|end| *end <= fitting).last(), long) {
+        (Some(end), _) => end,
+        (None, LongWord::Split) => fitting.max(text.chars().next().map_or(0, char::len_utf8)),
+        (None, LongWord::Keep | LongWord::KeepCommand) => ends.next().unwrap_or(text.len()),
+    };
+    text.get(..end).unwrap_or(text)
+}
+
+/// Returns the commands in a text: from the word `kubectl` to a comma or semicolon outside of quotes, or to the end.
+fn commands(text: &str) -> Vec<Range<usize>> {
+    const PROGRAM: &str = "kubectl ";
+    let mut commands: Vec<Range<usize>> = Vec::new();
+    for (start, _) in text.match_indices(PROGRAM) {
+        let is_word = text.get(..start).is_some_and(|before| before.is_empty() || before.ends_with(' '));
+        if !is_word || commands.last().is_some_and(|last| last.contains(&start)) {
+            continue;
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        let mut is_quoted = false;
+        let end = rest.char_indices().find_map(|(at, character)| {
+            is_quoted ^= character == '\'';
+            let ends = matches!(character, ',' | ';') && !is_quoted;
+            (ends && rest.get(at + 1..).is_some_and(|after| after.starts_with(' '))).then_some(start + at)
+        });
+        commands.push(start..end.unwrap_or(text.len()));
+    }
+    commands
 }
 
 /// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
@@ -108,6 +135,42 @@ mod tests {
             assert_eq!(wrapped(text, "    ", width, usize::MAX, LongWord::Keep), lines, "{width}");
         }
         assert_eq!(wrapped("大大 大大", "", 4, usize::MAX, LongWord::Keep), ["大大", "大大"]);
+    }
+
+    #[test]
+    fn a_command_is_one_word() {
+        let text = "  - web  held, until kubectl rollout2 resume web; then wait";
+        for (width, long, lines) in [
+            (
+                46,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web; then wait"] as &[_],
+            ),
+            (
+                31,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+            (
+                22,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2", "    resume web; then", "    wait"],
+            ),
+            (
+                22,
+                LongWord::KeepCommand,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+        ] {
+            assert_eq!(wrapped(text, "    ", width, usize::MAX, long), lines, "{width} {long:?}");
+        }
+        for (text, lines) in [
+            ("kubectl patch -p '{; , }' x; next", &["kubectl patch -p '{; , }' x;", "next"] as &[_]),
+            ("mykubectl is no command", &["mykubectl", "is no", "command"]),
+            ("run kubectl a b && kubectl c d", &["run", "kubectl a b && kubectl c d"]),
+        ] {
+            assert_eq!(wrapped(text, "", 9, usize::MAX, LongWord::KeepCommand), lines);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::escape;
 use super::fit_width::{LongWord, wrapped};
 use super::style::{Span, Style};
 use super::table::Table;
-use crate::model::change::hold::HoldSummary;
+use crate::model::change::hold::{HoldSummary, hold_words};
 use crate::model::revision::diff::{Changes, short_digests};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::history::{History, HistoryEntry};
@@ -41,8 +41,8 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
     let mut table = Table::new(&columns);
-    for (entry, cause) in history.entries.iter().zip(causes(&history.entries)) {
-        table.row(&row(entry, cause, history, options.wide));
+    for entry in &history.entries {
+        table.row(&row(entry, history, options.wide));
     }
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
         table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);
@@ -74,7 +74,7 @@ fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     escape::line(&header).into_owned()
 }
 
-fn row(entry: &HistoryEntry<'_>, cause: String, history: &History<'_>, wide: bool) -> Vec<String> {
+fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
     let revision = entry.revision;
     let mut cells = vec![
         number(revision),
@@ -82,7 +82,7 @@ fn row(entry: &HistoryEntry<'_>, cause: String, history: &History<'_>, wide: boo
         pods(entry),
         state(entry),
         changes(entry),
-        cause,
+        cause_cell(entry),
     ];
     if wide {
         cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
@@ -97,20 +97,12 @@ fn number(revision: &Revision) -> String {
     number + &was
 }
 
-/// Returns the cell CHANGE-CAUSE of each revision. The controller copies the annotation of the workload to every new
-/// revision, so a cause that the revision above has too usually belongs to that one.
-fn causes(entries: &[HistoryEntry<'_>]) -> Vec<String> {
-    let mut first: Option<&Revision> = None;
-    let cells = entries.iter().map(|entry| {
-        let revision = entry.revision;
-        let origin = first.filter(|first| first.cause.is_some() && first.cause == revision.cause);
-        first = origin.or(Some(revision));
-        match origin {
-            Some(origin) => format!("(as in {})", origin.label()),
-            None => cause(revision).unwrap_or_else(|| "<none>".to_owned()),
-        }
-    });
-    cells.collect()
+/// Returns the cell CHANGE-CAUSE: the cause, or the revision that it was copied from.
+fn cause_cell(entry: &HistoryEntry<'_>) -> String {
+    match entry.cause_origin {
+        Some(origin) => format!("(as in {})", origin.label()),
+        None => cause(entry.revision).unwrap_or_else(|| "<none>".to_owned()),
+    }
 }
 
 /// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,
@@ -148,7 +140,8 @@ pub fn changes(entry: &HistoryEntry<'_>) -> String {
     match entry.changes.as_ref().map(Changes::summary) {
         None => {
             let images: Vec<_> = entry.images.iter().map(|image| short_digests(image)).collect();
-            format!("first: {}", images.join(", "))
+            let is_first = entry.revision.numbers().min().is_none_or(|number| number <= 1);
+            format!("{}: {}", if is_first { "first" } else { "oldest kept" }, images.join(", "))
         }
         Some(words) if words.is_empty() => "no change".to_owned(),
         Some(words) => words.join(", "),
@@ -175,7 +168,7 @@ pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
 #[must_use]
 pub fn held(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    Some(format!("note: {} is {}", workload.target(), HoldSummary::of(workload)?.words(workload)))
+    Some(format!("note: {} is {}", workload.target(), hold_words(workload)?))
 }
 
 /// Returns a warning for each revision in the state `altered`: its name does not match the hash of its data.
@@ -195,9 +188,8 @@ pub fn altered(observed: &Observation) -> Vec<String> {
 
 /// Returns all histories as one document: `{"kind": "HistoryList", "items": [...]}`.
 #[must_use]
-pub fn json_list(histories: &[Value]) -> String {
-    let document = json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories});
-    format!("{document:#}\n")
+pub fn json_list(histories: &[Value]) -> Value {
+    json!({"apiVersion": "rollout2/v1", "kind": "HistoryList", "items": histories})
 }
 
 /// Returns one history as JSON. docs/json.md documents the fields.

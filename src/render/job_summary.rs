@@ -99,20 +99,32 @@ fn code(text: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
-    fn text_from_the_cluster_is_code() {
-        let row = |cause: &str| Row {
+    /// Returns the line of a rollout with these causes.
+    fn line_of(causes: &[&str]) -> String {
+        let row = Row {
             workload: "deployment.apps/web".to_owned(),
             is_done: false,
             result: "failed".to_owned(),
             serving: "  3/3 available on revision 1".to_owned(),
-            causes: vec![cause.to_owned()],
+            causes: causes.iter().map(|cause| (*cause).to_owned()).collect(),
             rollback_hint: None,
         };
-        let text = markdown(&[row("! web-1  ![x](http://evil) `a` | <b>\nsecond")]);
-        let last = text.lines().nth(2).unwrap_or_default();
+        markdown(&[row]).lines().nth(2).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn text_from_the_cluster_is_code() {
+        let last = line_of(&["! web-1  ![x](http://evil) `a` | <b>\nsecond"]);
         let expected = "| ❌ | `deployment.apps/web` | `failed` | `3/3 available on revision 1` | \
                         `! web-1  ![x](http://evil) 'a' \\| <b>\\nsecond` |";
         assert_eq!(last, expected);
+    }
+
+    #[test]
+    fn secrets_are_masked_and_causes_above_the_limit_are_counted() {
+        let last = line_of(&["DB_PASSWORD=hunter2"]);
+        assert!(last.ends_with("| `DB_PASSWORD=***` |"), "{last}");
+        let last = line_of(&["a", "b", "c", "d", "e", "f", "g"]);
+        assert!(last.ends_with("| `a`<br>`b`<br>`c`<br>`d`<br>`e`<br>and 2 more |"), "{last}");
     }
 }

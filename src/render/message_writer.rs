@@ -203,19 +203,13 @@ fn with_styled_mark(line: &str) -> Cow<'_, str> {
     })
 }
 
-/// Wraps a message between words. A command stays on one line of its own, so that it can be pasted. Indented lines,
-/// such as those of logs, stay as they are.
+/// Wraps a message between words. A command stays on one line, so that it can be pasted. Indented lines, such as those of
+/// logs, stay as they are.
 fn wrapped_message(line: &str, width: usize) -> String {
     if cells(line) <= width || line.starts_with(' ') {
         return line.to_owned();
     }
-    let (sentence, command) = match line.find(": kubectl ") {
-        Some(end) => line.split_at(end + 1),
-        None => (line, ""),
-    };
-    let mut lines = wrapped(sentence, "  ", width, usize::MAX, LongWord::Keep);
-    lines.extend((!command.is_empty()).then(|| format!(" {command}")));
-    lines.join("\n")
+    wrapped(line, "  ", width, usize::MAX, LongWord::KeepCommand).join("\n")
 }
 
 fn safe(line: &str) -> String {
@@ -236,6 +230,10 @@ mod tests {
                 "hint: to undo:\n  kubectl rollout2 undo deployment/web",
             ),
             ("hint: kubectl rollout2 undo deployment/web", "hint:\n  kubectl rollout2 undo deployment/web"),
+            (
+                "hint: the next: kubectl rollout2 step web; all of them: kubectl rollout2 step web --all",
+                "hint: the next:\n  kubectl rollout2 step web;\n  all of them:\n  kubectl rollout2 step web --all",
+            ),
             ("    web-1 app| a long line of a log", "    web-1 app| a long line of a log"),
         ] {
             assert_eq!(wrapped_message(line, 20), lines);

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::appearance::{Appearance, Color};
 use super::escape;
+use super::fit_width::{LongWord, wrapped};
 use super::frame::{Frame, FrameLine};
 use super::job_summary::{Row, markdown};
 use super::message_writer::MessageWriter;
@@ -143,6 +144,13 @@ impl<'a> Screen<'a> {
         } else {
             self.print_text(&format!("{}\n", escape::line(line)));
         }
+    }
+
+    /// Prints a result of one line, wrapped between words on a terminal.
+    pub fn wrapped_line(&mut self, line: &str) {
+        let width = self.out.terminal().map_or(usize::MAX, |terminal| terminal.width.into());
+        let lines = wrapped(&escape::line(line), "  ", width, usize::MAX, LongWord::KeepCommand);
+        self.result(&(lines.join("\n") + "\n"));
     }
 
     /// Prints a document for programs: JSON, YAML, a patch.

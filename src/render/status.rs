@@ -74,7 +74,7 @@ pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> V
     };
     let line = escape::line(line);
     let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::Keep);
+    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::KeepCommand);
     lines.into_iter().flat_map(|line| [Span::new(style, line), Span::plain("\n")]).collect()
 }
 
@@ -95,7 +95,8 @@ pub fn cause_line(
 ) -> String {
     let line = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
     let width = terminal.map(|terminal| usize::from(terminal.width));
-    let wrapped_line = || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::Keep);
+    let wrapped_line =
+        || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::KeepCommand);
     let Some(evidence) = new_evidence(cause) else {
         return wrapped_line().join("\n");
     };
@@ -319,17 +320,38 @@ mod tests {
             ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
             ("crashed, exit 1", "panic: DB_URL is not set", true),
         ] {
-            let cause = Cause {
-                id: CauseId::CrashLoop,
-                is_transient: false,
-                summary: summary.to_owned(),
-                container: None,
-                pods: Vec::new(),
-                restarts: 0,
-                runs: false,
-                evidence: Some(evidence.to_owned()),
-            };
-            assert_eq!(new_evidence(&cause).is_some(), is_new, "{evidence}");
+            let evidence = Some(evidence.to_owned());
+            let cause = Cause { summary: summary.to_owned(), evidence, ..cause(CauseId::CrashLoop) };
+            assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
         }
+    }
+
+    fn cause(id: CauseId) -> Cause {
+        Cause {
+            id,
+            is_transient: false,
+            summary: String::new(),
+            container: None,
+            pods: Vec::new(),
+            restarts: 0,
+            runs: false,
+            evidence: None,
+        }
+    }
+
+    #[test]
+    fn a_hold_needs_no_fix() {
+        for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
+            assert_eq!(needs_a_fix(RolloutState::Progressing, [&cause(id)]), is_needed, "{id:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_complete_rollout_has_a_note_about_the_next_change() {
+        let paused =
+            serde_json::json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"paused": true}});
+        let workload = Workload::of_json(&paused).unwrap();
+        assert!(next_change_note(&workload, RolloutState::Complete).is_some());
+        assert_eq!(next_change_note(&workload, RolloutState::Paused), None);
     }
 }

@@ -16,7 +16,7 @@ fn a_usage_error_exits_with_2() {
         (
             &["deploy/web", "3!"],
             "\"3!\" is not a revision",
-            "hint: use a number from kubectl rollout2 history, current, previous, -N, the name of its object, hash:HASH or sha256:DIGEST\n",
+            "hint: use a number from kubectl rollout2 history, current, previous, stable (undo), -N, the name of its object, hash:HASH or sha256:DIGEST\n",
         ),
         (
             &["deploy/web", "-U", "x"],

@@ -56,6 +56,20 @@ async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_reached_goal_is_summarized_without_causes() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({"strategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(120).await;
+    let file = summary("reached");
+    let output = in_job(&cluster, "status deployment/web --until updated", &file).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("✅") && !text.contains("crashed"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn other_jobs_and_compat_have_none_of_it() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));

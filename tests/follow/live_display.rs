@@ -107,6 +107,22 @@ async fn a_rollback_is_drawn_until_it_ends() {
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
 
+/// The last frame shows the restored pods.
+#[tokio::test(start_paused = true)]
+async fn the_causes_of_a_failure_stay_above_the_rollback() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    let output = run_on_terminal(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    let screens = screens(&output);
+    let last = screens.last().unwrap().join("\n");
+    for text in ["app: crashed, exit 1", "app| ", "rolling back to revision 1, the stable revision"] {
+        assert!(last.contains(text), "{text}: {last}");
+    }
+}
+
 /// The last frame shows the counters of the verdict, even if the pods were read earlier.
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {

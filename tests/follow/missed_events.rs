@@ -219,7 +219,7 @@ async fn a_target_deleted_during_an_outage_is_an_error() {
         editor.delete(&web);
         editor.sim.store(simcluster::Store::compact);
     });
-    let output = cluster.status("deployment/web").await;
+    let output = cluster.status("deployment/web --timeout 30m").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
 }
@@ -233,7 +233,7 @@ async fn a_target_recreated_during_an_outage_is_an_error() {
         editor.create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
         editor.sim.store(simcluster::Store::compact);
     });
-    let output = cluster.status("deployment/web").await;
+    let output = cluster.status("deployment/web --timeout 30m").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(
         output.stderr.contains("error: object has been deleted, and created again: deployment.apps/web"),
@@ -277,6 +277,31 @@ async fn targets_share_their_watches() {
 
 fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resource) -> bool {
     request.path.ends_with(&format!("/{}", resource.plural)) && request.query.get("watch") == "true"
+}
+
+/// A proxy may forward no event at all.
+#[tokio::test(start_paused = true)]
+async fn a_list_follows_each_silent_watch() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(1, &json!({}));
+    cluster.advance(30).await;
+    cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let started = tokio::time::Instant::now();
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(started.elapsed() < Duration::from_secs(90), "{:?}", started.elapsed());
+}
+
+/// A server may have compacted every version at once.
+#[tokio::test(start_paused = true)]
+async fn an_expired_watch_is_listed_again_after_a_pause() {
+    let (cluster, _) = unfinished_rollout().await;
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::ExpireWatch(0)));
+    let output = cluster.status("deployment/web --timeout 1m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let requests = request_count(&cluster, "/pods");
+    assert!((60..150).contains(&requests), "{requests} lists and watches");
 }
 
 /// A proxy may forward only the beginning of every watch.

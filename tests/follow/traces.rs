@@ -100,6 +100,25 @@ async fn a_pause_is_held_and_a_resume_continues() {
     assert_eq!(ours, cluster.expected_kubectl_lines(&web, from), "{}", output.transcript);
 }
 
+/// Otherwise the only command on the screen releases the broken revision.
+#[tokio::test(start_paused = true)]
+async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.advance(30).await;
+    cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
+    cluster.advance(5).await;
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 5, "{}", output.transcript);
+    let end = "note: deployment.apps/web is held: outdated pods remain\n  \
+               3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web -n default --resume\n";
+    assert!(output.stderr.ends_with(end), "{}", output.transcript);
+    let back = cluster.run("undo deployment/web -n default --resume --wait").await;
+    assert_eq!(back.exit, 0, "{}", back.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_canary_lowers_the_partition() {
     let cluster = TestCluster::new();

@@ -100,6 +100,12 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
         );
         assert_eq!(output.stderr.contains("deleting pod db-2"), is_complete, "{}", output.transcript);
         assert_eq!(writes(&cluster), if is_complete { 2 } else { 1 });
+        assert_eq!(
+            output.stderr.contains("hint: --replace-stuck-pods"),
+            !is_complete,
+            "{}",
+            output.transcript
+        );
         if !is_complete {
             let hint =
                 "hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod db-2 -n default";

@@ -24,7 +24,7 @@ fn invalid_arguments_are_usage_errors() {
             "error: required resource not specified\nhint: name a workload, such as deployment/web, or a type, such as deployment\n",
         ),
         (&["deploymnt/web"], "error: unknown type \"deploymnt\"\nhint: did you mean deployment?\n"),
-        (&["zebra"], "error: unknown type \"zebra\"\nhint: use deployment, daemonset or statefulset\n"),
+        (&["zebra"], "error: unknown type \"zebra\"\nhint: name the type too, such as deployment/zebra\n"),
         (&["deploy/"], "error: arguments in resource/name form must have a single resource and name\n"),
         (&["a/b/c"], "error: arguments in resource/name form may not have more than one slash\n"),
         (

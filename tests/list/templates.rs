@@ -44,9 +44,25 @@ fn history_prints_what_kubectl_prints() {
 fn history_has_no_custom_columns_as_kubectl() {
     let output = recorded(&["history", "deployment/web", "-o", "custom-columns=NAME:.metadata.name"]);
     assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
-    assert!(output.stderr.starts_with("error: unable to match a printer suitable for the output format \"custom-columns=NAME:.metadata.name\", allowed formats are: "), "{}", output.stderr);
-    let output =
-        recorded(&["history", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[9].image}"]);
+    let formats = "allowed formats are: json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml\n";
+    assert!(output.stderr.starts_with("error: unable to match a printer suitable for the output format \"custom-columns=NAME:.metadata.name\", "), "{}", output.stderr);
+    assert!(output.stderr.contains(formats), "{}", output.stderr);
+}
+
+/// As with `list`, `status` and `diff`. With --compat and --revision it runs on kubectl's objects.
+#[test]
+fn a_jsonpath_of_history_runs_on_the_facts() {
+    let path = |args: &[&str], path: &str| {
+        let path = format!("jsonpath={path}");
+        recorded(&[&["history", "deployment/web", "-o", &path], args].concat())
+    };
+    let output = path(&[], "{.items[0].revisions[*].revision}");
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("1 2 3", "", 0));
+    for args in [&["--revision", "3"] as &[_], &["--compat", "--revision", "3"]] {
+        let output = path(args, "{.kind}");
+        assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("ReplicaSet", "", 0));
+    }
+    let output = path(&["--revision", "3"], "{.spec.template.spec.containers[9].image}");
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "without --compat an error counts");
     assert!(output.stderr.contains("array index out of bounds: index 9, length 2"), "{}", output.stderr);
 }

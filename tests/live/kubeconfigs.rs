@@ -26,7 +26,11 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     assert_eq!(Run::of(HISTORY).env("HOME", &home).run_async().await.exit, 0);
     assert_eq!(server.lines().len(), 3);
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
-    assert!(output.stderr.contains("no cluster is configured"), "{}", output.stderr);
+    let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
+    assert!(output.stderr.contains(why), "{}", output.stderr);
+    let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
+    let output = Run::of(line).env("HOME", &home).run_async().await;
+    assert!(output.stderr.ends_with("the server comes from --server\n"), "{}", output.stderr);
 }
 
 #[tokio::test]

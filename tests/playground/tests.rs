@@ -32,6 +32,7 @@ async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();
     for (args, expected) in [
         ("get deployment web", "4/4"),
+        ("get cloneset search -o name", "cloneset.apps.kruise.io/search"),
         ("get pods -l app=checkout", "Error|CrashLoopBackOff"), // the second one shortly before each restart
         ("set image deployment/web web=shop/web:1.3", "image updated"),
         ("annotate deployment/web kubernetes.io/change-cause=third --overwrite", "annotated"),

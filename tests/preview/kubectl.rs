@@ -9,17 +9,18 @@ use harness::Run;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::setup::{Directory, changed, cluster, image, list, preview_with, run_on, shop};
+use crate::setup::{Directory, MANIFEST, changed, cluster, image, list, preview_with, run_on, shop};
 
 #[tokio::test]
 async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
     let directory = Directory::new();
     let program = directory.printing(&[changed("Deployment", "web", image("shop/web:9"))]);
+    let spaced = directory.write("a b.yaml", "").display().to_string();
     let args = [
         "-f",
-        "a b.yaml",
+        spaced.as_str(),
         "-f",
-        "dir",
+        "src",
         "-R",
         "-l",
         "app=web",
@@ -38,6 +39,7 @@ async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
     ];
     let ended = run_on(&cluster(), preview_with(&program, &args)).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
+    let spaced_flag = format!("--filename={spaced}");
     let expected = [
         "apply",
         "--dry-run=server",
@@ -46,8 +48,8 @@ async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
         "--force-conflicts",
         "--field-manager=ci",
         "--validate=false",
-        "--filename=a b.yaml",
-        "--filename=dir",
+        spaced_flag.as_str(),
+        "--filename=src",
         "--recursive",
         "--selector=app=web",
         "--context=prod",
@@ -76,7 +78,7 @@ async fn standard_input_is_given_to_kubectl() {
 async fn a_missing_kubectl_is_an_error_that_says_so() {
     let hint = "hint: set KUBECTL to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... \
                 | kubectl rollout2 preview --applied -\n";
-    let run = preview_with("no-such-kubectl".as_ref(), &["-f", "web.yaml", "--exit-code"]);
+    let run = preview_with("no-such-kubectl".as_ref(), &["-f", MANIFEST, "--exit-code"]);
     let ended = run_on(&cluster(), run).await;
     assert!(
         ended.stderr.starts_with("error: cannot run \"no-such-kubectl\": No such file"),
@@ -85,7 +87,7 @@ async fn a_missing_kubectl_is_an_error_that_says_so() {
     );
     assert!(ended.stderr.ends_with(hint), "{}", ended.stderr);
     assert_eq!((ended.stdout.as_str(), ended.exit), ("", 3));
-    let run = Run::of(["preview", "-f", "web.yaml"]).env("PATH", "/does/not/exist");
+    let run = Run::of(["preview", "-f", MANIFEST]).env("PATH", "/does/not/exist");
     let ended = run_on(&cluster(), run).await;
     assert!(ended.stderr.starts_with("error: cannot run \"kubectl\": "), "{}", ended.stderr);
     assert_eq!(ended.exit, 1);
@@ -97,7 +99,7 @@ async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
     let program = directory.program(
         "printf 'error: \\033[31mno\\033[0m such file, DB_PASSWORD=hunter2\\n\\nsecond line\\n' >&2; exit 1",
     );
-    let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!(ended.stdout, "");
     let expected = format!(
         "kubectl: error: ^[[31mno^[[0m such file, DB_PASSWORD=***\nkubectl: second line\n\
@@ -110,7 +112,7 @@ async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
     let directory = Directory::new();
     directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
     let program = directory.program("echo 'Warning: missing annotation' >&2; cat objects.json");
-    let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("kubectl: Warning: missing annotation\n", 0));
     assert!(ended.stdout.contains("new revision 6"), "{}", ended.stdout);
 }
@@ -122,7 +124,7 @@ async fn output_that_is_no_object_is_an_error() {
     {
         let directory = Directory::new();
         let program = directory.program(script);
-        let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+        let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
         assert_eq!((ended.stdout.as_str(), ended.exit), ("", 1), "{script}: {}", ended.stderr);
         assert!(ended.stderr.starts_with("error: "), "{script}: {}", ended.stderr);
     }
@@ -154,7 +156,7 @@ fn refusing(directory: &Directory) -> std::path::PathBuf {
 async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     let directory = Directory::new();
     let program = refusing(&directory);
-    let ended = run_on(&cluster(), preview_with(&program, &["-f", "shop/", "-n", "shop"])).await;
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "-n", "shop"])).await;
     insta::assert_snapshot!(ended.transcript, @r#"
     deployment.apps/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:9
@@ -173,12 +175,11 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
         "--dry-run=client",
         "--output=json",
         "--validate=false",
-        "--filename=shop/",
+        "--filename=src",
         "--namespace=shop",
     ];
     assert_eq!(args[1], listed);
-    let ended =
-        run_on(&cluster(), preview_with(&program, &["-f", "shop/", "--exit-code", "-o", "json"])).await;
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "--exit-code", "-o", "json"])).await;
     assert_eq!(ended.exit, 3);
     let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let refused = &document["items"][1];
@@ -193,7 +194,7 @@ async fn a_signal_stops_kubectl_and_the_command() {
         let program = directory.program("echo > started; sleep 2; echo > survived");
         let (send, numbers) = watch::channel(0);
         let started = directory.file("started");
-        let run = preview_with(&program, &["-f", "web.yaml"]).signals(numbers);
+        let run = preview_with(&program, &["-f", MANIFEST]).signals(numbers);
         let cluster = cluster();
         let interrupt = async {
             let begun = Instant::now();
@@ -218,8 +219,17 @@ async fn nothing_is_written() {
     let items = shop()["items"].as_array().unwrap().clone();
     let program = directory.printing(&items);
     let cluster = cluster();
-    let ended = run_on(&cluster, preview_with(&program, &["-f", "shop/", "--diff"])).await;
+    let ended = run_on(&cluster, preview_with(&program, &["-f", "src", "--diff"])).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));
     assert!(cluster.requests().iter().all(|request| request.line().starts_with("GET ")));
     assert!(directory.args().iter().all(|args| args[..2] == ["apply", "--dry-run=server"]));
+}
+
+#[tokio::test]
+async fn a_manifest_that_does_not_exist_is_an_error_before_kubectl_runs() {
+    let directory = Directory::new();
+    let program = directory.program("touch ran");
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "nofile.yaml", "--exit-code"])).await;
+    assert_eq!((ended.stderr.as_str(), ended.exit), ("error: the path \"nofile.yaml\" does not exist\n", 2));
+    assert!(!directory.file("ran").exists());
 }

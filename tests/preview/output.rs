@@ -6,7 +6,9 @@ use harness::{Run, data};
 use serde_json::{Value, json};
 use simcluster::{Rule, User};
 
-use crate::setup::{Directory, changed, cluster, cluster_with, image, list, preview_with, run_on, shop};
+use crate::setup::{
+    Directory, MANIFEST, changed, cluster, cluster_with, image, list, preview_with, run_on, shop,
+};
 
 /// `preview --applied - ARGS...` of these objects against the recorded shop.
 fn preview(objects: &[Value], args: &[&str]) -> harness::Output {
@@ -158,13 +160,13 @@ async fn forbidden_pods_are_left_out_with_a_note() {
     let program = directory.printing(&[changed("Deployment", "web", image("shop/web:2.0"))]);
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let cluster = cluster_with(User::limited("gina", rules));
-    let run = preview_with(&program, &["-f", "web.yaml"]);
+    let run = preview_with(&program, &["-f", MANIFEST]);
     let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
     assert!(ended.stderr.starts_with("note: pods are not counted: "), "{}", ended.stderr);
     assert!(ended.stdout.contains("  replaces up to 4 pods (cannot list pods)\n"), "{}", ended.stdout);
     assert_eq!(ended.exit, 0);
     let cluster = cluster_with(User::limited("gina", []));
-    let run = preview_with(&program, &["-f", "web.yaml", "--exit-code"]);
+    let run = preview_with(&program, &["-f", MANIFEST, "--exit-code"]);
     let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
     assert!(ended.stderr.starts_with("error: forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
     assert_eq!(ended.exit, 3);
@@ -175,7 +177,7 @@ async fn workloads_of_several_namespaces_are_told_apart() {
     let directory = Directory::new();
     let elsewhere = changed("Deployment", "web", |object| object["metadata"]["namespace"] = "prod".into());
     let program = directory.printing(&[changed("Deployment", "web", |_| ()), elsewhere]);
-    let ended = run_on(&cluster(), preview_with(&program, &["-f", "web.yaml"])).await;
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!(
         ended.stdout,
         "deployment.apps/web in shop  no change\ndeployment.apps/web in prod  is created with 4 pods\n\

@@ -7,7 +7,7 @@ use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 
-use crate::setup::{Directory, preview_with, run_on};
+use crate::setup::{Directory, MANIFEST, preview_with, run_on};
 
 /// Returns the recorded cases by name.
 fn cases() -> Vec<(String, Value)> {
@@ -104,7 +104,7 @@ async fn recorded_refusals_are_reported() {
         let program =
             directory.program("case $1 in create) cat manifest.json;; *) cat stderr >&2; exit 1;; esac");
         let cluster = SimCluster::builder().snapshot(&case["before"]).unwrap().build();
-        let ended = run_on(&cluster, preview_with(&program, &["-f", "manifest.json"])).await;
+        let ended = run_on(&cluster, preview_with(&program, &["-f", MANIFEST])).await;
         assert_eq!(ended.exit, 1, "{name}");
         assert_eq!(case["happened"][0]["outcome"], "refused", "{name}");
         transcript += &format!("# {name}\n{}\n", ended.transcript);

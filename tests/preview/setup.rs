@@ -95,6 +95,9 @@ pub(crate) fn list(objects: &[Value]) -> String {
     }
 }
 
+/// A path of a manifest. The programs in kubectl's place do not read it.
+pub(crate) const MANIFEST: &str = "Cargo.toml";
+
 /// A command line with a program in kubectl's place.
 pub(crate) fn preview_with(program: &Path, args: &[&str]) -> Run {
     Run::of(["preview"].iter().chain(args)).env("KUBECTL", program).env("PATH", "/usr/bin:/bin")

@@ -21,7 +21,7 @@ async fn a_missing_image_is_reported_and_rolled_back() {
     web.set_image("app:1.0", "back again").await;
     web.wait_until_complete().await;
     assert_eq!(web.status().await.0, 0);
-    let back = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0; was 1"];
+    let back = ["2 - 0/0 image app:2.0-bad", "3 current 3/3 image app:1.0; was 1"];
     assert_eq!(history(&cluster, web.name).await, back);
     cluster.delete_namespace().await;
 }

@@ -27,7 +27,8 @@ async fn the_history_is_limited() {
 async fn a_rollback_gives_the_old_revision_a_new_number() {
     let cluster = ScenarioCluster::new("renumbering").await;
     let spec = json!({ "replicas": 1 });
-    for workload in [Workload::web(&cluster, &spec).await, Workload::db(&cluster, &spec).await] {
+    let (web, db) = (Workload::web(&cluster, &spec).await, Workload::db(&cluster, &spec).await);
+    for (workload, before) in [(web, "3 - 0/0 image app:1.0"), (db, "3 - 0/0 first: app:1.0")] {
         workload.wait_until_complete().await;
         for (image, cause) in [("app:2.0", "second"), ("app:1.0", "back"), ("app:2.0", "forth")] {
             workload.set_image(image, cause).await;
@@ -35,7 +36,7 @@ async fn a_rollback_gives_the_old_revision_a_new_number() {
         }
         let printed = history(&cluster, workload.name).await;
         let (first, second) = (printed[0].split("; was").next(), printed[1].split("; was").next());
-        assert_eq!((first, second), (Some("3 - 0/0 first: app:1.0"), Some("4 current 1/1 image app:2.0")));
+        assert_eq!((first, second), (Some(before), Some("4 current 1/1 image app:2.0")));
     }
     assert_eq!(
         kubectl_history(&cluster, "deployment/web").await,

@@ -245,6 +245,12 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     assert_eq!(cause_ids(&document), ["max-unavailable"]);
     assert_eq!(summary(&document), "not available, which uses up maxUnavailable 1");
     assert_eq!(document["causes"][0]["example"], "web-0");
+    // An updated pod has a cause of its own.
+    let others = ["web-0", "web-1"].map(|name| pod("StatefulSet", name, 1));
+    let pull = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "x:2: not found"}}});
+    let updated = broken_pod("StatefulSet", "web-2", 2, &pull);
+    let objects = [vec![objects[0].clone(), updated], others.to_vec()].concat();
+    assert_eq!(cause_ids(&crate::objects::document("StatefulSet", &objects)), ["image-not-found"]);
 }
 
 /// The controller sets the revision number later, and then another revision replaces it.

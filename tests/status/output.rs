@@ -35,6 +35,15 @@ fn a_terminal_shows_causes_below_the_verdict_within_its_width() {
     assert!(colored.contains("\x1b[31m  ! web-2-a  app: CrashLoopBackOff"), "{colored:?}");
 }
 
+#[test]
+fn a_command_in_a_cause_is_not_broken() {
+    let objects = [merged(workload("Deployment"), &json!({"spec": {"paused": true}}))];
+    for width in [40, 80] {
+        let output = on_terminal(&objects, width, "never");
+        assert!(output.contains("kubectl rollout2 resume deployment/web -n n\n"), "{width}: {output}");
+    }
+}
+
 /// The important part of a message is often at its end, so a long line wraps instead of being cut.
 #[test]
 fn long_evidence_wraps_on_a_terminal() {

@@ -27,7 +27,13 @@ async fn a_plan_with_a_check_needs_it_again() {
     assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
     let failed =
         run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
-    assert_eq!(hints(&failed.transcript), [format!("continue the plan: {step}")], "{}", failed.transcript);
+    let back = "to roll back: kubectl rollout2 undo statefulset/db -n default".to_owned();
+    assert_eq!(
+        hints(&failed.transcript),
+        [format!("continue the plan: {step}"), back],
+        "{}",
+        failed.transcript
+    );
 }
 
 #[tokio::test(start_paused = true)]

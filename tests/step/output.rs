@@ -1,6 +1,7 @@
 //! The output of `step`, line by line.
 
-use harness::test_cluster::TestCluster;
+use harness::Run;
+use harness::test_cluster::{START, TestCluster};
 use serde_json::json;
 
 use crate::setup::{changed, replicas_on, run_of};
@@ -50,6 +51,26 @@ async fn dry_run_prints_the_whole_plan() {
         cluster.run("step statefulset/db --by 2 --soak 5m --final-soak 1h --on-failure undo --dry-run").await;
     assert_eq!((output.exit, cluster.revision()), (0, before), "{}", output.transcript);
     insta::assert_snapshot!(output.transcript);
+}
+
+/// The terminal would break words, and the command to end the hold.
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_wrapped_between_words_on_a_terminal() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(4, &json!({}));
+    cluster.advance(60).await;
+    cluster.run("pause deployment/web").await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(5).await;
+    for args in ["--dry-run", "--all"] {
+        let client = kube::Client::new(cluster.sim.service(), "default");
+        let args = format!("step deployment/web --by 1 --on-failure undo --plain {args}");
+        let run = Run::of(args.split(' ')).at(START.parse().unwrap()).env("NO_COLOR", "1").terminal(50, 24);
+        let output = run.run_against(client).await;
+        assert_eq!(output.exit, 0, "{}", output.transcript);
+        let is_short = |line: &str| line.chars().count() <= 50 || line.trim_start().starts_with("kubectl ");
+        assert!(output.transcript.lines().all(is_short), "{}", output.transcript);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -142,11 +142,9 @@ async fn the_lease_is_released_and_the_same_command_continues() {
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
         let message = format!("{word}: statefulset.apps/db: it stays held");
         assert!(step.err().contains(&message), "{}", step.err());
-        assert!(
-            step.err().contains("hint: continue the plan: kubectl rollout2 step statefulset/db"),
-            "{}",
-            step.err()
-        );
+        let hints = "hint: continue the plan: kubectl rollout2 step statefulset/db -n default\n\
+                     hint: to roll back: kubectl rollout2 undo statefulset/db -n default\n";
+        assert!(step.err().ends_with(hints), "{}", step.err());
         assert_eq!((&served.hold()["reason"], &served.hold()["lease"]), (&json!("plan"), &Value::Null));
         let mut again = served.start("step statefulset/db --soak 0s", "again");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.out(), again.err());

@@ -357,8 +357,9 @@ async fn messages_of_kubectl_are_escaped() {
         std::fs::set_permissions(&program, executable).unwrap();
         let cluster = cluster(&shop(), "out of luck");
         for to in [StreamKind::Pipe, StreamKind::Terminal] {
-            let run =
-                Run::of(["preview", "-f", "x.yaml"]).env("KUBECTL", &program).env("PATH", "/usr/bin:/bin");
+            let run = Run::of(["preview", "-f", "Cargo.toml"])
+                .env("KUBECTL", &program)
+                .env("PATH", "/usr/bin:/bin");
             let run =
                 if to == StreamKind::Terminal { run.env("TERM", "xterm").terminal(100, 40) } else { run };
             let ended = run.run_against(kube::Client::new(cluster.service(), "shop")).await;

@@ -15,8 +15,10 @@ pub(super) struct ApiServer {
     pub(super) url: Uri,
     /// The proxy that requests go through, as `HOST:PORT`.
     pub(super) proxy: Option<String>,
-    /// Where the address comes from: `context "shop"`.
+    /// Where the cluster and the user come from: `context "shop"`.
     pub(super) source: String,
+    /// Whether the address comes from `--server`.
+    pub(super) is_server_from_flag: bool,
     /// Whether credentials were left out because the server is reached over plain HTTP.
     pub(super) withheld: bool,
 }

@@ -29,6 +29,7 @@ impl Connection {
             user: AuthInfo::default(),
             namespace,
             source: source.clone(),
+            is_server_from_flag: false,
         };
         Self {
             endpoint,
@@ -36,6 +37,7 @@ impl Connection {
                 url: Uri::from_static("http://in-process"),
                 proxy: None,
                 source,
+                is_server_from_flag: false,
                 withheld: false,
             },
             proxy: None,

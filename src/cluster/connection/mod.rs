@@ -87,7 +87,13 @@ impl Connection {
             && kubeconfig::withhold_credentials(&mut endpoint, &url);
         let timeouts = Timeouts::new(overrides.request_timeout);
         let proxy_address = proxy.as_ref().and_then(|proxy| proxy.uri().authority()).map(ToString::to_string);
-        let api_server = ApiServer { url, proxy: proxy_address, source: endpoint.source.clone(), withheld };
+        let api_server = ApiServer {
+            url,
+            proxy: proxy_address,
+            source: endpoint.source.clone(),
+            is_server_from_flag: endpoint.is_server_from_flag,
+            withheld,
+        };
         if withheld {
             listener.notify(&Notice::CredentialsWithheld { server: api_server.address(), is_loopback });
         }

@@ -1,6 +1,7 @@
 //! Selects one cluster and one user from a kubeconfig and the flags that override it.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 
@@ -19,6 +20,8 @@ pub(crate) struct Endpoint {
     pub(crate) namespace: Option<String>,
     /// Where the selection comes from, for hints: `context "shop"`.
     pub(crate) source: String,
+    /// Whether `--server` overrides the server of the selection.
+    pub(crate) is_server_from_flag: bool,
 }
 
 /// Omits the user, because kube's `Debug` prints some secrets.
@@ -28,17 +31,20 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Selects by kubectl's rules: flags, then the context, then the service account of a pod.
+/// Selects by kubectl's rules: flags, then the context, then the service account of a pod. `missing` are the files of
+/// `$KUBECONFIG` that do not exist.
 pub(super) fn decide(
     kubeconfig: Kubeconfig,
     overrides: &Overrides,
     mounted: Option<Endpoint>,
+    missing: &[PathBuf],
 ) -> Result<Endpoint> {
     let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
         (chosen, _) if chosen.cluster.server.is_some() || overrides.server.address.is_some() => chosen,
         (_, Some(mounted)) => mounted,
-        (_, None) => return Err(no_cluster_configured()),
+        (_, None) => return Err(no_cluster_configured(missing)),
     };
+    endpoint.is_server_from_flag = overrides.server.address.is_some();
     override_server(&mut endpoint.cluster, &overrides.server);
     user_overrides::override_credentials(&mut endpoint.user, &overrides.credentials);
     user_overrides::override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
@@ -81,6 +87,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
         namespace: context.namespace,
         source: context_name
             .map_or_else(|| "the command line".to_owned(), |name| format!("context {name:?}")),
+        is_server_from_flag: false,
     })
 }
 
@@ -100,8 +107,14 @@ fn override_server(cluster: &mut Cluster, overrides: &ServerOverrides) {
 }
 
 /// kubectl tries `localhost:8080` in this case.
-fn no_cluster_configured() -> Error {
-    Error::new(ErrorKind::Unreachable, "no cluster is configured: no kubeconfig has a current context")
+fn no_cluster_configured(missing: &[PathBuf]) -> Error {
+    let files: Vec<_> = missing.iter().map(|path| path.display().to_string()).collect();
+    let why = match files.as_slice() {
+        [] => "no kubeconfig has a current context".to_owned(),
+        [only] => format!("the file {only} in $KUBECONFIG does not exist"),
+        several => format!("the files {} in $KUBECONFIG do not exist", several.join(", ")),
+    };
+    Error::new(ErrorKind::Unreachable, format!("no cluster is configured: {why}"))
         .hint("to list contexts: kubectl config get-contexts; choose one with --context, or a file with --kubeconfig")
         .in_compat(
             "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
@@ -145,7 +158,7 @@ users:
 ";
 
     fn decided(overrides: &Overrides) -> Result<Endpoint> {
-        decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None)
+        decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None, &[])
     }
 
     fn named(context: Option<&str>, cluster: Option<&str>, user: Option<&str>) -> Overrides {
@@ -215,13 +228,28 @@ users:
         let pod = || {
             let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
             let source = String::new();
-            Some(Endpoint { cluster, user: AuthInfo::default(), namespace: Some("own".into()), source })
+            let namespace = Some("own".into());
+            Some(Endpoint {
+                cluster,
+                user: AuthInfo::default(),
+                namespace,
+                source,
+                is_server_from_flag: false,
+            })
         };
-        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod()).unwrap();
+        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod(), &[]).unwrap();
         assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));
-        let endpoint = decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod());
+        let endpoint =
+            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod(), &[]);
         assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
-        let error = decide(Kubeconfig::default(), &Overrides::default(), None).unwrap_err();
-        assert_eq!(error.exit().code(), 1);
+        for (missing, words) in [
+            (&[][..], "no kubeconfig has a current context"),
+            (&["/a".into()], "the file /a in $KUBECONFIG does not exist"),
+            (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist"),
+        ] {
+            let error = decide(Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
+            assert_eq!(error.sentence(), format!("no cluster is configured: {words}"));
+            assert_eq!(error.exit().code(), 1);
+        }
     }
 }

@@ -47,6 +47,12 @@ fn default_paths(environment: &Environment) -> Vec<PathBuf> {
     home.map(|home| Path::new(home).join(".kube").join("config")).into_iter().collect()
 }
 
+/// Returns the files of `$KUBECONFIG` that do not exist.
+pub(super) fn missing(environment: &Environment) -> Vec<PathBuf> {
+    let is_set = environment.text("KUBECONFIG").is_some();
+    default_paths(environment).into_iter().filter(|path| is_set && !path.exists()).collect()
+}
+
 /// Reads one file; none if it does not exist.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>> {
     let text = match crate::cluster::files::read_text(path) {

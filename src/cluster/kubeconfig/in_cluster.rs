@@ -33,6 +33,7 @@ fn from_environment(environment: &Environment, namespace: Option<String>) -> Opt
         user: AuthInfo { token_file: file("token"), ..AuthInfo::default() },
         namespace: namespace.map(|namespace| namespace.trim().to_owned()).filter(|name| !name.is_empty()),
         source: "the pod's service account".to_owned(),
+        is_server_from_flag: false,
     })
 }
 

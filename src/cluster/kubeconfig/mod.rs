@@ -25,5 +25,6 @@ use crate::world::Environment;
 /// When a file cannot be read, or a selected context, cluster or user does not exist.
 pub(super) fn endpoint(overrides: &Overrides, environment: &Environment) -> Result<Endpoint> {
     let kubeconfig = files::read(overrides.kubeconfig.as_deref(), environment)?;
-    endpoint::decide(kubeconfig, overrides, in_cluster::endpoint(environment))
+    let missing = if overrides.kubeconfig.is_none() { files::missing(environment) } else { Vec::new() };
+    endpoint::decide(kubeconfig, overrides, in_cluster::endpoint(environment), &missing)
 }

@@ -107,6 +107,7 @@ mod tests {
             user: serde_json::from_value(user.clone()).unwrap(),
             namespace: None,
             source: "context \"c\"".to_owned(),
+            is_server_from_flag: false,
         }
     }
 

@@ -25,6 +25,9 @@ const FORBIDDEN_GRACE: Duration = Duration::from_secs(60);
 /// The interval of lists and gets when RBAC forbids a watch.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
+/// A watch that ends sooner without an event is reopened after this pause, and a list follows one that is refused sooner.
+pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
+
 /// Lists and watches one resource in one namespace until the observer is dropped.
 #[derive(Debug)]
 pub(super) struct Reflector {
@@ -173,6 +176,9 @@ impl Reflector {
                 Err(ReflectorError::Closed) => return,
                 Err(ReflectorError::Expired) => {
                     self.version = None;
+                    if begun.elapsed() < MIN_WATCH_TIME {
+                        sleep(MIN_WATCH_TIME).await; // a server may refuse every version at once
+                    }
                     continue;
                 }
                 Err(ReflectorError::Request(failure)) => failure,

@@ -265,5 +265,8 @@ mod tests {
         store.record_refresh(target, &refreshed);
         assert_eq!(count(&mut store, Delta::Changed(Box::new(workload(5, target)))), 0);
         assert_eq!(count(&mut store, Delta::Changed(Box::new(workload(8, target)))), 1);
+        // A backup of etcd has older versions, which a list returns.
+        assert_eq!(count(&mut store, Delta::Listed(vec![workload(2, target)])), 1);
+        assert_eq!(count(&mut store, Delta::Listed(Vec::new())), 1, "it is deleted");
     }
 }

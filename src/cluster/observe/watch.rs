@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::reflector::{Reflector, ReflectorError};
+use super::reflector::{MIN_WATCH_TIME, Reflector, ReflectorError};
 use super::update::{Delta, Update};
 use super::watch_event::WatchEvent;
 use crate::cluster::page::percent_encoded;
@@ -17,9 +17,6 @@ const WATCH_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A watch that is open this long after its timeout is silent and not trusted.
 const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
-
-/// A watch that ends sooner without an event is reopened after this pause.
-const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
 impl Reflector {
     /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.

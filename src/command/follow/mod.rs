@@ -16,7 +16,7 @@ use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
-use crate::model::follow::{FollowOptions, Follower, Now, Report};
+use crate::model::follow::{FollowOptions, Follower, Now, Report, TargetId};
 use crate::model::workload::Workload;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
@@ -120,7 +120,7 @@ async fn draw(
         .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(lines::result(tracker, result, false, names));
+        screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names));
     }
     worst_exit(&follower).into()
 }
@@ -134,6 +134,16 @@ struct RolloutFrames {
 impl FrameSource<Follower, Report> for RolloutFrames {
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
         Frame::of(FollowSnapshot { follower, now, names: self.names, shows_pods: self.shows_pods }, size)
+    }
+
+    /// The last frame shows the rollback, so the causes of the failure have to stay above it.
+    fn record(&mut self, follower: &Follower, report: &Report, _now: Now) -> Vec<String> {
+        let Report::RollbackStarted { target: TargetId(index), result, revision } = report else {
+            return Vec::new();
+        };
+        let Some(tracker) = follower.targets().get(*index) else { return Vec::new() };
+        let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, self.names));
+        causes.chain(lines::rollback_started(tracker, result, revision, self.names)).collect()
     }
 }
 

@@ -58,6 +58,7 @@ impl AppliedObjects {
     ) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
+                flags.check_files()?;
                 let input = stdin.as_ref().map_err(Error::clone)?;
                 return KubectlApply::new(flags, context).run(input, screen).await;
             }

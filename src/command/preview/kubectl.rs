@@ -4,6 +4,7 @@
 //! each object is applied separately.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use super::apply_result::ApplyResult;
 use super::connection_flags::connection_flags;
@@ -63,6 +64,17 @@ impl ApplyFlags {
     #[must_use]
     pub fn use_stdin(&self) -> bool {
         self.files.iter().any(|file| file == "-")
+    }
+
+    /// Refuses a manifest that does not exist, before kubectl is started.
+    pub(super) fn check_files(&self) -> Result<()> {
+        let is_url = |file: &str| file.starts_with("http://") || file.starts_with("https://");
+        // kubectl expands patterns.
+        let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
+        match self.files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
+            Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
+            None => Ok(()),
+        }
     }
 
     /// Returns the field manager.
@@ -248,6 +260,21 @@ mod tests {
         );
         assert_eq!(flags.field_manager(), "ci");
         assert_eq!(ApplyFlags::default().field_manager(), "kubectl-client-side-apply");
+    }
+
+    #[test]
+    fn only_a_local_path_that_does_not_exist_is_refused() {
+        for (file, is_refused) in [
+            ("nofile.yaml", true),
+            ("Cargo.toml", false),
+            ("-", false),
+            ("https://x/y.yaml", false),
+            ("*.nofile", false),
+        ] {
+            let flags = ApplyFlags { files: vec![file.to_owned()], ..ApplyFlags::default() };
+            let error = flags.check_files().err();
+            assert_eq!(error.map(|error| error.exit().code()), is_refused.then_some(2), "{file}");
+        }
     }
 
     /// What kubectl 1.36.2 printed.

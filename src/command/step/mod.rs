@@ -113,7 +113,7 @@ async fn show_plan(
     owners::warn_before_a_plan(workload, screen);
     match request.output {
         Output::Text => {
-            screen.styled(&plan::spans(workload, &preview));
+            screen.styled(&plan::spans(workload, &preview, screen.terminal()));
             print(plan::obstacles(workload, &preview), screen);
         }
         Output::Json => screen.exact(&json::plan(workload, &preview)),

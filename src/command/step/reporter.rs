@@ -80,7 +80,7 @@ impl FrameSource<Stepper, StepReport> for PlanFrames {
 /// Prints results on stdout, everything else on stderr.
 pub(super) fn print(printed: Printed, screen: &mut Screen<'_>) {
     for line in printed.results {
-        screen.line(&line);
+        screen.wrapped_line(&line);
     }
     screen.notes(&printed.notes);
 }

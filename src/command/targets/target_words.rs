@@ -68,6 +68,23 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWo
         .collect())
 }
 
+/// As [`read_targets`], for commands that take names. A single unknown word may be a name without its type.
+///
+/// # Errors
+/// As [`read_targets`].
+pub fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    read_targets(words, has_selector).map_err(|error| match words {
+        [word]
+            if matches!(read_type(word), TypeWord::Unknown)
+                && nearest_spelling(word).is_none()
+                && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')) =>
+        {
+            error.hint(format!("name the type too, such as deployment/{word}"))
+        }
+        _ => error,
+    })
+}
+
 /// Parses one workload at the beginning of `words`, and returns it with the remaining words. `example` is a
 /// valid target for the hint.
 ///
@@ -213,6 +230,19 @@ mod tests {
             let error = read_targets(&words(line), selector).unwrap_err();
             assert!(error.sentence().contains(message), "{line}: {error:?}");
             assert_eq!(error.exit().code(), 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_type_has_a_hint_with_a_type() {
+        for (line, hint) in [
+            ("web", "name the type too, such as deployment/web"),
+            ("web api", "use deployment, daemonset or statefulset"),
+            ("web,api", "use deployment, daemonset or statefulset"),
+            ("deploymnt", "did you mean deployment?"),
+        ] {
+            let error = read_workload_targets(&words(line), false).unwrap_err();
+            assert_eq!(error.next_step(), Some(hint), "{line}");
         }
     }
 

@@ -172,16 +172,12 @@ impl Object {
     }
 }
 
-/// Returns the value at a JSON pointer without escapes, such as `/spec/template`.
+/// Returns the value at a JSON pointer through objects without escapes, such as `/spec/template`.
 ///
 /// `Value::pointer` replaces the escapes in a copy of every step, which took a tenth of the time of a long list.
 #[must_use]
 pub fn value_at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
-    pointer.split('/').skip(1).try_fold(value, |value, step| match value {
-        Value::Object(members) => members.get(step),
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?),
-        _ => None,
-    })
+    pointer.split('/').skip(1).try_fold(value, |value, step| value.get(step))
 }
 
 /// Removes `metadata.managedFields` from an object.

@@ -117,6 +117,8 @@ pub struct Rollback {
     /// Whether the rollback was written. Until then every event may be older than the write and is
     /// not evaluated.
     pub(super) is_written: bool,
+    /// Whether `--replace-stuck-pods` deletes stuck pods.
+    pub replaces_stuck_pods: bool,
     /// The stuck pods that were deleted during the rollback.
     pub(super) stuck_pod_deletions: StuckPodDeletions,
 }

@@ -142,6 +142,11 @@ pub enum Integrity {
 }
 
 impl Revision {
+    /// Returns every known number that it had, and the present one last.
+    pub fn numbers(&self) -> impl Iterator<Item = i64> {
+        self.past_numbers.iter().copied().chain(self.number.known())
+    }
+
     /// Reads the fields that all kinds share. `template_at` is a JSON pointer.
     fn new(number: RevisionNumber, hash: String, mut object: Object, template_at: &'static str) -> Self {
         let template = Template::from(object.take(template_at));

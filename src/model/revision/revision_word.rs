@@ -198,7 +198,7 @@ fn described(revision: &Revision) -> String {
 
 fn no_revision_word(word: &str) -> Error {
     Error::usage(format!("{word:?} is not a revision"))
-        .hint("use a number from kubectl rollout2 history, current, previous, -N, the name of its object, hash:HASH or sha256:DIGEST")
+        .hint("use a number from kubectl rollout2 history, current, previous, stable (undo), -N, the name of its object, hash:HASH or sha256:DIGEST")
 }
 
 fn no_digest(word: &str) -> Error {

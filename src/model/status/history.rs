@@ -7,6 +7,11 @@ use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::revision::diff::{Changes, SecretValues};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::observation::{Observation, PodCount, Role};
+use crate::model::workload::kind::RevisionStore;
+
+mod predecessors;
+
+use self::predecessors::{cause_origins, predecessor};
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -34,8 +39,10 @@ pub struct HistoryEntry<'a> {
     pub integrity: Integrity,
     /// The images of its containers, init containers first.
     pub images: Vec<String>,
-    /// What it changed, with secrets masked; none for the first revision.
+    /// What it changed, with secrets masked; none for the oldest kept revision.
     pub changes: Option<Changes>,
+    /// The revision that its change-cause was copied from, if it is a copy.
+    pub cause_origin: Option<&'a Revision>,
 }
 
 impl<'a> History<'a> {
@@ -43,14 +50,28 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
         let (role, count) = (observation.roles(), observation.pod_counts());
-        let mut before: Option<Value> = None;
+        let mut uses: Vec<(Option<i64>, &Revision)> = Vec::new();
+        for revision in &observation.revisions {
+            uses.extend(revision.past_numbers.iter().map(|number| (Some(*number), revision)));
+            uses.push((revision.number.known(), revision));
+        }
+        uses.sort_by_key(|(number, _)| *number);
+        let mut by_first_use: Vec<&Revision> = uses.iter().map(|(_, revision)| *revision).collect();
+        if observation.workload.kind().revisions != RevisionStore::ReplicaSets {
+            by_first_use.sort_by_key(|revision| revision.created); // its controller does not keep the past numbers
+        }
+        let origins = cause_origins(&by_first_use);
+        let mut row_above: Option<(&str, Value)> = None; // mostly the predecessor
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
             let template = template.into_canonical();
-            let changes =
-                before.as_ref().map(|before| Changes::between(before, &template, SecretValues::Masked));
-            before = Some(template);
+            let between = |before: &Value| Changes::between(before, &template, SecretValues::Masked);
+            let changes = predecessor(revision, &uses).map(|before| match &row_above {
+                Some((name, above)) if *name == before.name => between(above),
+                _ => between(&before.template().into_canonical()),
+            });
+            row_above = Some((&revision.name, template));
             HistoryEntry {
                 revision,
                 pods: count(revision),
@@ -58,6 +79,7 @@ impl<'a> History<'a> {
                 integrity: revision.integrity(&observation.workload),
                 images,
                 changes,
+                cause_origin: origins.get(revision.name.as_str()).copied().flatten(),
             }
         });
         let entries = entries.collect();

@@ -108,6 +108,7 @@ mod tests {
             assert_eq!(pods.observe(counted(observed, released)), added, "{observed:?}");
         }
     }
+
     #[test]
     fn a_pod_that_is_updated_in_place_is_not_added() {
         let none = || AddedPods::beginning(BTreeSet::new(), Vec::new());
@@ -122,5 +123,9 @@ mod tests {
                 assert_eq!(pods.observe(counted(observed, 1)), *added, "{observed:?}");
             }
         }
+        // The slot of the batch is not the first new one.
+        let mut updated = counted(&["in-place", "a"], 0);
+        updated[1].is_ours = true;
+        assert_eq!(none().observe(updated), ["a"]);
     }
 }

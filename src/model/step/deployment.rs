@@ -218,3 +218,33 @@ fn as_number(count: usize) -> i64 {
 fn as_count(number: i64) -> usize {
     usize::try_from(number).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
+
+    #[test]
+    fn counts_from_before_the_hold_are_not_used() {
+        let deployment =
+            json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"}, "spec": {"template": {}}});
+        let workload = Workload::of_json(&deployment).unwrap();
+        for (observed, seconds, available, expected) in [
+            (2, NEVER_AVAILABLE, 0, true),
+            (1, NEVER_AVAILABLE, 0, false),
+            (2, 0, 0, false),
+            (2, NEVER_AVAILABLE, 1, false),
+        ] {
+            let replica_set = json!({"kind": "ReplicaSet",
+                "metadata": {"name": "web-1", "generation": 2, "ownerReferences": [{"controller": true, "uid": "u"}]},
+                "spec": {"minReadySeconds": seconds, "template": {}},
+                "status": {"observedGeneration": observed, "availableReplicas": available}});
+            let revisions = Revisions::of(&workload, Object::read(replica_set));
+            let observation = Observation { workload: workload.clone(), revisions, pods: None, events: None };
+            assert_eq!(is_counted(&observation), expected, "{observed} {seconds} {available}");
+        }
+    }
+}

@@ -209,7 +209,9 @@ impl Stepper {
             }
         }
         match &write.purpose {
-            Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::AcquireLease | Purpose::ReleaseSlots => {}
+            Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::ReleaseSlots => {}
+            // The time limit of what another process left starts again.
+            Purpose::AcquireLease => timers.rollback.since = Some(now.elapsed),
             Purpose::BeginBatch => {
                 if let Some(record) = self.cluster.record() {
                     self.reporter.begin_batch(record);

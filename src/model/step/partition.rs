@@ -109,3 +109,50 @@ pub(super) fn is_complete(context: &PlanContext<'_>) -> bool {
     let is_current = || context.workload().is_update_reported_stable();
     context.observed.is_observed() && (own_partition(context) > 0 || is_current())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::change::plan::HOLD_ANNOTATION;
+    use crate::model::revision::Revisions;
+    use crate::model::status::observation::Observation;
+    use crate::model::step::slot::tests::{NOW, record_of};
+    use crate::model::workload::Workload;
+
+    /// A node without the label cannot be left out.
+    #[test]
+    fn the_selector_leaves_out_the_unready_nodes_of_outdated_pods() {
+        let pool = json!({"key": "pool", "operator": "Exists"});
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {
+            "partition": 3, "selector": {"matchExpressions": [pool]}}});
+        let hold = json!({"reason": "plan", "set": {}, "strategy": strategy}).to_string();
+        let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "DaemonSet",
+            "metadata": {"name": "web", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
+            "spec": {"template": {}, "updateStrategy": strategy}});
+        let workload = Workload::of_json(&set).unwrap();
+        let owned = |kind: &str, name: &str, revision: &str| {
+            json!({"kind": kind, "data": {"spec": {"template": {}}}, "spec": {"nodeName": name},
+                "metadata": {"name": name, "labels": {"controller-revision-hash": revision},
+                    "ownerReferences": [{"controller": true, "uid": "u"}]}})
+        };
+        let revisions = Revisions::of(&workload, Object::read(owned("ControllerRevision", "web-2", "2")));
+        let pods = [("old", "1"), ("updated", "2"), ("without-label", "1")];
+        let nodes = pods.map(|(name, _)| {
+            let labels = if name == "without-label" { json!({}) } else { json!({HOSTNAME: name}) };
+            let node = json!({"kind": "Node", "metadata": {"name": name, "labels": labels},
+                "status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}});
+            Node::read(&Object::read(node).unwrap())
+        });
+        let pods = pods
+            .map(|(name, revision)| Pod::read(&Object::read(owned("Pod", name, revision)).unwrap()).into());
+        let (record, pods) = (record_of(&workload), Some(pods.to_vec()));
+        let observed = Observation { workload, revisions, pods, events: None };
+        let context = PlanContext::new(&observed, Some(&nodes), &record, NOW);
+        let is_skippable = |pod: &Pod| skippable_node(&context, pod).is_some();
+        assert_eq!(observed.own_pods().map(is_skippable).collect::<Vec<_>>(), [true, true, false]);
+        let strategy = strategy_with(&context, 0);
+        let old = json!({"key": HOSTNAME, "operator": "NotIn", "values": ["old"]});
+        assert_eq!(strategy["rollingUpdate"]["selector"], json!({"matchExpressions": [pool, old]}));
+    }
+}

@@ -210,3 +210,43 @@ pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
 pub(super) fn unavailable<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace: &Pace) -> usize {
     slots.into_iter().filter(|slot| slot.is_unavailable(pace)).count()
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, Reach};
+    use crate::model::revision::Revisions;
+
+    /// Returns a plan for the live template of a workload with the annotation of a hold.
+    pub(in crate::model::step) fn record_of(workload: &Workload) -> PlanRecord {
+        let hold = Hold::of(workload).unwrap().unwrap();
+        let plan = Plan::new(&workload.template().digest(), None, Pace::default(), Reach::All);
+        PlanRecord { hold, plan, lease: None }
+    }
+
+    pub(in crate::model::step) const NOW: Now =
+        Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
+
+    /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
+    #[test]
+    fn a_pod_is_not_available_during_its_update_in_place() {
+        let hold = json!({"reason": "plan", "set": {}, "strategy": {}}).to_string();
+        let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
+            "metadata": {"name": "web", "annotations": {HOLD_ANNOTATION: hold}}, "spec": {"template": {}}});
+        let workload = Workload::of_json(&set).unwrap();
+        let (record, revisions) = (record_of(&workload), Revisions::of(&workload, []));
+        let observed = Observation { workload, revisions, pods: None, events: None };
+        let context = PlanContext::new(&observed, None, &record, NOW);
+        for (gate, is_available) in [("True", true), ("False", false)] {
+            let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
+                {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});
+            assert_eq!(context.is_available(&Pod::read(&Object::read(pod).unwrap())), is_available, "{gate}");
+        }
+    }
+}

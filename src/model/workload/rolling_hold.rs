@@ -260,6 +260,13 @@ mod tests {
         assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
     }
 
+    /// 10% of 5 pods is none, so that the controller updates one.
+    #[test]
+    fn a_budget_that_a_scale_down_rounds_to_nothing_updates_one_pod() {
+        let budget = HeldBudget::of(1, 0, 10).unwrap();
+        assert_eq!((budget.updated(5), budget.outdated(5)), (1, 4));
+    }
+
     /// Every rollout reaches all pods, and no step makes more pods unavailable than allowed.
     #[test]
     fn every_rollout_completes_within_max_unavailable() {

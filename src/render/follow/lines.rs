@@ -5,6 +5,7 @@ use crate::model::follow::{
 };
 use crate::model::revision::Revision;
 use crate::model::status::cause::{Cause, CauseId};
+use crate::model::status::serving::is_outage;
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
@@ -43,6 +44,16 @@ pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: Nam
 pub fn log(log: &LogLines) -> Vec<String> {
     let container = format!("    {} {}| ", log.pod, log.container);
     log.lines.iter().map(|line| format!("{container}{line}")).collect()
+}
+
+/// Returns a cause and the last lines of the log that it is about.
+pub fn cause_with_log(
+    tracker: &TargetTracker,
+    of: &Cause,
+    names: NameContext,
+) -> impl Iterator<Item = String> + use<> {
+    let cause = cause(tracker.workload(), of, CauseChange::Appeared, names);
+    std::iter::once(cause).chain(tracker.log_for(of).map(log).unwrap_or_default())
 }
 
 /// Returns what a target waits for, if its counters do not show it.
@@ -131,7 +142,7 @@ pub fn result(
         .collect()
 }
 
-/// Returns what still serves after a failed or unfinished rollout, and the command that rolls back.
+/// Returns what still serves after a failed, unfinished or held rollout, and the command that rolls back.
 fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
     let Some((observed, verdict)) = tracker.observation().zip(tracker.verdict()) else { return Vec::new() };
     let can_go_back = match &result.outcome {
@@ -142,6 +153,10 @@ fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
             Some(_) => false,
         },
         Outcome::TimedOut(_) => needs_a_fix(verdict.state, tracker.causes()),
+        Outcome::Held => match needs_a_fix(verdict.state, tracker.causes()) {
+            false if !is_outage(observed, verdict.state) => return Vec::new(),
+            needs_a_fix => needs_a_fix && result.rollback.is_none(),
+        },
         _ => return Vec::new(),
     };
     let hint = rollback_command_hint(observed).filter(|_| can_go_back);
@@ -163,6 +178,9 @@ pub fn blocked_rollback(tracker: &TargetTracker, cause: &Cause) -> Option<String
 }
 
 fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
+    if tracker.rollback()?.replaces_stuck_pods {
+        return None;
+    }
     let words = [Word::name(blocked.pods.first()?, "POD"), tracker.workload().in_namespace()];
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }

@@ -21,6 +21,8 @@ pub(super) struct Room {
     pub(super) has_header: bool,
     /// The most lines of one cause.
     pub(super) cause_lines: usize,
+    /// What to do with long words and commands of a cause.
+    pub(super) long: LongWord,
     /// The column whose cells may lose their middle, if everything else does not suffice.
     pub(super) shortened_column: Option<usize>,
 }
@@ -81,6 +83,6 @@ fn lines_of(cause: &FrameLine, room: Room) -> Vec<FrameLine> {
     }
     let style = cause.spans().first().map_or(Style::Plain, |span| span.style);
     let text = format!("{INDENT}{}", cause.text());
-    let lines = wrapped(&text, INDENT, room.width, room.cause_lines, LongWord::Keep);
+    let lines = wrapped(&text, INDENT, room.width, room.cause_lines, room.long);
     lines.into_iter().map(|line| FrameLine::styled(style, line)).collect()
 }

@@ -11,6 +11,7 @@ pub use watch::{WatchedList, WatchedRollouts, event_json};
 
 use self::columns::{CellWidth, ListRow, header, row};
 use self::fit_rows::{Room, fitted, unfitted};
+use super::fit_width::LongWord;
 use super::frame::FrameLine;
 use crate::model::status::list::{ListedRollout, StateCounts};
 
@@ -30,7 +31,8 @@ pub fn table(
     };
     let mut lines = match width.filter(|_| !options.wide) {
         Some(width) => {
-            let room = Room { width, has_header, cause_lines: usize::MAX, shortened_column: None };
+            let (cause_lines, long) = (usize::MAX, LongWord::KeepCommand);
+            let room = Room { width, has_header, cause_lines, long, shortened_column: None };
             fitted(rows, room).concat()
         }
         None => unfitted(rows(CellWidth::Full)),

@@ -10,6 +10,7 @@ use super::document::rollout_json;
 use super::fit_rows::{Room, fitted};
 use crate::model::status::list::{ListedRollout, StateCounts};
 use crate::model::workload::verdict::RolloutState;
+use crate::render::fit_width::LongWord;
 use crate::render::follow::json::milliseconds;
 use crate::render::frame::columns::joined;
 use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
@@ -109,6 +110,7 @@ impl WatchedList {
             width: usable_width(size),
             has_header: options.headers,
             cause_lines: CAUSE_LINES,
+            long: LongWord::Keep,
             shortened_column: Some(usize::from(options.namespaces)),
         };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();

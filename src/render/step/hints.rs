@@ -30,7 +30,9 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
         }
-        StepOutcome::Complete if workload.is_paused() => {
+        StepOutcome::Complete | StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }
+            if workload.is_paused() =>
+        {
             vec![command("to let the next change roll out: kubectl rollout2 resume {}", [target])]
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
@@ -50,7 +52,7 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
             vec![roll_back(workload, view)]
         }
         StepOutcome::TimedOut(_) | StepOutcome::Interrupted(_) if is_held(workload) => {
-            vec![command("continue the plan: {}", [step])]
+            vec![command("continue the plan: {}", [step]), roll_back(workload, view)]
         }
         StepOutcome::Failed { rollback: Some(RollbackOutcome::Unfinished { .. }), .. }
         | StepOutcome::TimedOut(_)

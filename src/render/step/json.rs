@@ -306,6 +306,13 @@ mod tests {
     }
 
     #[test]
+    fn the_pace_has_both_soaks() {
+        let [soak, final_soak] = [60, 90].map(Duration::from_secs);
+        let facts = pace_facts(&Pace { soak, final_soak, ..Pace::default() });
+        assert_eq!((&facts["soakSeconds"], &facts["finalSoakSeconds"]), (&json!(60.0), &json!(90.0)));
+    }
+
+    #[test]
     fn the_pace_has_the_timeout_of_the_check() {
         let check = Check { digest: "ab".to_owned(), timeout: Duration::from_secs(90) };
         let facts = pace_facts(&Pace { check: Some(check), ..Pace::default() });

@@ -29,6 +29,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Stopped(reason) => stopped(workload, reason),
         StepOutcome::Failed { failure, rollback } => {
             let printed = Printed::note(format!("error: {name}: {}", failed(failure)));
+            let rolled_back = |rollback| rolled_back(rollback, workload);
             printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
         }
         StepOutcome::TimedOut(limit) => {
@@ -83,11 +84,13 @@ fn complete(workload: &Workload) -> String {
                 "every pod at or above its own partition {partition} is updated, {stay} outdated; {restored}"
             )
         }
-        _ if workload.is_paused() => {
-            format!("every pod is updated, and {restored}; it is paused again, as it was before the plan")
-        }
-        _ => format!("every pod is updated, and {restored}"),
+        _ => format!("every pod is updated, and {restored}{}", paused_again(workload)),
     }
+}
+
+/// Returns that the end of a plan restored the pause that was there before. The next change does not roll out then.
+fn paused_again(workload: &Workload) -> &'static str {
+    if workload.is_paused() { "; it is paused again, as it was before the plan" } else { "" }
 }
 
 /// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
@@ -220,9 +223,11 @@ fn failed(failure: &BatchFailure) -> String {
     }
 }
 
-fn rolled_back(rollback: &RollbackOutcome) -> String {
+fn rolled_back(rollback: &RollbackOutcome, workload: &Workload) -> String {
     match rollback {
-        RollbackOutcome::Done { revision } => format!("error: rolled back to revision {revision}"),
+        RollbackOutcome::Done { revision } => {
+            format!("error: rolled back to revision {revision}{}", paused_again(workload))
+        }
         RollbackOutcome::Unfinished { revision, why } => {
             format!("error: the rollback to revision {revision} is not complete: {why}")
         }

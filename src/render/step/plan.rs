@@ -6,15 +6,23 @@ use super::{Closing, Printed};
 use crate::model::step::{PlanPreview, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
+use crate::render::escape;
+use crate::render::fit_width::{LongWord, wrapped};
 use crate::render::frame::batch_rows;
 use crate::render::pod_update;
 use crate::render::style::{Span, Style};
+use crate::world::Terminal;
 
-/// Returns the whole plan.
+/// Returns the whole plan, wrapped between words on a terminal.
 #[must_use]
-pub fn spans(workload: &Workload, preview: &PlanPreview) -> Vec<Span> {
+pub fn spans(workload: &Workload, preview: &PlanPreview, terminal: Option<Terminal>) -> Vec<Span> {
     let view = &preview.plan;
-    let mut spans = vec![Span::new(Style::Heading, heading(workload, view)), Span::plain("\n")];
+    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let line = |style: Style, text: &str| {
+        let lines = wrapped(&escape::line(text), "    ", width, usize::MAX, LongWord::KeepCommand);
+        Span::new(style, lines.join("\n") + "\n")
+    };
+    let mut spans = vec![line(Style::Heading, &heading(workload, view))];
     for row in batch_rows(&view.batches) {
         spans.extend(row.spans().iter().cloned());
         spans.push(Span::plain("\n"));
@@ -23,32 +31,31 @@ pub fn spans(workload: &Workload, preview: &PlanPreview) -> Vec<Span> {
         spans.push(Span::new(Style::Dim, "  and more, which are not listed\n"));
     }
     if !view.skipped.is_empty() {
-        spans.push(Span::new(
-            Style::Warning,
-            format!("  skipped, because their nodes are NotReady: {}\n", names(&view.skipped)),
-        ));
+        let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
+        spans.push(line(Style::Warning, &skipped));
     }
-    spans.push(Span::plain(format!("  {}\n", safeguards(view).join("; "))));
+    spans.push(line(Style::Plain, &format!("  {}", safeguards(view).join("; "))));
     let soaks = if view.soaks.is_zero() {
         "no soak".to_owned()
     } else {
         let more = if view.has_more_batches { "more than " } else { "" };
         format!("the soaks add up to {more}{}", time(view.soaks))
     };
-    spans.push(Span::plain(format!("  {soaks}; this command {}\n", reach(view.reach))));
+    spans.push(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
     let may_stay = workload.kind().pod_update_policy.is_some();
     for (number, update) in &preview.batch_updates {
-        spans.push(Span::plain(format!("  batch {number}: {}\n", pod_update::of_plan(update, may_stay))));
+        let update = pod_update::of_plan(update, may_stay);
+        spans.push(line(Style::Plain, &format!("  batch {number}: {update}")));
     }
     let how = preview.batch_updates.is_empty().then(|| pod_update::of_plan(&preview.update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),
     });
-    let line: Vec<String> = how.into_iter().chain(by).collect();
-    spans.push(Span::plain(format!("  {}\n", line.join("; "))));
+    let facts: Vec<String> = how.into_iter().chain(by).collect();
+    spans.push(line(Style::Plain, &format!("  {}", facts.join("; "))));
     if let Some(command) = &view.end_by_hand {
-        spans.push(Span::plain(format!("  to end the hold without this program: {command}\n")));
+        spans.push(line(Style::Plain, &format!("  to end the hold without this program: {command}")));
     }
     spans
 }

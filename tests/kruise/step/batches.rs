@@ -89,7 +89,7 @@ async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
         let container = json!({"name": "app", "image": "app:2.0", "env": [{"name": "A", "value": value}]});
         json!({"spec": {"template": {"spec": {"containers": [container]}}}})
     };
-    for (kind, names) in [(KINDS[1], true), (KINDS[2], true), (KINDS[0], false)] {
+    for (kind, by, names) in [(KINDS[1], 2, true), (KINDS[2], 2, true), (KINDS[0], 1, false)] {
         let web = Web::new(kind, 4, &json!({"partition": 2})).await;
         web.patch(&env("1"));
         web.cluster.advance(120).await;
@@ -101,7 +101,8 @@ async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
         web.patch(&after);
         web.cluster.advance(10).await;
         assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2");
-        let plan = web.run("step --dry-run --all --by 2 --no-canary").await;
+        let dry_run = format!("step --dry-run --all --by {by} --no-canary");
+        let plan = web.run(&dry_run).await;
         ends(&plan, 0);
         let lines: Vec<&str> = plan.transcript.lines().map(str::trim).collect();
         let of_batches = [
@@ -111,12 +112,36 @@ async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
         assert_eq!(of_batches.iter().all(|line| lines.contains(line)), names, "{}", plan.transcript);
         let of_plan = "2 pods recreated: 2 pods in place: restarts app; spec.containers[app].env[A] cannot";
         assert_eq!(plan.transcript.contains(of_plan), !names, "{}", plan.transcript);
-        let document = web.run("step --dry-run --all --by 2 --no-canary -o json").await;
+        let document = web.run(&format!("{dry_run} -o json")).await;
         let document: serde_json::Value = serde_json::from_str(&document.stdout).unwrap();
         assert_eq!(document["podUpdate"]["kind"], "mixed");
         let kinds: Vec<_> = document["batchPodUpdates"].as_array().unwrap().iter().collect();
         let kinds: Vec<_> = kinds.iter().map(|one| one["podUpdate"]["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds, if names { &["in-place", "recreate"][..] } else { &[] });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dry_run_prints_why_the_pods_of_each_batch_are_recreated() {
+    let container = |more: serde_json::Value| {
+        let container = harness::merged(json!({"name": "app", "image": "app:1.0"}), &more);
+        json!({"spec": {"template": {"spec": {"containers": [container]}}}})
+    };
+    let env = json!({"env": [{"name": "A", "value": "1"}]});
+    let web = Web::new(KINDS[1], 4, &json!({"partition": 2})).await;
+    web.patch(&container(env.clone()));
+    web.cluster.advance(120).await;
+    web.patch(&json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": null, "paused": true}}}}));
+    web.patch(&container(harness::merged(env, &json!({"args": ["-v"]}))));
+    web.cluster.advance(10).await;
+    let plan = web.run("step --dry-run --all --by 2 --no-canary").await;
+    ends(&plan, 0);
+    let (args, env) = ("spec.containers[app].args", "spec.containers[app].env[A]");
+    for line in [
+        format!("batch 1: pods are recreated: {args} cannot change in place\n"),
+        format!("batch 2: pods are recreated: {args}, {env} cannot change in place\n"),
+    ] {
+        assert!(plan.stdout.contains(&line), "{}", plan.transcript);
     }
 }
 
@@ -127,6 +152,17 @@ async fn the_smaller_of_both_limits_counts() {
         let begun = web.cluster.revision();
         ends(&web.run(&format!("step --all --by 5 --max-unavailable {flag} --soak 1s")).await, 0);
         assert_eq!(web.fewest_ready(begun), fewest, "{own} {flag}");
+    }
+}
+
+/// Then the controller keeps more pods available than its surge adds.
+#[tokio::test(start_paused = true)]
+async fn a_smaller_limit_of_the_plan_needs_no_surge() {
+    let web = Web::changed(KINDS[0], 6, &json!({"maxUnavailable": 3, "maxSurge": 2}), "app:2.0").await;
+    for (limit, has_surge) in [(1, false), (4, true)] {
+        let plan = web.run(&format!("step --dry-run --max-unavailable {limit}")).await;
+        ends(&plan, 0);
+        assert_eq!(plan.stdout.contains(", 2 beside (its own maxSurge)"), has_surge, "{}", plan.transcript);
     }
 }
 

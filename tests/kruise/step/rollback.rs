@@ -13,7 +13,7 @@ async fn a_failed_batch_is_rolled_back() {
             let output = web.run("step --all --by 2 --on-failure undo").await;
             ends(&output, 4);
             assert_eq!((web.pods().as_str(), web.hold()), ("1.0 5/5", None), "{}", output.transcript);
-            assert!(output.stderr.contains("rolled back to revision 1"), "{}", output.transcript);
+            assert!(output.stderr.ends_with("error: rolled back to revision 1\n"), "{}", output.transcript);
             assert!(web.fewest_ready(begun) >= 4);
             assert_eq!(web.strategy()["rollingUpdate"].get("paused"), None, "as after undo");
         }

@@ -188,3 +188,15 @@ fn pods_that_outlive_their_grace_period_are_reported() {
         assert!(found.is_none_or(|cause| cause["id"] == "stuck-terminating" && cause["transient"] == true));
     }
 }
+
+/// The controller of a StatefulSet waits for every terminating pod.
+#[test]
+fn a_pod_that_outlives_its_grace_period_has_one_cause() {
+    for (deadline, cause) in
+        [("2026-11-20T14:00:10Z", "old-pods-terminating"), ("2026-11-20T13:59:29Z", "stuck-terminating")]
+    {
+        let changes = json!({"metadata": {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": 30}});
+        let pod = merged(crate::objects::pod("StatefulSet", "web-2", 1), &changes);
+        assert_eq!(cause_ids(&document("StatefulSet", &[workload("StatefulSet"), pod])), [cause]);
+    }
+}

@@ -146,3 +146,19 @@ async fn an_undo_that_removes_the_annotation_loses_no_field() {
         assert!(["1.0 10/10", "2.0 10/10"].contains(&web.pods().as_str()), "{}", web.pods());
     }
 }
+
+/// A process that died left the plan after it had restored the fields.
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_the_controller_does_not_complete_stops() {
+    let web = Web::changed(3, json!(1), json!(0), "app:2.0-notready").await;
+    ends(&web.step("--batch-timeout 1m").await, 4);
+    let mut hold = web.hold().unwrap();
+    (hold["plan"]["phase"], hold["set"]) = ("completing".into(), json!(null));
+    ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
+    let annotation = json!({"kubectl-rollout2/held": hold.to_string()});
+    web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": annotation}}));
+    let output = web.step("--all --timeout 30m").await;
+    ends(&output, 5);
+    assert!(output.stderr.contains("held: deployment.apps/web: 3 pods are"), "{}", output.transcript);
+    assert_eq!(web.hold().unwrap()["plan"]["phase"], "completing");
+}

@@ -13,7 +13,7 @@ use generator::Deployment;
 use crate::seeded::{run_half, show};
 
 /// How many runs a plain `cargo test` makes.
-const RUNS: u64 = 300;
+const RUNS: u64 = 100;
 
 #[test]
 fn seeded_runs_of_deployments_even() {

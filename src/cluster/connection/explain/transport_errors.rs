@@ -93,6 +93,9 @@ impl ApiServer {
     }
 
     fn where_from(&self) -> String {
+        if self.is_server_from_flag {
+            return "the server comes from --server".to_owned();
+        }
         format!("the server comes from {}; choose another with --context or --server", self.source)
     }
 }

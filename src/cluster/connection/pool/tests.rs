@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf, duplex};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::http_connection::{PING_AFTER, PING_TIMEOUT};
 use super::*;
@@ -153,6 +153,9 @@ impl AsyncWrite for Pipe {
     }
 }
 
+/// More than any response takes on the paused clock.
+const MINUTE: Duration = Duration::from_secs(60);
+
 fn request() -> Request<Body> {
     Request::get("https://server:6443/version").body(Body::empty()).unwrap()
 }
@@ -231,9 +234,10 @@ async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
 async fn a_saturated_connection_gets_a_second_one() {
     let server = Server { speaks_http2: true, max_streams: Some(2), ..Server::default() };
     let pool = server.pool();
-    let mut watches = vec![pool.clone().exchange(request()).await.unwrap()];
-    for _ in 0..4 {
-        watches.push(pool.clone().exchange(request()).await.unwrap());
+    let mut watches = Vec::new();
+    for _ in 0..5 {
+        let answer = timeout(MINUTE, pool.clone().exchange(request())).await;
+        watches.push(answer.expect("no request waits for a stream").unwrap());
     }
     assert_eq!(server.connections.load(Relaxed), 3);
     watches.truncate(1);
@@ -249,4 +253,31 @@ async fn a_page_of_500_objects_needs_no_extra_round_trip() {
     sleep(Duration::from_secs(1)).await;
     assert_eq!(server.sent.load(Relaxed), frames, "the server sent every frame before the client read any");
     drop(body);
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_over_http1_take_no_room_of_other_requests() {
+    let pool = Server::default().pool();
+    let mut answers = Vec::new();
+    for _ in 0..=MAX_HTTP1_REQUESTS {
+        let mut watch = request();
+        watch.extensions_mut().insert(LongRunning);
+        let answer = timeout(MINUTE, pool.clone().exchange(watch)).await;
+        answers.push(answer.expect("a watch is not limited").unwrap());
+    }
+    assert!(timeout(MINUTE, pool.exchange(request())).await.is_ok_and(|answer| answer.is_ok()));
+}
+
+/// A proxy may connect to another server, which does not offer HTTP/2.
+#[tokio::test(start_paused = true)]
+async fn the_protocol_is_negotiated_again_after_the_last_http2_connection() {
+    let server = Server { speaks_http2: true, frames: Some(1), ..Server::default() };
+    let pool = server.pool();
+    assert_eq!(received_bytes(pool.clone()).await.unwrap(), 64 << 10);
+    server.freezes.notify_one();
+    sleep(2 * (PING_AFTER + PING_TIMEOUT)).await;
+    let next = Server { speaks_http2: false, distance: Duration::from_millis(100), ..server.clone() };
+    let pool = Pool { connector: next, shared: pool.shared };
+    let answer = timeout(MINUTE, received_bytes(pool)).await;
+    assert_eq!(answer.expect("the new protocol is used").unwrap(), 64 << 10);
 }

@@ -27,6 +27,7 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::change::plan::HOLD_ANNOTATION;
 
     fn words(kind: &str, spec: &Value) -> Option<String> {
         let version = if kind == "CloneSet" { "apps.kruise.io/v1alpha1" } else { "apps/v1" };
@@ -49,5 +50,23 @@ mod tests {
             None
         );
         assert_eq!(words("DaemonSet", &json!({"updateStrategy": {"type": "OnDelete"}})), None);
+    }
+
+    #[test]
+    fn a_hold_of_pause_and_one_of_step_have_their_commands() {
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
+        for (reason, words) in [
+            ("pause", "paused, which holds the next change until kubectl rollout2 resume statefulset/db"),
+            (
+                "plan",
+                "held by a plan of step, which holds the next change until kubectl rollout2 resume \
+                      statefulset/db --release-all",
+            ),
+        ] {
+            let hold = json!({"reason": reason, "set": strategy, "strategy": {}}).to_string();
+            let object = json!({"kind": "StatefulSet", "spec": {"updateStrategy": strategy},
+                "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold}}});
+            assert_eq!(next_change_hold(&Workload::of_json(&object).unwrap()).as_deref(), Some(words));
+        }
     }
 }

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::lost_annotation::{end_command, is_annotation_lost};
 use crate::model::change::plan::{Hold, HoldReason, Lease, Plan, PlanRecord};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
+use crate::model::workload::kind::StepBy;
 
 /// The summary of a hold in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +33,7 @@ impl HoldSummary {
     }
 
     /// Whether the plan is for the live template; a hold without a readable plan is for any.
-    #[must_use]
-    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
+    fn is_for_live_template(&self, workload: &Workload) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.template == workload.template().digest().hex())
     }
 
@@ -42,8 +43,7 @@ impl HoldSummary {
 
     /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
     /// rollout2 step statefulset/db`.
-    #[must_use]
-    pub fn words(&self, workload: &Workload) -> String {
+    fn words(&self, workload: &Workload) -> String {
         let (target, step) = (workload.command_target(), step_command(workload));
         let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {
@@ -89,6 +89,24 @@ impl HoldSummary {
             "steppedBy": lease.map(|lease| json!({"by": lease.by, "since": lease.since})),
         })
     }
+}
+
+/// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone. The plan of a Deployment
+/// for another template ends only with `--release-all`.
+#[must_use]
+pub fn hold_words(workload: &Workload) -> Option<String> {
+    let hold = HoldSummary::of(workload);
+    let ends_with_step = |hold: &HoldSummary| {
+        workload.kind().step != Ok(StepBy::UpdateBudget) || hold.is_for_live_template(workload)
+    };
+    let what = match &hold {
+        Some(hold) if ends_with_step(hold) => return Some(hold.words(workload)),
+        Some(_) => "for another template",
+        None if is_annotation_lost(workload) => "whose annotation is gone",
+        None => return None,
+    };
+    let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
+    Some(format!("held by a plan {what}, so that {finishes}"))
 }
 
 /// Returns the command that continues the plan of a workload, or starts one. A plan with a check

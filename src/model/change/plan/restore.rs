@@ -79,8 +79,8 @@ impl Hold {
         restored.as_ref().and_then(plan_fields::live)
     }
 
-    /// Returns the kubectl command that ends the hold without this program; none for a kind whose original strategy is
-    /// in the annotation alone.
+    /// Returns the kubectl command that ends the hold without this program, as `resume --release-all` does: a pause that
+    /// was there before would hold the remaining pods. None for a kind whose original strategy is in the annotation alone.
     #[must_use]
     pub fn end_by_hand(&self, workload: &Workload) -> Option<String> {
         if !plan_fields::are_several(workload) || self.set.is_null() {
@@ -88,7 +88,8 @@ impl Hold {
         }
         let null = &Value::Null;
         let set = plan_fields::parts(workload, Some(&self.set)).into_iter();
-        let originals = plan_fields::parts(workload, self.original());
+        let original = self.clone().without_pause(workload);
+        let originals = plan_fields::parts(workload, original.original());
         let spec: Map<String, Value> = set
             .zip(originals)
             .filter_map(|((place, set), (_, original))| {

@@ -198,6 +198,17 @@ mod tests {
     }
 
     #[test]
+    fn only_a_rollback_of_undo_that_a_pod_blocks_is_completed() {
+        for (manager, is_ready, is_blocked) in
+            [("kubectl-rollout2", false, true), ("kubectl-rollout2", true, false), ("helm", false, false)]
+        {
+            let observation = observation("StatefulSet", &UNDONE, &[is_ready]);
+            let observation = written_by(&[(manager, "Update")], observation);
+            assert_eq!(blocked_rollback(&observation).is_some(), is_blocked, "{manager} {is_ready}");
+        }
+    }
+
+    #[test]
     fn a_revision_whose_pods_are_not_ready_is_doubtful() {
         let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
         for (pods, expected) in

@@ -2,6 +2,7 @@
 
 use super::TargetRevision;
 use super::doubt::blocked_rollback;
+use crate::model::change::plan::Hold;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::revision::Revision;
 use crate::model::status::observation::Observation;
@@ -29,8 +30,10 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     let to = if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision(target)]) };
     let is_stuck = !stuck_pods(observation, &observation.workload, Some(target)).is_empty();
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
-    let words = [observation.workload.command_target(), to, stuck];
-    Some(command("kubectl rollout2 undo {}{}{}", words))
+    let workload = &observation.workload;
+    let is_refused = workload.is_paused() && Hold::in_force(workload).is_none();
+    let resume = Word::command(if is_refused { " --resume" } else { "" }, []);
+    Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to, stuck, resume]))
 }
 
 /// Whether the rollout returns to the stable revision that the controller names. The default target of `undo` is then

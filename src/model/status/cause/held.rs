@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::{HoldSummary, end_command, is_annotation_lost};
+use crate::model::change::hold::{hold_words, is_annotation_lost};
 use crate::model::change::plan::own_min_ready_seconds;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -38,20 +38,11 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let hold = HoldSummary::of(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget));
+    let until = hold_words(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget))?;
     let counts = Counts::of(workload);
     let revision = context
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
-    let until = match hold {
-        Some(hold) if hold.is_for_live_template(workload) => hold.words(workload),
-        None if !is_annotation_lost(workload) => return None,
-        hold => {
-            let what = if hold.is_some() { "for another template" } else { "whose annotation is gone" };
-            let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
-            format!("held by a plan {what}, so that {finishes}")
-        }
-    };
     let summary = format!("{} of {} pods on {revision}; {until}", counts.updated, counts.wanted);
     Some(Cause::of_workload(CauseId::Paused, summary))
 }
@@ -130,7 +121,7 @@ fn kept_count(context: &CauseContext<'_>, partition: i64) -> Cause {
 
 /// Returns who set the hold, after a semicolon, if this program set it; empty for other holds.
 fn hold_author(workload: &Workload) -> String {
-    HoldSummary::of(workload).map(|hold| format!("; {}", hold.words(workload))).unwrap_or_default()
+    hold_words(workload).map(|words| format!("; {words}")).unwrap_or_default()
 }
 
 /// Returns `revision 3` if all pods run it, and `an old revision` otherwise.

@@ -11,14 +11,12 @@ use crate::model::api::pod::Pod;
 /// The seconds within which the kubelet reports a container without a readiness probe as ready.
 const READINESS_REPORT_SECONDS: i64 = 10;
 
-/// Returns the problem of a container that is not ready although its probes had time to succeed.
+/// Returns the problem of a container that is not ready although its probes had time to succeed. An init container
+/// that runs as long is slow before.
 pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     let ContainerState::Running { since: Some(since) } = container.state else {
         return None;
     };
-    if container.init {
-        return None;
-    }
     let declared = context.declared(&container.name);
     let probe = |name: &str| declared.and_then(|declared| declared.get(name));
     let allowed = probe("startupProbe").map_or(0, failure_seconds)

@@ -201,6 +201,7 @@ impl StateCounts {
 mod tests {
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
     use crate::model::status::cause::CauseId;
     use serde_json::json;
 
@@ -285,5 +286,22 @@ mod tests {
         let with = |cause| rollout("w", RolloutState::Progressing, None, Some(cause));
         assert!(with(CauseId::CrashLoop).has_same_row(&with(CauseId::CrashLoop)));
         assert!(!with(CauseId::CrashLoop).has_same_row(&with(CauseId::ImageNotFound)));
+        let complete = || rollout("w", RolloutState::Complete, None, None);
+        let paused = ListedRollout { next_change_hold: Some("paused".to_owned()), ..complete() };
+        assert!(!complete().has_same_row(&paused));
+    }
+
+    #[test]
+    fn only_a_complete_rollout_has_a_hold_of_the_next_change() {
+        for (updated, is_held) in [(1, true), (0, false)] {
+            let deployment = json!({"kind": "Deployment", "metadata": {"name": "w"},
+                "spec": {"paused": true, "replicas": 1, "template": {}},
+                "status": {"replicas": 1, "updatedReplicas": updated, "availableReplicas": 1}});
+            let workload = Workload::of_json(&deployment).unwrap();
+            let revisions = Revisions::of(&workload, []);
+            let observed = Observation { workload, revisions, pods: None, events: None };
+            let listed = ListedRollout::of(&observed, Timestamp::UNIX_EPOCH);
+            assert_eq!(listed.next_change_hold.is_some(), is_held, "{:?}", listed.state());
+        }
     }
 }

@@ -36,8 +36,11 @@ impl<'a> Evaluation<'a> {
     /// Evaluates the parts from `start` on, up to the `end` of the loop.
     fn find_from(&mut self, start: usize, value: FoundValue<'a>) -> Result<Vec<FoundValues<'a>>, String> {
         let mut found = Vec::new();
-        let mut index = start;
-        while let Some(node) = self.nodes.get(index) {
+        let mut next = start;
+        for (index, node) in self.nodes.iter().enumerate() {
+            if index < next {
+                continue;
+            }
             let results = self.walk(vec![value], node)?;
             if self.ended > 0 && self.ended <= self.depth {
                 self.ended -= 1;
@@ -56,9 +59,8 @@ impl<'a> Evaluation<'a> {
                     found.extend(self.find_from(index + 1, result)?);
                 }
                 self.depth -= 1;
-                index = self.last_end.filter(|end| *end > index).unwrap_or(index);
+                next = self.last_end.map_or(start, |end| end + 1);
             }
-            index += 1;
         }
         Ok(found)
     }

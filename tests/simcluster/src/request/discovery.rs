@@ -1,5 +1,7 @@
 //! The paths of no resource: discovery, version, health.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Reply, openapi};
@@ -24,9 +26,9 @@ pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {
         ["api"] => {
             json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })
         }
-        ["apis"] => json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": GROUPS.map(group) }),
-        ["apis", name] if GROUPS.contains(name) => {
-            let mut group = group(name);
+        ["apis"] => groups(store),
+        ["apis", name] if GROUPS.contains(name) || *name == KRUISE && store.serves_kruise() => {
+            let mut group = group(name, &versions(name, store));
             group["kind"] = "APIGroup".into();
             group["apiVersion"] = "v1".into();
             group
@@ -52,9 +54,23 @@ fn version() -> Value {
     })
 }
 
-fn group(name: &str) -> Value {
-    let version = json!({ "groupVersion": format!("{name}/v1"), "version": "v1" });
-    json!({ "name": name, "versions": [version], "preferredVersion": version })
+fn groups(store: &Store) -> Value {
+    let served = GROUPS.into_iter().chain(store.serves_kruise().then_some(KRUISE));
+    let groups: Vec<Value> = served.map(|name| group(name, &versions(name, store))).collect();
+    json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups })
+}
+
+/// Returns the versions of a group in which a resource is served, the preferred one first.
+fn versions(group: &str, store: &Store) -> Vec<&'static str> {
+    let rows = ALL.into_iter().filter(|resource| resource.group == group && store.serves(resource));
+    let served: BTreeSet<&str> = rows.map(|resource| resource.version).collect();
+    served.into_iter().rev().collect()
+}
+
+fn group(name: &str, versions: &[&str]) -> Value {
+    let version = |version: &&str| json!({ "groupVersion": format!("{name}/{version}"), "version": version });
+    let versions: Vec<Value> = versions.iter().map(version).collect();
+    json!({ "name": name, "preferredVersion": versions.first(), "versions": versions })
 }
 
 fn resources(group_version: &str, store: &Store) -> Value {
@@ -101,6 +117,25 @@ mod tests {
 
     use super::*;
     use crate::{Clock, Finalization};
+
+    #[test]
+    fn the_group_of_custom_resources_is_discovered_if_it_is_served() {
+        for (release, expected) in [
+            (None, json!([])),
+            (Some(crate::resource::KruiseRelease::V1_8), json!(["v1beta1", "v1alpha1"])),
+            (Some(crate::resource::KruiseRelease::V1_9), json!(["v1beta1"])),
+        ] {
+            let mut store = Store::new(Clock::stepped(Timestamp::UNIX_EPOCH), Finalization::default(), 10, 0);
+            if let Some(release) = release {
+                store.serve_kruise(release);
+            }
+            let groups = groups(&store);
+            let kruise = groups["groups"].as_array().unwrap().iter().find(|group| group["name"] == KRUISE);
+            let versions = kruise.into_iter().flat_map(|group| group["versions"].as_array().unwrap());
+            let versions: Vec<&Value> = versions.map(|version| &version["version"]).collect();
+            assert_eq!(json!(versions), expected, "{release:?}");
+        }
+    }
 
     #[test]
     fn every_resource_is_discovered_with_its_parts() {

@@ -53,7 +53,9 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
         }
         View::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadataList".to_owned()),
     };
-    Ok(json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata, "items": items }))
+    let mut list = json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata });
+    list["items"] = items.into(); // `json!` would copy each of them
+    Ok(list)
 }
 
 /// Returns the 410 for a continue token that a fault lets expire.

@@ -124,7 +124,7 @@ impl Events {
         store
             .list(self.resource, self.namespace.as_deref())
             .filter(|(_, value)| self.selection.takes(value))
-            .map(|(_, value)| event("ADDED", &self.view.object(value)))
+            .map(|(_, value)| event("ADDED", self.view.object(value)))
             .collect()
     }
 
@@ -136,7 +136,7 @@ impl Events {
             metadata["annotations"] = annotations.clone();
         }
         let marked = json!({ "kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": metadata });
-        event("BOOKMARK", &self.view.object(&marked))
+        event("BOOKMARK", self.view.object(&marked))
     }
 
     /// Returns the event of a change for this watcher: a changed object can enter and leave the selection.
@@ -149,13 +149,13 @@ impl Events {
         let after = change.after.as_deref().filter(|value| selected(value));
         Some(match (before, after) {
             (None, None) => return None,
-            (None, Some(after)) => event("ADDED", &self.view.object(after)),
-            (Some(_), Some(after)) => event("MODIFIED", &self.view.object(after)),
+            (None, Some(after)) => event("ADDED", self.view.object(after)),
+            (Some(_), Some(after)) => event("MODIFIED", self.view.object(after)),
             (Some(before), None) => {
                 let mut last = before.clone();
                 object::metadata(&mut last)
                     .insert("resourceVersion".to_owned(), change.revision.to_string().into());
-                event("DELETED", &self.view.object(&last))
+                event("DELETED", self.view.object(&last))
             }
         })
     }
@@ -165,10 +165,12 @@ impl Events {
     }
 }
 
-fn event(kind: &str, object: &Value) -> Value {
-    json!({ "type": kind, "object": object })
+fn event(kind: &str, object: Value) -> Value {
+    let mut event = json!({ "type": kind });
+    event["object"] = object; // `json!` would copy it
+    event
 }
 
 fn error_event(refusal: &Refusal) -> Value {
-    event("ERROR", &refusal.body())
+    event("ERROR", refusal.body())
 }

@@ -1,0 +1,103 @@
+//! The revision before each revision. A rollback moves a revision to the end of the list, so that it is often not the row
+//! above.
+
+use std::collections::BTreeMap;
+
+use crate::model::revision::Revision;
+
+/// One use of a revision, with the number that it had then.
+pub(super) type Use<'a> = (Option<i64>, &'a Revision);
+
+/// Returns the revision that was in use before the present use of a revision. `uses` are sorted by number.
+pub(super) fn predecessor<'a>(revision: &Revision, uses: &[Use<'a>]) -> Option<&'a Revision> {
+    let present = (revision.number.known(), &revision.name);
+    let position = uses.iter().rposition(|(number, one)| (*number, &one.name) == present)?;
+    let (before, _) = uses.split_at(position);
+    before.iter().map(|(_, one)| *one).rfind(|one| one.name != revision.name)
+}
+
+/// Returns the revision from which each change-cause was copied, by the name of the revision; none for a cause of its own.
+///
+/// A change without a cause keeps the annotation of the workload, which the controller copies to the new revision. So a
+/// cause is a copy if the revision before the first use has it too. `by_first_use` can contain a revision several times.
+pub(super) fn cause_origins<'a>(by_first_use: &[&'a Revision]) -> BTreeMap<&'a str, Option<&'a Revision>> {
+    let mut origins = BTreeMap::new();
+    let mut before: Option<&Revision> = None;
+    for &revision in by_first_use {
+        if !origins.contains_key(revision.name.as_str()) {
+            let same = before.filter(|before| before.cause.is_some() && before.cause == revision.cause);
+            let origin = same.map(|same| origins.get(same.name.as_str()).copied().flatten().unwrap_or(same));
+            origins.insert(revision.name.as_str(), origin);
+        }
+        before = Some(revision);
+    }
+    origins
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::{Value, json};
+
+    use crate::model::api::object::Object;
+    use crate::model::revision::Revisions;
+    use crate::model::status::history::History;
+    use crate::model::status::observation::Observation;
+    use crate::model::workload::Workload;
+    use crate::render::history::changes;
+
+    /// Returns `NUMBER CHANGES ORIGIN` of each revision of a Deployment, from its numbers, image and change-cause.
+    fn rows(kept: &[(&[i64], &str, &str)]) -> Vec<String> {
+        let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
+        let live = kept.iter().max_by_key(|(numbers, ..)| numbers.last()).map_or("", |(_, image, _)| image);
+        let workload = json!({
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "w", "namespace": "n", "uid": "u"},
+            "spec": {"template": template(live)},
+        });
+        let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+        let objects = kept.iter().map(|(numbers, image, cause)| {
+            let (number, past) = numbers.split_last().unwrap();
+            let past: Vec<String> = past.iter().map(ToString::to_string).collect();
+            let replica_set: Value = json!({
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": {"template": template(image)},
+                "metadata": {
+                    "name": image, "ownerReferences": [{"controller": true, "uid": "u"}],
+                    "annotations": {
+                        "deployment.kubernetes.io/revision": number.to_string(),
+                        "deployment.kubernetes.io/revision-history": past.join(","),
+                        "kubernetes.io/change-cause": cause,
+                    },
+                },
+            });
+            Object::read(replica_set).unwrap()
+        });
+        let revisions = Revisions::of(&workload, objects);
+        let observation = Observation { revisions, ..Observation::of_alone(workload) };
+        let history = History::of(&observation, Timestamp::UNIX_EPOCH);
+        let row = |entry: &super::super::HistoryEntry<'_>| {
+            let origin = entry.cause_origin.map(|origin| format!(" (as in {})", origin.label()));
+            format!("{} {}{}", entry.revision.label(), changes(entry), origin.unwrap_or_default())
+        };
+        history.entries.iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_restored_revision_keeps_the_cause_that_a_bad_one_copied() {
+        let kept: [(&[i64], _, _); 3] =
+            [(&[4], "w:3.0", "good"), (&[5], "w:3.1", "good"), (&[3, 6], "w:1.0", "good")];
+        assert_eq!(rows(&kept), ["4 image w:3.0 (as in 6)", "5 image w:3.1 (as in 6)", "6 image w:1.0"]);
+        let kept: [(&[i64], _, _); 2] = [(&[1], "w:1", "one"), (&[2], "w:2", "one")];
+        assert_eq!(rows(&kept), ["1 first: w:1", "2 image w:2 (as in 1)"]);
+    }
+
+    #[test]
+    fn changes_are_those_to_the_revision_before_and_the_oldest_one_is_not_the_first() {
+        // 2 was restored as 4. So 3 changed it, and not 1.
+        let kept: [(&[i64], _, _); 3] = [(&[1], "w:1", "a"), (&[3], "x:2", "c"), (&[2, 4], "w:2", "b")];
+        assert_eq!(rows(&kept)[1], "3 image x:2");
+        let kept: [(&[i64], _, _); 2] = [(&[4], "w:4", "a"), (&[5], "w:5", "b")];
+        assert_eq!(rows(&kept), ["4 oldest kept: w:4", "5 image w:5"]);
+        let kept: [(&[i64], _, _); 1] = [(&[1, 3], "w:1", "a")];
+        assert_eq!(rows(&kept), ["3 first: w:1"]);
+    }
+}
