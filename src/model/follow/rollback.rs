@@ -48,7 +48,7 @@ impl TargetTracker {
                     failed: result.clone(),
                     revision: revision.clone(),
                     is_written: false,
-                    replaces_stuck_pods: options.replace_stuck_pods,
+                    replaces_stuck_pods: self.options.replace_stuck_pods,
                     stuck_pod_deletions: StuckPodDeletions::default(),
                 });
                 reports.push(Report::RollbackStarted { target, result, revision });
