@@ -67,7 +67,7 @@ impl ChangeReporter {
         let is_for_plan = context.record.is_for(context.workload());
         let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
-            report(StepReport::AddedByCluster(added), out);
+            report(StepReport::AddedByController(added), out);
         }
         let skipped = skipped(state.all(), state.pace());
         if skipped != self.skipped {
