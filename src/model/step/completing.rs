@@ -5,9 +5,7 @@
 //! proportion to its surge, which the first patch changes.
 
 use super::action::{Action, Decision, Purpose};
-use super::causes::reasons;
-use super::outcome::{StepOutcome, StopReason};
-use super::slot::PodSlot;
+use super::outcome::StepOutcome;
 use super::state::PlanState;
 
 /// Restores the original fields, except a pause.
@@ -35,9 +33,7 @@ pub(super) fn continue_completing(state: &PlanState<'_>) -> Decision {
     }
     let (since, limit) = (state.timers.rollback.since, state.pace().batch_timeout);
     if since.is_some_and(|since| context.now.elapsed >= since.saturating_add(limit)) {
-        let missing = state.all().iter().filter(|slot| !PodSlot::is_ready(slot));
-        let reason = StopReason::Unhealthy { pods: reasons(missing, context), allowed: state.allowed() };
-        return Decision::finish(StepOutcome::Stopped(reason), "the update is not complete in time: stop");
+        return Decision::finish(StepOutcome::TimedOut(limit), "the update is not complete in time: stop");
     }
     Decision::new(
         Action::WaitFor("the controller to report the update as complete".to_owned()),
