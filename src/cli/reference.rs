@@ -25,7 +25,7 @@ pub const EXIT_CODES: &[ReferenceEntry] = &[
     entry("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
     entry(
         "5",
-        "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated; step: another client stopped it",
+        "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated",
     ),
     entry("130", "interrupted (SIGINT); prints what continues in the cluster"),
     entry("143", "terminated (SIGTERM)"),
