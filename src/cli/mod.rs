@@ -116,25 +116,28 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     let parsed = definition().try_get_matches_from(&args).and_then(|matches| {
         Ok((Arguments::from_arg_matches(&matches)?, compat_of(matches.subcommand_name())))
     });
-    let verb = parse_error::verb(&args, &definition());
-    let compat = compat_of(verb); // the verb is a guess when parsing failed
-    match parsed {
+    let exit = match parsed {
         Ok((arguments, compat)) => match arguments.lower(compat) {
-            Ok(LoweredArgs::Command(command)) => ParsedArgs::Command(command),
-            Ok(LoweredArgs::Text(text)) => ParsedArgs::Handled(print(&text, Exit::Done, world, compat)),
-            Err(error) => ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat)),
+            Ok(LoweredArgs::Command(command)) => return ParsedArgs::Command(command),
+            Ok(LoweredArgs::Text(text)) => print(&text, Exit::Done, world, compat),
+            Err(error) => refuse(&error, help::color(&args), world, compat),
         },
         Err(help) if !help.use_stderr() => {
-            ParsedArgs::Handled(print_help(&help::compacted(&help.render().to_string()), &args, world))
+            print_help(&help::compacted(&help.render().to_string()), &args, world)
         }
-        Err(error) if parse_error::is_missing_verb(&error) => {
-            ParsedArgs::Handled(print_short_help(&args, world, compat))
+        Err(mistake) => {
+            let program = definition();
+            let verb = parse_error::verb(&args, &program);
+            let compat = compat_of(verb); // the verb is a guess, because parsing failed
+            if parse_error::is_missing_verb(&mistake) {
+                print_short_help(&args, world, compat)
+            } else {
+                let error = parse_error::error(&mistake, verb, &program);
+                refuse(&error, help::color(&args), world, compat)
+            }
         }
-        Err(error) => {
-            let error = parse_error::error(&error, verb, &definition());
-            ParsedArgs::Handled(refuse(&error, help::color(&args), world, compat))
-        }
-    }
+    };
+    ParsedArgs::Handled(exit)
 }
 
 /// The result of lowering arguments.

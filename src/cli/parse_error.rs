@@ -9,23 +9,23 @@ use super::duration::InvalidDuration;
 use crate::error::Error;
 
 /// Whether the command line has no verb, so that help is printed.
-pub(super) fn is_missing_verb(mistake: &clap::Error) -> bool {
+pub(super) fn is_missing_verb(clap_error: &clap::Error) -> bool {
     use ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, MissingSubcommand};
-    matches!(mistake.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand)
+    matches!(clap_error.kind(), MissingSubcommand | DisplayHelpOnMissingArgumentOrSubcommand)
 }
 
 /// Turns a parse error into an error with one sentence and a hint at the help.
-pub(super) fn error(mistake: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
+pub(super) fn error(clap_error: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
     let help = |program: &str| match verb {
         Some(verb) => format!("{program} {verb} --help"),
         None => format!("{program} --help"),
     };
-    let compat = kubectl_message(mistake, &help("kubectl rollout"));
+    let compat = kubectl_message(clap_error, &help("kubectl rollout"));
     let help = help("kubectl rollout2");
-    let hint = flag_hint(mistake, verb, program, &help).unwrap_or_else(|| {
-        suggestion(mistake).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
+    let hint = flag_hint(clap_error, verb, program, &help).unwrap_or_else(|| {
+        suggestion(clap_error).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
     });
-    Error::usage(sentence(mistake)).hint(hint).in_compat(compat)
+    Error::usage(sentence(clap_error)).hint(hint).in_compat(compat)
 }
 
 /// Returns the verb of a command line that could not be parsed: the first word that is a verb.
@@ -37,13 +37,13 @@ pub(super) fn verb<'a>(args: &'a [OsString], program: &clap::Command) -> Option<
 /// Returns the hint for a flag before its verb, for a flag of other verbs, and for the beginning of flags. clap compares
 /// only the letters, and with the connection flags too, so its suggestion would be wrong.
 fn flag_hint(
-    mistake: &clap::Error,
+    clap_error: &clap::Error,
     verb: Option<&str>,
     program: &clap::Command,
     help: &str,
 ) -> Option<String> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(argument))) =
-        (mistake.kind(), mistake.get(ContextKind::InvalidArg))
+        (clap_error.kind(), clap_error.get(ContextKind::InvalidArg))
     else {
         return None;
     };
@@ -70,10 +70,10 @@ fn flags(verb: &clap::Command) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the word that clap suggests for a misspelled one. The last of several is the nearest.
-fn suggestion(mistake: &clap::Error) -> Option<&String> {
+fn suggestion(clap_error: &clap::Error) -> Option<&String> {
     use ContextKind::{SuggestedArg, SuggestedSubcommand, SuggestedValue};
     [SuggestedSubcommand, SuggestedArg, SuggestedValue].into_iter().find_map(|kind| {
-        match mistake.get(kind)? {
+        match clap_error.get(kind)? {
             ContextValue::String(word) => Some(word),
             ContextValue::Strings(words) => words.last(),
             _ => None,
@@ -82,11 +82,11 @@ fn suggestion(mistake: &clap::Error) -> Option<&String> {
 }
 
 /// Returns the first paragraph of clap's message on one line, without the usage below it.
-fn sentence(mistake: &clap::Error) -> String {
-    if let Some(ContextValue::String(word)) = mistake.get(ContextKind::InvalidSubcommand) {
+fn sentence(clap_error: &clap::Error) -> String {
+    if let Some(ContextValue::String(word)) = clap_error.get(ContextKind::InvalidSubcommand) {
         return format!("unknown verb {word:?}");
     }
-    let text = mistake.render().to_string();
+    let text = clap_error.render().to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = paragraph.split_whitespace().collect();
     words.join(" ").trim_start_matches("error: ").to_owned()
@@ -101,12 +101,12 @@ fn unknown_flag_message(flag: &str, help: &str) -> String {
     format!("unknown flag: {flag}\nSee '{help}' for usage.")
 }
 
-fn kubectl_message(mistake: &clap::Error, help: &str) -> String {
-    let context = |kind| match mistake.get(kind) {
+fn kubectl_message(clap_error: &clap::Error, help: &str) -> String {
+    let context = |kind| match clap_error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
     };
-    match mistake.kind() {
+    match clap_error.kind() {
         ErrorKind::UnknownArgument => {
             let argument = context(ContextKind::InvalidArg);
             let flag = argument.split('=').next().unwrap_or_default();
@@ -123,11 +123,11 @@ fn kubectl_message(mistake: &clap::Error, help: &str) -> String {
             format!("unknown command {word:?}\nSee 'kubectl rollout -h' for help and examples")
         }
         ErrorKind::ValueValidation => {
-            let invalid = mistake.source().and_then(|source| source.downcast_ref::<InvalidDuration>());
+            let invalid = clap_error.source().and_then(|source| source.downcast_ref::<InvalidDuration>());
             let argument = context(ContextKind::InvalidArg);
             let flag = argument.split([' ', '=']).next().unwrap_or_default();
-            invalid.map_or_else(|| sentence(mistake), |invalid| invalid.kubectl_message(flag, help))
+            invalid.map_or_else(|| sentence(clap_error), |invalid| invalid.kubectl_message(flag, help))
         }
-        _ => sentence(mistake),
+        _ => sentence(clap_error),
     }
 }

@@ -272,17 +272,17 @@ impl Cluster {
         if is_unserved(type_, &failure) {
             return not_served(type_);
         }
-        let is_withheld = failure.is_forbidden() && KindSpec::of_type(type_).is_none();
+        let is_optional = failure.is_forbidden() && KindSpec::of_type(type_).is_none();
         let error = self.connection.explain(failure);
-        if !is_withheld {
+        if !is_optional {
             return error;
         }
-        let withheld = Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
+        let unreadable = Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
             .caused_by(error.clone())
             .in_compat(error.compat_sentence());
         match error.next_step() {
-            Some(hint) => withheld.hint(hint),
-            None => withheld,
+            Some(hint) => unreadable.hint(hint),
+            None => unreadable,
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum Notice {
         reason: String,
     },
     /// RBAC forbids reading these resources. The command continues without them.
-    Withheld(Vec<&'static str>),
+    Forbidden(Vec<&'static str>),
     /// A credential plugin wrote a line to its stderr.
     PluginOutput(String),
     /// A credential plugin is still running.

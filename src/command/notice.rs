@@ -18,7 +18,7 @@ pub(super) fn line(notice: &Notice) -> String {
         Notice::Unreachable { server, reason } => {
             format!("note: {server}: {}; following continues when it answers", escape::line(reason))
         }
-        Notice::Withheld(what) => {
+        Notice::Forbidden(what) => {
             format!("note: causes are incomplete: cannot list {}", listed(what))
         }
         Notice::PluginOutput(line) => escape::line(line).into_owned(),
@@ -86,7 +86,7 @@ mod tests {
                 "note: 10.0.0.1:6443: 502 Bad Gateway; following continues when it answers",
             ),
             (
-                Notice::Withheld(vec!["pods", "events"]),
+                Notice::Forbidden(vec!["pods", "events"]),
                 "note: causes are incomplete: cannot list pods and events",
             ),
             (

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use http::Version;
 use serde_json::{Value, json};
+use simcluster::Protocols;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -49,7 +51,7 @@ impl Proxy {
         .await
     }
 
-    async fn serve<F: Future<Output = TcpStream> + Send>(
+    async fn serve<F: Future<Output = TcpStream> + Send + 'static>(
         target: &TestServer,
         greet: impl Fn(TcpStream, Arc<Mutex<Vec<String>>>) -> F + Send + 'static,
     ) -> Self {
@@ -59,9 +61,11 @@ impl Proxy {
         let (record, target) = (Arc::clone(&targets), target.served.address());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                let mut client = greet(client, Arc::clone(&record)).await;
-                let mut server = TcpStream::connect(target).await.unwrap();
-                let _ = copy_bidirectional(&mut client, &mut server).await;
+                let greeted = greet(client, Arc::clone(&record));
+                tokio::spawn(async move {
+                    let (mut client, mut server) = (greeted.await, TcpStream::connect(target).await.unwrap());
+                    let _ = copy_bidirectional(&mut client, &mut server).await;
+                });
             }
         });
         Self { address, targets }
@@ -95,6 +99,26 @@ async fn the_environment_sets_the_proxy() {
     assert_eq!(targets.len(), 1, "one connection for three requests");
     assert!(targets[0].starts_with("CONNECT api.corp.invalid:6443 "), "{}", targets[0]);
     assert!(targets[0].to_lowercase().contains("proxy-authorization: basic bwu6cebzcw=="), "{}", targets[0]);
+}
+
+/// A proxy that speaks only HTTP/1.1 forwards any protocol. A server that speaks only HTTP/1.1 behind it costs a
+/// connection for each request that is sent beside another.
+#[tokio::test]
+async fn the_server_behind_a_proxy_selects_the_protocol() {
+    for (protocols, version, connections) in
+        [(Protocols::Http2AndHttp1, Version::HTTP_2, 1), (Protocols::Http1, Version::HTTP_11, 2)]
+    {
+        let server = TestServer::over(protocols, "shop");
+        let proxy = Proxy::http(&server).await;
+        let run = run_with(&kubeconfig_behind_proxy(&server), HISTORY)
+            .env("HTTPS_PROXY", format!("http://{}", proxy.address));
+        let output = run.run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{protocols:?}");
+        let versions: Vec<_> = server.cluster.requests().iter().map(|request| request.version).collect();
+        assert_eq!(versions, [version; 3], "{protocols:?}");
+        assert_eq!(proxy.targets().len(), connections, "{protocols:?}");
+        assert!(proxy.targets().iter().all(|head| head.contains(" HTTP/1.1\r\n")), "{:?}", proxy.targets());
+    }
 }
 
 #[tokio::test]

@@ -3,16 +3,19 @@
 //! Every request takes one second of simulated time, so the duration of a command is the number of its sequential
 //! requests.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use harness::Run;
 use harness::many_workloads::{Shape, WorkloadGenerator};
-use harness::test_cluster::TestCluster;
+use harness::test_cluster::{TestCluster, key, observed};
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Clock, SimCluster};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
+use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
+
+use crate::setup::{file, program};
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
@@ -109,23 +112,49 @@ async fn a_change_needs_a_read_and_a_write() {
     }
 }
 
+/// A step gets the workload, refreshes it and then its pods, and writes. Then it waits for pods.
+#[tokio::test(start_paused = true)]
+async fn a_step_needs_few_round_trips_before_its_first_write() {
+    let cluster = cluster().await;
+    for (resource, target, round_trips) in [
+        (&DEPLOYMENTS, "deployment/web", 3),
+        (&STATEFULSETS, "statefulset/db", 3),
+        (&DAEMONSETS, "daemonset/agent", 4),
+    ] {
+        cluster.run(&format!("pause {target}")).await;
+        let (_, name) = target.split_once('/').unwrap();
+        cluster.editor().set_image(&key(resource, name), "app:4.0");
+        cluster.advance(5).await;
+        count_round_trips(&cluster.sim, &format!("step {target} --by 1 --all")).await;
+        let requests = cluster.sim.requests();
+        let write = requests.iter().find(|request| request.verb() == Some(Verb::Patch)).unwrap();
+        assert_eq!(write.at.duration_since(requests[0].at).as_secs(), round_trips, "{target}");
+    }
+}
+
 /// `preview` knows the applied objects, so it reads the workloads, and then their revisions and pods.
 #[tokio::test(start_paused = true)]
 async fn a_preview_needs_two_round_trips() {
     let cluster = cluster().await;
-    let key = harness::test_cluster::key(&DEPLOYMENTS, "web");
-    let observed = harness::test_cluster::observed(&cluster.sim, &key).unwrap();
+    let observed = observed(&cluster.sim, &key(&DEPLOYMENTS, "web")).unwrap();
     let mut applied = observed.workload.object().json().clone();
     applied["spec"]["template"]["spec"]["containers"][0]["image"] = "app:4.0".into();
     let run = Run::of(["preview", "--applied", "-"]).stdin(applied.to_string());
     assert_eq!(count_round_trips_of(run, &cluster.sim).await, (2, 3));
+    // While kubectl runs, the simulated time advances too.
+    let kubectl = program("kubectl", &format!("cat <<'END'\n{applied}\nEND\n"));
+    let args: [OsString; 3] = ["preview".into(), "-f".into(), file("web.yaml", "").into()];
+    let run = Run::of(args).env("KUBECTL", kubectl).env("PATH", "/usr/bin:/bin");
+    assert_eq!(count_round_trips_of(run, &cluster.sim).await.1, 3);
+    let requests = cluster.sim.requests();
+    assert_eq!(requests[2].at.duration_since(requests[0].at).as_secs(), 1);
 }
 
 /// The objects that explain why a rollout is incomplete are read in parallel with the others.
 #[tokio::test(start_paused = true)]
 async fn an_incomplete_rollout_needs_two_round_trips() {
     let cluster = cluster().await;
-    cluster.editor().set_image(&harness::test_cluster::key(&DEPLOYMENTS, "web"), "app:4.0-crash");
+    cluster.editor().set_image(&key(&DEPLOYMENTS, "web"), "app:4.0-crash");
     cluster.advance(30).await;
     assert_eq!(count_round_trips(&cluster.sim, "status deployment/web --watch=false").await, (2, 4));
 }

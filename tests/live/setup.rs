@@ -87,6 +87,14 @@ pub(crate) fn file(name: &str, content: &str) -> PathBuf {
     path
 }
 
+/// Writes a shell script that can be run as a program.
+pub(crate) fn program(name: &str, script: &str) -> PathBuf {
+    let path = file(name, &format!("#!/bin/sh\n{script}"));
+    #[cfg(unix)]
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
+}
+
 /// Creates a directory that no other test uses.
 pub(crate) fn directory() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);

@@ -203,7 +203,7 @@ impl CollectionObserver {
             .collect();
         if self.is_synced() && !forbidden.is_empty() && !self.has_reported {
             self.has_reported = true;
-            self.shared.connection.notify(&Notice::Withheld(forbidden));
+            self.shared.connection.notify(&Notice::Forbidden(forbidden));
         }
     }
 

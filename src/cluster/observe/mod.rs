@@ -91,8 +91,8 @@ impl Observer {
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
             if let Some(watched) = shared.targets.get(target) {
-                let news = refresh::refresh(&shared, watched).await;
-                let _ = sender.send(Update::Refreshed(target, Box::new(news))).await; // the observer may have been dropped
+                let event = refresh::refresh(&shared, watched).await;
+                let _ = sender.send(Update::Refreshed(target, Box::new(event))).await; // the observer may have been dropped
             }
         });
     }
@@ -103,16 +103,16 @@ impl Observer {
         let Some(first) = self.updates.recv().await else {
             return Vec::new();
         };
-        let mut seen = Vec::new();
-        self.apply(first, &mut seen);
+        let mut events = Vec::new();
+        self.apply(first, &mut events);
         while let Ok(update) = self.updates.try_recv() {
-            self.apply(update, &mut seen);
+            self.apply(update, &mut events);
         }
         for store in &mut self.stores {
-            store.flush(&mut seen);
+            store.flush(&mut events);
         }
         self.report_forbidden();
-        seen
+        events
     }
 
     /// Reports all forbidden resources in one notice, once every reflector has synced.
@@ -121,12 +121,12 @@ impl Observer {
             return;
         }
         let before = self.reported_forbidden.len();
-        let withheld = self.stores.iter().filter_map(Store::withheld);
-        let news: Vec<_> = withheld.filter(|delta| self.reported_forbidden.insert(delta)).collect();
+        let forbidden = self.stores.iter().filter_map(Store::forbidden_type);
+        let new: Vec<_> = forbidden.filter(|type_| self.reported_forbidden.insert(type_)).collect();
         // Events are watched later than pods. One notice about forbidden resources is enough.
-        let is_one_more = before > 0 && news == [EVENT.plural()];
-        if !news.is_empty() && !is_one_more {
-            self.shared.connection.notify(&Notice::Withheld(news));
+        let is_one_more = before > 0 && new == [EVENT.plural()];
+        if !new.is_empty() && !is_one_more {
+            self.shared.connection.notify(&Notice::Forbidden(new));
         }
     }
 
@@ -157,24 +157,24 @@ impl Observer {
         self.tasks.spawn(reflector.run(sender));
     }
 
-    fn apply(&mut self, update: Update, seen: &mut Vec<FollowerEvent>) {
+    fn apply(&mut self, update: Update, events: &mut Vec<FollowerEvent>) {
         match update {
             Update::Reflected(ReflectorId(index), delta) => {
                 // The verdict on a workload uses the revisions that arrived before it.
                 for store in self.stores.iter_mut().filter(|store| store.holds_revisions()) {
-                    store.flush(seen);
+                    store.flush(events);
                 }
                 if let Some(store) = self.stores.get_mut(index) {
-                    store.apply(delta, seen);
+                    store.apply(delta, events);
                 }
             }
-            Update::Refreshed(target, news) => {
-                if let TargetEvent::Refreshed(observed) = &*news {
+            Update::Refreshed(target, event) => {
+                if let TargetEvent::Refreshed(observed) = &*event {
                     for store in &mut self.stores {
                         store.record_refresh(target, &observed.workload);
                     }
                 }
-                seen.push(FollowerEvent::Target(target, *news));
+                events.push(FollowerEvent::Target(target, *event));
             }
         }
     }

@@ -20,7 +20,7 @@ pub(super) async fn refresh(shared: &Shared, watched: &WatchedTarget) -> TargetE
     let mut tries = 0;
     loop {
         match refresh_once(shared, watched).await {
-            Ok(news) => return news,
+            Ok(event) => return event,
             Err(failure) => sleep(backoff_after(tries, &failure)).await,
         }
         tries += 1;

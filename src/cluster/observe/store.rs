@@ -19,7 +19,7 @@ pub(super) struct Store {
     kept: BTreeMap<String, StoredObject>,
     /// The names of the objects that belong to each target.
     by_target: HashMap<TargetId, BTreeSet<String>>,
-    withheld: bool,
+    is_forbidden: bool,
     /// Whether the first list arrived, or reading failed permanently.
     synced: bool,
     /// The targets with changes that were not emitted yet.
@@ -35,7 +35,7 @@ impl Store {
             targets,
             kept: BTreeMap::new(),
             by_target: HashMap::new(),
-            withheld: false,
+            is_forbidden: false,
             synced: false,
             stale: BTreeSet::new(),
             refreshed: BTreeMap::new(),
@@ -53,8 +53,8 @@ impl Store {
     }
 
     /// Returns the plural name of the resource if RBAC forbids reading it.
-    pub(super) fn withheld(&self) -> Option<&'static str> {
-        self.withheld.then(|| self.type_.plural())
+    pub(super) fn forbidden_type(&self) -> Option<&'static str> {
+        self.is_forbidden.then(|| self.type_.plural())
     }
 
     /// Applies a change. States of workloads are emitted at once.
@@ -69,7 +69,7 @@ impl Store {
                 );
             }
             Delta::Forbidden => {
-                self.withheld = true;
+                self.is_forbidden = true;
                 self.stale.extend(&self.targets);
             }
             Delta::Listed(all) => self.replace(all, events),
@@ -179,20 +179,20 @@ impl Store {
                 ParsedObject::Pod(pod) => Some(Arc::clone(pod)),
                 _ => None,
             });
-            return TargetEvent::Pods((!self.withheld).then(|| pods.collect()));
+            return TargetEvent::Pods((!self.is_forbidden).then(|| pods.collect()));
         }
         if self.type_ == &EVENT {
             let events = mine().filter_map(|parsed| match parsed {
                 ParsedObject::Event(event) => Some((**event).clone()),
                 _ => None,
             });
-            return TargetEvent::Warnings((!self.withheld).then(|| Events::of(events)));
+            return TargetEvent::Warnings((!self.is_forbidden).then(|| Events::of(events)));
         }
         let revisions = mine().filter_map(|parsed| match parsed {
             ParsedObject::Revision(revision) => Some(Arc::clone(revision)),
             _ => None,
         });
-        TargetEvent::Revisions((!self.withheld).then(|| revisions.collect()))
+        TargetEvent::Revisions((!self.is_forbidden).then(|| revisions.collect()))
     }
 
     fn holds_workloads(&self) -> bool {

@@ -121,7 +121,7 @@ impl<'w, T: Reporter<'w, Stepper, StepReport>> StepLoop<'_, T> {
                 FollowerEvent::Target(_, TargetEvent::Refreshed(observed)) => {
                     self.pending.begin(self.executor.read_nodes(observed));
                 }
-                FollowerEvent::Target(_, news) => events.push(StepEvent::Target(news)),
+                FollowerEvent::Target(_, event) => events.push(StepEvent::Target(event)),
                 FollowerEvent::Stopped(stop) => events.push(StepEvent::Stopped(stop)),
                 FollowerEvent::Tick => events.push(StepEvent::Tick),
             }

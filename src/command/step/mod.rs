@@ -98,8 +98,8 @@ async fn show_plan(
     let nodes = nodes::read_if_needed(&observed, source, &screen.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let view = match preview(&request.plan, &observed, nodes.as_deref(), now) {
-        Ok(view) => view,
+    let preview = match preview(&request.plan, &observed, nodes.as_deref(), now) {
+        Ok(preview) => preview,
         Err(outcome) => {
             let closing = Closing { workload, view: None, rollback: None, holder: None };
             if request.output == Output::Json {
@@ -113,10 +113,10 @@ async fn show_plan(
     owners::warn_before_a_plan(workload, screen);
     match request.output {
         Output::Text => {
-            screen.styled(&plan::spans(workload, &view, screen.terminal()));
-            print(plan::obstacles(workload, &view), screen);
+            screen.styled(&plan::spans(workload, &preview, screen.terminal()));
+            print(plan::obstacles(workload, &preview), screen);
         }
-        Output::Json => screen.exact(&json::plan(workload, &view)),
+        Output::Json => screen.exact(&json::plan(workload, &preview)),
     }
     Ok(Exit::Done.into())
 }

@@ -23,7 +23,7 @@ pub(super) struct OwnedObjects {
     /// How often each workload, by uid, is still to be observed. A workload may be named twice.
     uses: HashMap<String, usize>,
     /// The types that are forbidden to list, with the errors.
-    withheld: Vec<(&'static ResourceType, Error)>,
+    forbidden: Vec<(&'static ResourceType, Error)>,
 }
 
 impl OwnedObjects {
@@ -74,7 +74,7 @@ impl OwnedObjects {
     fn unless_withheld<T>(&mut self, type_: &'static ResourceType, listed: Result<Vec<T>>) -> Result<Vec<T>> {
         match listed {
             Err(error) if error.is_withheld() => {
-                self.withheld.push((type_, error));
+                self.forbidden.push((type_, error));
                 Ok(Vec::new())
             }
             listed => listed,
@@ -92,13 +92,13 @@ impl OwnedObjects {
         let pods = self.pods.as_mut();
         let pods = pods.map(|pods| owners.flat_map(|owner| taken(pods, owner, is_last)).collect());
         Owned {
-            revisions: self.or_withheld(workload.kind().revisions.type_(), revisions),
-            pods: pods.map(|pods| self.or_withheld(&POD, pods)),
+            revisions: self.or_forbidden(workload.kind().revisions.type_(), revisions),
+            pods: pods.map(|pods| self.or_forbidden(&POD, pods)),
         }
     }
 
-    fn or_withheld<T>(&self, type_: &ResourceType, listed: Vec<T>) -> Result<Vec<T>> {
-        match self.withheld.iter().find(|(withheld, _)| *withheld == type_) {
+    fn or_forbidden<T>(&self, type_: &ResourceType, listed: Vec<T>) -> Result<Vec<T>> {
+        match self.forbidden.iter().find(|(forbidden, _)| *forbidden == type_) {
             Some((_, error)) => Err(error.clone()),
             None => Ok(listed),
         }

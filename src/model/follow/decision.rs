@@ -7,7 +7,6 @@ use k8s_openapi::jiff::Timestamp;
 use super::fatal_causes::can_become_fatal;
 use super::goal::GoalState;
 use super::now::Now;
-use super::options::FollowOptions;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
 use crate::error::{Error, ErrorKind};
@@ -36,26 +35,22 @@ pub(super) struct Judgement<'a> {
 
 impl TargetTracker {
     /// Decides what to do with the target.
-    pub(super) fn decide(&self, facts: &Judgement<'_>, options: &FollowOptions) -> FollowDecision {
+    pub(super) fn decide(&self, facts: &Judgement<'_>) -> FollowDecision {
         let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
         if verdict.state == RolloutState::Failed {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
             return FollowDecision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
         }
-        match options.goal.state(observation, verdict) {
-            GoalState::Reached if self.may_still_fail(observation, options, server_time) => {
+        match self.options.goal.state(observation, verdict) {
+            GoalState::Reached if self.may_still_fail(observation, server_time) => {
                 return FollowDecision::Continue;
             }
-            GoalState::Reached => return self.decide_when_reached(options, now),
-            GoalState::Held if !options.wait_held => return FollowDecision::ConfirmFirst(Outcome::Held),
+            GoalState::Reached => return self.decide_when_reached(now),
+            GoalState::Held if !self.options.wait_held => return FollowDecision::ConfirmFirst(Outcome::Held),
             GoalState::Unknown => return FollowDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }
-        match self
-            .fatal_causes
-            .expired(now)
-            .or_else(|| self.exceeded_deadline(observation, verdict, options, now))
-        {
+        match self.fatal_causes.expired(now).or_else(|| self.exceeded_deadline(observation, verdict, now)) {
             Some(failure) => FollowDecision::ConfirmFirst(Outcome::Failed(failure)),
             None => FollowDecision::Continue,
         }
@@ -63,20 +58,16 @@ impl TargetTracker {
 
     /// Returns whether causes fail the rollout, and one of them is present or has just gone, or a container of
     /// the current revision is in a crash loop.
-    pub(super) fn may_still_fail(
-        &self,
-        observation: &Observation,
-        options: &FollowOptions,
-        now: Timestamp,
-    ) -> bool {
-        let is_pending = self.causes.active().any(|cause| can_become_fatal(cause, observation, options));
-        options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
+    pub(super) fn may_still_fail(&self, observation: &Observation, now: Timestamp) -> bool {
+        let is_pending =
+            self.causes.active().any(|cause| can_become_fatal(cause, observation, &self.options));
+        self.options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
     }
 
-    fn decide_when_reached(&self, options: &FollowOptions, now: Duration) -> FollowDecision {
+    fn decide_when_reached(&self, now: Duration) -> FollowDecision {
         match &self.stability {
-            _ if options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
-            Some(stability) if now >= stability.since + options.stable => {
+            _ if self.options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
+            Some(stability) if now >= stability.since + self.options.stable => {
                 FollowDecision::ConfirmFirst(Outcome::Reached)
             }
             _ => FollowDecision::Continue,
@@ -89,11 +80,10 @@ impl TargetTracker {
         &self,
         observation: &Observation,
         verdict: &Verdict,
-        options: &FollowOptions,
         now: Duration,
     ) -> Option<RolloutFailure> {
         let is_held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let deadline = options.deadline_for(&observation.workload).filter(|_| !is_held)?;
+        let deadline = self.options.deadline_for(&observation.workload).filter(|_| !is_held)?;
         (now >= self.progress.last_progress() + deadline).then_some(RolloutFailure::Deadline(deadline))
     }
 }

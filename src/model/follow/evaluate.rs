@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::decision::{FollowDecision, Judgement};
 use super::goal::GoalState;
 use super::now::Now;
-use super::options::FollowOptions;
 use super::report::{FollowerRequest, Report};
 use super::result::{Outcome, RolloutFailure};
 use super::stability::Stability;
@@ -21,30 +20,24 @@ use crate::model::workload::verdict::{RolloutState, Verdict};
 impl TargetTracker {
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    pub(super) fn evaluate(
-        &mut self,
-        now: Now,
-        fresh: bool,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) {
+    pub(super) fn evaluate(&mut self, now: Now, fresh: bool, reports: &mut Vec<Report>) {
         self.evaluated_at = now.elapsed;
         self.refresh_requested &= !fresh;
         if self.is_rollback_pending() {
             return;
         }
-        match self.report_and_decide(now, options, reports) {
+        match self.report_and_decide(now, reports) {
             FollowDecision::Finish(outcome) => {
-                return self.finish_or_roll_back(outcome, now.elapsed, options, reports);
+                return self.finish_or_roll_back(outcome, now.elapsed, reports);
             }
             FollowDecision::ConfirmFirst(outcome) if fresh => {
-                return self.finish_or_roll_back(outcome, now.elapsed, options, reports);
+                return self.finish_or_roll_back(outcome, now.elapsed, reports);
             }
             FollowDecision::ConfirmFirst(_) => self.request_refresh(reports),
             FollowDecision::Continue => {}
         }
-        self.delete_stuck_pod(fresh, options, reports);
-        let Some(limit) = options.timeout.filter(|limit| now.elapsed >= *limit) else {
+        self.delete_stuck_pod(fresh, reports);
+        let Some(limit) = self.options.timeout.filter(|limit| now.elapsed >= *limit) else {
             return;
         };
         match self.final_refresh {
@@ -60,16 +53,11 @@ impl TargetTracker {
     }
 
     /// Evaluates the observation, reports what changed and returns the decision.
-    fn report_and_decide(
-        &mut self,
-        now: Now,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) -> FollowDecision {
+    fn report_and_decide(&mut self, now: Now, reports: &mut Vec<Report>) -> FollowDecision {
         if let Some(observation) = self.observation.observation() {
             self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
         }
-        match self.match_expected_revision(options) {
+        match self.match_expected_revision() {
             None => return FollowDecision::Continue,
             Some(Err(error)) => return FollowDecision::Finish(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) => {
@@ -86,23 +74,17 @@ impl TargetTracker {
         };
         let verdict = verdict(observation);
         self.progress.record(&observation.workload, now.elapsed);
-        self.report_verdict(&verdict, now, options, reports);
+        self.report_verdict(&verdict, now, reports);
         self.record_revision(now.elapsed);
-        let has_causes = self.report_causes(verdict.state, now, options, reports);
-        self.decide_by_goal(&verdict, has_causes, now, options, reports)
+        let has_causes = self.report_causes(verdict.state, now, reports);
+        self.decide_by_goal(&verdict, has_causes, now, reports)
     }
 
     /// Reports the verdict and the counters if they changed. Scripts wait for kubectl's line of success, so it is
     /// held back until the success is certain.
-    fn report_verdict(
-        &mut self,
-        verdict: &Verdict,
-        now: Now,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) {
+    fn report_verdict(&mut self, verdict: &Verdict, now: Now, reports: &mut Vec<Report>) {
         let counts = Counts::of(self.workload());
-        let may_fail = |observation| self.may_still_fail(observation, options, now.server_time);
+        let may_fail = |observation| self.may_still_fail(observation, now.server_time);
         let is_uncertain =
             verdict.state == RolloutState::Complete && self.observation().is_some_and(may_fail);
         let line_changed = if is_uncertain {
@@ -133,22 +115,16 @@ impl TargetTracker {
 
     /// Reports the causes that changed. Returns false while the first warnings are awaited, because they may show
     /// other causes.
-    fn report_causes(
-        &mut self,
-        state: RolloutState,
-        now: Now,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) -> bool {
+    fn report_causes(&mut self, state: RolloutState, now: Now, reports: &mut Vec<Report>) -> bool {
         let Some(observation) = self.observation.observation() else { return false };
         let is_unfinished = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-        let has_time = options.timeout.is_none_or(|limit| now.elapsed < limit);
+        let has_time = self.options.timeout.is_none_or(|limit| now.elapsed < limit);
         if is_unfinished && has_time && self.warnings.are_awaited(now.elapsed) {
             return false;
         }
         let causes = causes(observation, now.server_time);
         self.causes.record(self.id, &causes, now.elapsed, reports);
-        self.fatal_causes.record(&causes, observation, options, self.progress.last_progress(), now);
+        self.fatal_causes.record(&causes, observation, &self.options, self.progress.last_progress(), now);
         true
     }
 
@@ -158,16 +134,15 @@ impl TargetTracker {
         verdict: &Verdict,
         has_causes: bool,
         now: Now,
-        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) -> FollowDecision {
         let Some(observation) = self.observation.observation() else { return FollowDecision::Continue };
-        let is_reached = options.goal.state(observation, verdict) == GoalState::Reached;
+        let is_reached = self.options.goal.state(observation, verdict) == GoalState::Reached;
         let before = self.stability.take();
         self.stability = is_reached.then(|| Stability::extend_or_restart(before, observation, now.elapsed));
-        let remainder = options.goal.remainder(observation, verdict);
+        let remainder = self.options.goal.remainder(observation, verdict);
         let decision = if has_causes {
-            self.decide(&Judgement { observation, verdict, now }, options)
+            self.decide(&Judgement { observation, verdict, now })
         } else {
             FollowDecision::Continue
         };
@@ -191,10 +166,10 @@ impl TargetTracker {
 
     /// Compares the target with the expected revision, if there is one. Returns none while the
     /// observation is incomplete.
-    fn match_expected_revision(&mut self, options: &FollowOptions) -> Option<Result<RevisionMatch>> {
+    fn match_expected_revision(&mut self) -> Option<Result<RevisionMatch>> {
         let observation = self.observation.observation()?;
         if self.expected.is_none() {
-            self.expected = ExpectedRevision::from_options(options, &self.found);
+            self.expected = ExpectedRevision::from_options(&self.options, &self.found);
         }
         Some(
             self.expected

@@ -2,7 +2,6 @@
 
 use super::event::TargetEvent;
 use super::now::Now;
-use super::options::FollowOptions;
 use super::report::Report;
 use super::result::{Outcome, RolloutFailure};
 use super::target_tracker::TargetTracker;
@@ -13,17 +12,11 @@ use crate::model::workload::verdict::{RolloutState, Verdict};
 
 impl TargetTracker {
     /// Applies kubectl's own rules to every change of the workload and ignores everything else.
-    pub(super) fn apply_kubectl_mode(
-        &mut self,
-        event: &TargetEvent,
-        now: Now,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) {
+    pub(super) fn apply_kubectl_mode(&mut self, event: &TargetEvent, now: Now, reports: &mut Vec<Report>) {
         let TargetEvent::Workload(workload) = event else {
             return;
         };
-        let number = match options.revision {
+        let number = match self.options.revision {
             Some(RevisionWord::Number(number)) => Some(number),
             _ => None,
         };

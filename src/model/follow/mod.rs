@@ -47,6 +47,7 @@ pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult
 pub use start_state::StartState;
 pub use target_tracker::TargetTracker;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::workload::Workload;
@@ -54,7 +55,6 @@ use super::workload::Workload;
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
-    options: FollowOptions,
     targets: Vec<TargetTracker>,
 }
 
@@ -62,11 +62,9 @@ impl Follower {
     /// Starts to follow workloads as they were found. [`TargetId`]s count from 0 in this order.
     #[must_use]
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
-        let targets = workloads.into_iter().enumerate();
-        Self {
-            targets: targets.map(|(index, found)| TargetTracker::new(TargetId(index), found)).collect(),
-            options,
-        }
+        let options = Arc::new(options);
+        let target = |(index, found)| TargetTracker::new(TargetId(index), Arc::clone(&options), found);
+        Self { targets: workloads.into_iter().enumerate().map(target).collect() }
     }
 
     /// Applies one event and returns the reports and requests that follow from it, in order.
@@ -75,7 +73,7 @@ impl Follower {
         match event {
             FollowerEvent::Target(TargetId(index), event) => {
                 if let Some(target) = self.targets.get_mut(index) {
-                    target.apply(event, now, &self.options, &mut reports);
+                    target.apply(event, now, &mut reports);
                 }
             }
             FollowerEvent::Stopped(stop) => {
@@ -85,7 +83,7 @@ impl Follower {
             }
             FollowerEvent::Tick => {
                 for target in &mut self.targets {
-                    target.tick(now, &self.options, &mut reports);
+                    target.tick(now, &mut reports);
                 }
             }
         }
@@ -96,7 +94,7 @@ impl Follower {
     /// from the start. Returns none if only events matter.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        self.targets.iter().filter_map(|target| target.due(&self.options)).min()
+        self.targets.iter().filter_map(TargetTracker::due).min()
     }
 
     /// Returns the targets in the order of [`Follower::new`].

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::event::TargetEvent;
 use super::now::Now;
-use super::options::FollowOptions;
 use super::report::{FollowerRequest, PodRef, Report};
 use super::result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::target_tracker::TargetTracker;
@@ -34,11 +33,10 @@ impl TargetTracker {
         &mut self,
         outcome: Outcome,
         elapsed: Duration,
-        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         let failure = match &outcome {
-            Outcome::Failed(failure) if options.undo_on_failure && self.rollback.is_none() => failure,
+            Outcome::Failed(failure) if self.options.undo_on_failure && self.rollback.is_none() => failure,
             _ => return self.finish(outcome, elapsed, reports),
         };
         let revision = self.rollback_revision(failure).map(Revision::label);
@@ -50,7 +48,7 @@ impl TargetTracker {
                     failed: result.clone(),
                     revision: revision.clone(),
                     is_written: false,
-                    replaces_stuck_pods: options.replace_stuck_pods,
+                    replaces_stuck_pods: self.options.replace_stuck_pods,
                     stuck_pod_deletions: StuckPodDeletions::default(),
                 });
                 reports.push(Report::RollbackStarted { target, result, revision });
@@ -82,7 +80,6 @@ impl TargetTracker {
         &mut self,
         written: Result<Box<Workload>, Error>,
         now: Now,
-        options: &FollowOptions,
         reports: &mut Vec<Report>,
     ) {
         let Some(rollback) = &mut self.rollback else { return };
@@ -97,7 +94,7 @@ impl TargetTracker {
                 self.reset_for_rollback(Workload::clone(&written));
                 self.expected = Some(ExpectedRevision::Written(written.clone()));
                 let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
-                self.evaluate(now, false, options, reports);
+                self.evaluate(now, false, reports);
             }
         }
     }
@@ -108,14 +105,9 @@ impl TargetTracker {
     /// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
     /// observed the rollback. A pod that is deleted earlier comes back on the failed
     /// revision.
-    pub(super) fn delete_stuck_pod(
-        &mut self,
-        fresh: bool,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) {
+    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, reports: &mut Vec<Report>) {
         let next = match (self.observation(), &self.rollback) {
-            (Some(observation), Some(rollback)) if options.replace_stuck_pods => {
+            (Some(observation), Some(rollback)) if self.options.replace_stuck_pods => {
                 rollback.stuck_pod_deletions.next(observation)
             }
             _ => None,

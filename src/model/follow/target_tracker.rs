@@ -1,5 +1,6 @@
 //! Follows one target.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::cause_reporter::CauseReporter;
@@ -36,6 +37,7 @@ const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct TargetTracker {
     pub(super) id: TargetId,
+    pub(super) options: Arc<FollowOptions>,
     /// The workload as it was found, before any event.
     pub(super) found: Workload,
     pub(super) observation: ObservationBuilder,
@@ -70,9 +72,10 @@ pub struct TargetTracker {
 }
 
 impl TargetTracker {
-    pub(super) fn new(id: TargetId, found: Workload) -> Self {
+    pub(super) fn new(id: TargetId, options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
             id,
+            options,
             found,
             observation: ObservationBuilder::new(),
             verdict: None,
@@ -149,17 +152,11 @@ impl TargetTracker {
     }
 
     /// Applies an event of the target.
-    pub(super) fn apply(
-        &mut self,
-        event: TargetEvent,
-        now: Now,
-        options: &FollowOptions,
-        reports: &mut Vec<Report>,
-    ) {
+    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, reports: &mut Vec<Report>) {
         match event {
             TargetEvent::Log(log) => return self.add_log(log, reports), // useful even after the end
             TargetEvent::RolledBack(written) => {
-                return self.apply_rollback_result(written, now, options, reports);
+                return self.apply_rollback_result(written, now, reports);
             }
             _ if self.result.is_some() => return,
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed, reports),
@@ -168,8 +165,8 @@ impl TargetTracker {
             }
             _ => {}
         }
-        if options.mode == FollowMode::Kubectl {
-            return self.apply_kubectl_mode(&event, now, options, reports);
+        if self.options.mode == FollowMode::Kubectl {
+            return self.apply_kubectl_mode(&event, now, reports);
         }
         if self.is_recreated(&event) {
             return self.finish(Outcome::Recreated, now.elapsed, reports);
@@ -182,20 +179,20 @@ impl TargetTracker {
             self.warnings = FirstWarnings::Known;
         }
         let mut later_workloads = self.observation.apply(event);
-        self.evaluate(now, fresh, options, reports);
+        self.evaluate(now, fresh, reports);
         while let Some(workload) = later_workloads.pop_front().filter(|_| self.result.is_none()) {
             later_workloads.extend(self.observation.apply(TargetEvent::Workload(Box::new(workload))));
-            self.evaluate(now, fresh, options, reports);
+            self.evaluate(now, fresh, reports);
         }
     }
 
     /// Evaluates the target because time passed.
-    pub(super) fn tick(&mut self, now: Now, options: &FollowOptions, reports: &mut Vec<Report>) {
-        match options.mode {
+    pub(super) fn tick(&mut self, now: Now, reports: &mut Vec<Report>) {
+        match self.options.mode {
             _ if self.result.is_some() => {}
-            FollowMode::Native => self.evaluate(now, false, options, reports),
+            FollowMode::Native => self.evaluate(now, false, reports),
             FollowMode::Kubectl => {
-                if let Some(limit) = options.timeout.filter(|limit| now.elapsed >= *limit) {
+                if let Some(limit) = self.options.timeout.filter(|limit| now.elapsed >= *limit) {
                     self.finish(Outcome::TimedOut(limit), now.elapsed, reports);
                 }
             }
@@ -211,17 +208,17 @@ impl TargetTracker {
 
     /// Returns when to evaluate the target again if no event arrives. Whatever was due at the last
     /// evaluation is done.
-    pub(super) fn due(&self, options: &FollowOptions) -> Option<Duration> {
+    pub(super) fn due(&self) -> Option<Duration> {
         if self.result.is_some() {
             return None;
         }
-        if options.mode == FollowMode::Kubectl {
-            return options.timeout;
+        if self.options.mode == FollowMode::Kubectl {
+            return self.options.timeout;
         }
-        let stable = self.stability.as_ref().map(|stability| stability.since + options.stable);
-        let deadline = options.deadline_for(self.workload());
+        let stable = self.stability.as_ref().map(|stability| stability.since + self.options.stable);
+        let deadline = self.options.deadline_for(self.workload());
         let dues = [
-            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(options.timeout),
+            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(self.options.timeout),
             self.lines.due(),
             self.warnings.due(),
             self.causes.due(),
@@ -276,7 +273,7 @@ impl TargetTracker {
 
     /// Discards every conclusion, and keeps the observation, the start state and the logs.
     pub(super) fn reset_for_rollback(&mut self, found: Workload) {
-        let new = Self::new(self.id, found);
+        let new = Self::new(self.id, Arc::clone(&self.options), found);
         let observation = std::mem::replace(&mut self.observation, ObservationBuilder::new());
         let (start_state, rollback, logs) =
             (self.start_state.take(), self.rollback.take(), std::mem::take(&mut self.logs));

@@ -121,7 +121,8 @@ impl From<Value> for Template {
 }
 
 fn remove_hash_labels(template: &mut Value) {
-    if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
+    let labels = template.get_mut("metadata").and_then(|metadata| metadata.get_mut("labels"));
+    if let Some(labels) = labels.and_then(Value::as_object_mut) {
         for label in HASH_LABELS {
             labels.remove(label);
         }

@@ -89,7 +89,7 @@ impl StepKind for CountedPods {
     }
 
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.
-    fn beside(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
+    fn surge(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
         let budget = context.workload().update_budget();
         let is_smaller = as_count(budget.unavailable) <= max_unavailable(context.pace(), wanted);
         if is_smaller { as_count(budget.surge) } else { 0 }

@@ -63,4 +63,4 @@ pub use report::{Beginning, StepReport};
 pub use request::{CHECK_TIMEOUT, CheckOverride, Identity, PaceOverrides, Request};
 pub use stepper::Stepper;
 pub use task::{DeletionResult, StepEvent, StepperOutput, Task, WriteResult};
-pub use view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};
+pub use view::{Batch, BatchStage, PlanPreview, PlanView, SlotState, SlotView, Soaked};

@@ -1,6 +1,6 @@
 //! Previews a plan: what a command would begin or continue.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::batches::Next;
 use super::existing_plan::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
@@ -10,7 +10,7 @@ use super::situation::Situation;
 use super::slot::PodSlot;
 use super::state::PlanState;
 use super::timers::Timers;
-use super::view::{Batch, BatchStage, PlanView};
+use super::view::{Batch, BatchStage, PlanPreview};
 use super::view_builder::plan_view;
 use crate::model::api::node::Node;
 use crate::model::follow::Now;
@@ -29,7 +29,7 @@ pub fn preview(
     observed: &Observation,
     nodes: Option<&[Node]>,
     now: Now,
-) -> Result<PlanView, StepOutcome> {
+) -> Result<PlanPreview, StepOutcome> {
     let existing = find_plan(request, observed)?;
     if existing.record.plan.is_completing() {
         return Err(StepOutcome::NothingOutdated);
@@ -47,10 +47,13 @@ pub fn preview(
     }
     let timers = Timers::default();
     let state = PlanState { slots: &slots, timers: &timers };
-    let update = Some(foretold_update(state.context().observed));
-    let view = plan_view(&state, &BTreeMap::new());
-    let batch_updates = batch_updates(&state, &view.batches);
-    Ok(PlanView { stops: stops(&state), update, batch_updates, ..view })
+    let plan = plan_view(&state, &BTreeMap::new());
+    Ok(PlanPreview {
+        update: foretold_update(state.context().observed),
+        batch_updates: batch_updates(&state, &plan.batches),
+        stops: stops(&state),
+        plan,
+    })
 }
 
 /// Foretells the update of the pods of each future batch; empty if the batches are alike, or if the controller chooses
@@ -61,12 +64,11 @@ fn batch_updates(state: &PlanState<'_>, batches: &[Batch]) -> Vec<(usize, Update
     if strategy::partition_counts_pods(workload) && workload.kind().pods != PodIdentity::Node {
         return Vec::new();
     }
+    let by_label: BTreeMap<_, _> = state.all().iter().map(|slot| (slot.label(), slot)).collect();
     let coming = batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
     let updates: Vec<_> = coming
         .map(|batch| {
-            let names: BTreeSet<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
-            let slots = state.all().iter().filter(|slot| names.contains(slot.label().as_str()));
-            let pods: Vec<_> = slots.filter_map(|slot| slot.pod).collect();
+            let pods: Vec<_> = batch.slots.iter().filter_map(|slot| by_label.get(&slot.name)?.pod).collect();
             (batch.number, UpdatedPods::of(&pods, observed, workload))
         })
         .collect();

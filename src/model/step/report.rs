@@ -69,7 +69,7 @@ pub enum StepReport {
         why: String,
     },
     /// The controller created these pods on the new revision: after a scale-up, a pod failure, or for a new node.
-    AddedByCluster(Vec<String>),
+    AddedByController(Vec<String>),
     /// A scale-down removed every released pod, so the next batch is the canary again.
     BackToCanary,
     /// The last batch is done, and the final soak of this length began.

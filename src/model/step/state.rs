@@ -102,8 +102,8 @@ impl<'a> PlanState<'a> {
 
     /// Returns how many more pods may become unavailable; none when too many are unavailable already.
     pub(super) fn free(&self) -> Option<usize> {
-        let beside = self.slots.kind.beside(self.context(), self.all().len());
-        (self.allowed() + beside).checked_sub(self.unavailable())
+        let surge = self.slots.kind.surge(self.context(), self.all().len());
+        (self.allowed() + surge).checked_sub(self.unavailable())
     }
 
     /// Returns how many pods count as unavailable.

@@ -51,8 +51,8 @@ pub(super) trait StepKind {
         own_limit(context.workload()).map_or(limit, |own| own.min(limit))
     }
 
-    /// Returns how many more pods can be released than may be unavailable, because other pods are beside the wanted ones.
-    fn beside(&self, _: &PlanContext<'_>, _wanted: usize) -> usize {
+    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods.
+    fn surge(&self, _: &PlanContext<'_>, _wanted: usize) -> usize {
         0
     }
 

@@ -20,6 +20,7 @@ use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::{batch, plan_view};
 use crate::model::change::plan::{LEASE_DURATION, Lease};
 use crate::model::follow::{Now, PodRef};
+use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
 
@@ -125,11 +126,10 @@ impl Stepper {
         Some((self.timers.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
     }
 
-    /// Returns the state of the plan, and how outdated pods will be updated.
+    /// Foretells how outdated pods will be updated; none before the first refresh.
     #[must_use]
-    pub fn view_at_start(&self, now: Now) -> Option<PlanView> {
-        let update = self.observed().map(foretold_update);
-        Some(PlanView { update, ..self.view(now)? })
+    pub fn foretold_update(&self) -> Option<UpdatedPods> {
+        self.observed().map(foretold_update)
     }
 
     /// Returns the state of the plan; none before the first refresh, and without a plan.

@@ -25,15 +25,10 @@ pub struct PlanView {
     pub max_unavailable: usize,
     /// Whether that is the workload's own limit.
     pub is_own_limit: bool,
-    /// How many updated pods may be beside the wanted ones, where the controller has a surge of its own.
-    pub beside: usize,
+    /// How many surge pods the controller may create, where it has a surge of its own.
+    pub surge: usize,
     /// The field by which the plan holds the workload, and its value where that is a word.
     pub holds_by: Option<(String, Option<&'static str>)>,
-    /// How outdated pods are updated; only in a preview and at the beginning, because it compares templates.
-    pub update: Option<UpdatedPods>,
-    /// The same for each future batch, by its number; only in a preview whose batches differ, because outdated pods run
-    /// several revisions, and only where the order of the pods is known.
-    pub batch_updates: Vec<(usize, UpdatedPods)>,
     /// The goal of the command.
     pub reach: Reach,
     /// The finished, present and future batches.
@@ -54,12 +49,24 @@ pub struct PlanView {
     pub is_paused: bool,
     /// Whether the plan is rolling back or rolled back. Then the updated pods are those that run the restored revision.
     pub is_rolling_back: bool,
-    /// Why the next batch cannot begin; only in a preview.
-    pub stops: Option<StopReason>,
     /// The causes why the plan does not progress.
     pub causes: Vec<Cause>,
     /// The kubectl command that ends the hold without this program, if the kind has one.
     pub end_by_hand: Option<String>,
+}
+
+/// A plan before its first write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanPreview {
+    /// The plan.
+    pub plan: PlanView,
+    /// How outdated pods will be updated.
+    pub update: UpdatedPods,
+    /// The same for each future batch, by its number; empty if the batches are alike, or if the order of the pods is not
+    /// known. They differ if outdated pods run several revisions.
+    pub batch_updates: Vec<(usize, UpdatedPods)>,
+    /// Why the next batch cannot begin, if it cannot.
+    pub stops: Option<StopReason>,
 }
 
 /// The progress of a soak.

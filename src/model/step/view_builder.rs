@@ -1,6 +1,6 @@
 //! Computes the state of a plan for display.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::batches::{self, Next};
@@ -52,14 +52,11 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         lease: context.record.lease.clone(),
         is_paused: context.record.hold.is_paused(),
         is_rolling_back: plan.is_rolling_back(),
-        stops: None,
         is_own_limit: own_limit(context.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.all().len())),
-        beside: state.slots.kind.beside(context, state.all().len()),
+        surge: state.slots.kind.surge(context, state.all().len()),
         holds_by: strategy::step_hold(context.workload())
             .map(|(field, value)| (field.members().join("."), value)),
-        update: None,
-        batch_updates: Vec::new(),
         end_by_hand: context.record.hold.end_by_hand(context.workload()),
         causes: state.timers.causes.current().cloned().collect(),
     }
@@ -76,7 +73,8 @@ pub(super) fn stage(state: &PlanState<'_>) -> BatchStage {
 
 /// Returns a batch with the state of its slots.
 pub(super) fn batch(plan: &PlanState<'_>, record: &BatchRecord, stage: BatchStage) -> Batch {
-    let slots = plan.all().iter().filter(|slot| record.slots.contains(&slot.name));
+    let names: BTreeSet<&String> = record.slots.iter().collect();
+    let slots = plan.all().iter().filter(|slot| names.contains(&slot.name));
     let slots: Vec<SlotView> = slots.map(slot_view).collect();
     Batch { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
 }
@@ -143,6 +141,7 @@ fn coming(state: &PlanState<'_>) -> (Vec<Batch>, bool) {
 }
 
 fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
+    let names: BTreeSet<&String> = names.iter().collect();
     for slot in slots.iter_mut().filter(|slot| names.contains(&slot.name)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }

@@ -8,7 +8,8 @@
 /// scripts are among them; in names and messages from a cluster that is acceptable.
 #[must_use]
 pub fn is_misleading(character: char) -> bool {
-    matches!(character,
+    !matches!(character, ' '..='~') // almost every character: tested alone, before the list
+        && matches!(character,
         '\0'..='\x1f' | '\x7f'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::Closing;
 use crate::model::change::plan::{Batches, Pace};
 use crate::model::follow::Now;
+use crate::model::status::effect::UpdatedPods;
 use crate::model::step::{
-    Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanView, RollbackOutcome, SlotState,
-    StepOutcome, StepReport, Stepper, StopReason,
+    Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanPreview, PlanView, RollbackOutcome,
+    SlotState, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::model::workload::Workload;
 use crate::render::follow::json::{cause_facts, merge, milliseconds};
@@ -29,7 +30,9 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::Began { how, already_updated } => {
             let resumed = *how == Beginning::Resumed;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
-            merge(&mut facts, stepper.view_at_start(now).as_ref().map(plan_facts).unwrap_or_default());
+            let update = stepper.foretold_update();
+            let plan = stepper.view(now).map(|view| plan_facts(&view, update.as_ref(), &[]));
+            merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
         StepReport::Waiting(reason) => ("waiting", json!({"reason": reason})),
@@ -42,7 +45,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             ("eviction-refused", json!({"pod": pod, "message": message}))
         }
         StepReport::SoakRestarted { pod, why } => ("soak-restarted", json!({"pod": pod, "reason": why})),
-        StepReport::AddedByCluster(pods) => ("added-by-cluster", json!({"pods": pods})),
+        StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
         StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
         StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
@@ -85,13 +88,13 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
 
 /// Returns a plan before anything is written, as one document.
 #[must_use]
-pub fn plan(workload: &Workload, view: &PlanView) -> String {
+pub fn plan(workload: &Workload, preview: &PlanPreview) -> String {
     let mut document = document("StepPlan", workload);
-    merge(&mut document, plan_facts(view));
+    merge(&mut document, plan_facts(&preview.plan, Some(&preview.update), &preview.batch_updates));
     document["blockedBy"] =
-        view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
+        preview.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     document["steppedBy"] =
-        view.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
+        preview.plan.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
     format!("{document}\n")
 }
 
@@ -113,15 +116,15 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
-fn plan_facts(view: &PlanView) -> Value {
+fn plan_facts(view: &PlanView, update: Option<&UpdatedPods>, batches: &[(usize, UpdatedPods)]) -> Value {
     json!({
         "fromRevision": view.from.as_deref().map(revision_json),
         "toRevision": view.to.as_deref().map(revision_json),
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
-        "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
-        "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
+        "podUpdate": update.map(pod_update::json_of_plan),
+        "batchPodUpdates": batches.iter().map(|(number, update)| {
             json!({"batch": number, "podUpdate": pod_update::json_of_plan(update)})
         }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
@@ -222,7 +225,7 @@ fn stopped_facts(reason: &StopReason) -> Value {
             "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
         }),
         StopReason::Unhealthy { pods, allowed } => {
-            let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "why": why})).collect();
+            let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "reason": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
         StopReason::OwnPartition { partition } => {

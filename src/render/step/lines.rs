@@ -38,8 +38,8 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::SoakRestarted { pod, why } => {
             Printed::note(format!("note: the soak starts again, because of {pod}: {why}"))
         }
-        StepReport::AddedByCluster(pods) => Printed::note(format!(
-            "note: the cluster created these on the new revision, and they count as released: {}",
+        StepReport::AddedByController(pods) => Printed::note(format!(
+            "note: the controller created these on the new revision, and they count as released: {}",
             names(pods)
         )),
         StepReport::BackToCanary => Printed::note(

@@ -3,7 +3,7 @@
 use super::lines::{heading, outcome, who_steps};
 use super::words::{reach, safeguards, time};
 use super::{Closing, Printed};
-use crate::model::step::{PlanView, StepOutcome};
+use crate::model::step::{PlanPreview, StepOutcome};
 use crate::model::workload::Workload;
 use crate::render::change::names;
 use crate::render::escape;
@@ -15,7 +15,8 @@ use crate::world::Terminal;
 
 /// Returns the whole plan, wrapped between words on a terminal.
 #[must_use]
-pub fn spans(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Span> {
+pub fn spans(workload: &Workload, preview: &PlanPreview, terminal: Option<Terminal>) -> Vec<Span> {
+    let view = &preview.plan;
     let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
     let line = |style: Style, text: &str| {
         let lines = wrapped(&escape::line(text), "    ", width, usize::MAX, LongWord::KeepCommand);
@@ -42,12 +43,11 @@ pub fn spans(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -
     };
     spans.push(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
     let may_stay = workload.kind().pod_update_policy.is_some();
-    for (number, update) in &view.batch_updates {
+    for (number, update) in &preview.batch_updates {
         let update = pod_update::of_plan(update, may_stay);
         spans.push(line(Style::Plain, &format!("  batch {number}: {update}")));
     }
-    let alike = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
-    let how = alike.map(|update| pod_update::of_plan(update, may_stay));
+    let how = preview.batch_updates.is_empty().then(|| pod_update::of_plan(&preview.update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),
@@ -62,12 +62,13 @@ pub fn spans(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -
 
 /// Returns the reasons why the plan cannot run now: the lease of another process, and why the next batch cannot begin.
 #[must_use]
-pub fn obstacles(workload: &Workload, view: &PlanView) -> Printed {
+pub fn obstacles(workload: &Workload, preview: &PlanPreview) -> Printed {
+    let view = &preview.plan;
     let printed = view.lease.iter().fold(Printed::default(), |printed, lease| {
         printed
             .and_note(format!("note: {}, and the next step waits for its lease", who_steps(workload, lease)))
     });
-    let Some(reason) = &view.stops else { return printed };
+    let Some(reason) = &preview.stops else { return printed };
     let closing = Closing { workload, view: Some(view), rollback: None, holder: None };
     let now = outcome(closing, &StepOutcome::Stopped(reason.clone()));
     let printed = printed.and_note("note: at the moment no pod would be released:");

@@ -36,12 +36,12 @@ pub(in crate::render) fn pace(pace: &Pace) -> String {
 pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     let pace = &view.pace;
     let own = if view.is_own_limit { " (its own maxUnavailable)" } else { "" };
-    let beside = match view.beside {
+    let surge = match view.surge {
         0 => String::new(),
-        beside => format!(", {beside} beside (its own maxSurge)"),
+        surge => format!(", {} (its own maxSurge)", plural(surge, "surge pod")),
     };
     let mut safeguards = vec![
-        format!("at most {} unavailable{own}{beside}", plural(view.max_unavailable, "pod")),
+        format!("at most {} unavailable{own}{surge}", plural(view.max_unavailable, "pod")),
         format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
     safeguards.extend(

@@ -86,7 +86,7 @@ async fn only_created_pods_are_reported_as_created() {
     ends(&output, 0);
     let created: Vec<String> = web.uids().into_keys().filter(|name| !old.contains_key(name)).collect();
     let notes: String =
-        output.transcript.lines().filter(|line| line.contains("the cluster created")).collect();
+        output.transcript.lines().filter(|line| line.contains("the controller created")).collect();
     assert_eq!(created.len(), 2);
     for name in old.keys() {
         assert!(!notes.contains(name.as_str()), "{name}: {}", output.transcript);

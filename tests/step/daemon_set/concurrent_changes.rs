@@ -53,7 +53,7 @@ async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     ends(&output, 0);
     let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let printed = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
-    assert_eq!(printed("added-by-cluster").len(), 1, "{}", output.transcript);
+    assert_eq!(printed("added-by-controller").len(), 1, "{}", output.transcript);
     assert_eq!(printed("soak-restarted"), Vec::<&Value>::new());
     let took = printed("ended")[0]["elapsedMilliseconds"].as_f64().unwrap() / 1000.0;
     assert!((90.0..120.0).contains(&took), "{took} seconds: {}", output.transcript);

@@ -30,7 +30,11 @@ async fn pods_created_by_scaling_during_a_soak_are_reported() {
     let begun = web.cluster.revision();
     let output = web.step("--all --by 50% --soak 60s").await;
     ends(&output, 0);
-    assert!(output.stderr.contains("the cluster created these on the new revision"), "{}", output.transcript);
+    assert!(
+        output.stderr.contains("the controller created these on the new revision"),
+        "{}",
+        output.transcript
+    );
     assert!(web.extremes(begun, "").0 >= 10, "{:?}", web.extremes(begun, ""));
     web.cluster.advance(60).await;
     assert_eq!(web.pods(), "2.0 10/10");

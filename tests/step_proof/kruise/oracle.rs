@@ -51,7 +51,7 @@ pub(super) fn judge(draw: &Draw, history: &[Moment]) -> Vec<String> {
 }
 
 impl Plan {
-    /// The plan begins, goes on, or ends.
+    /// The plan begins, continues, or ends.
     fn follow(
         &mut self,
         draw: &Draw,

@@ -136,7 +136,7 @@ fn pods_added_by_a_scale_up_are_reported_and_soaked() {
         .reports
         .iter()
         .filter_map(|event| match event {
-            StepReport::AddedByCluster(added) => Some(added.clone()),
+            StepReport::AddedByController(added) => Some(added.clone()),
             _ => None,
         })
         .flatten()

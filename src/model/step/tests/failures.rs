@@ -4,13 +4,12 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use super::observation::template;
 use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::{Amount, Batches, OnFailure, Pace, Reach};
+use crate::model::change::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::follow::StopSignal;
-use crate::model::step::slot::{PodSlot, max_unavailable};
+use crate::model::step::slot::PodSlot;
 use crate::model::step::*;
 
 pub(super) fn broken() -> FakeCluster {
@@ -73,84 +72,6 @@ fn a_slow_batch_times_out_and_soaking_does_not_count() {
 }
 
 #[test]
-fn a_failing_check_fails_the_batch() {
-    for result in [CheckResult::Failed(Some(1)), CheckResult::TimedOut, CheckResult::NotRun] {
-        let mut request = all_by(2);
-        request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-        let mut fixture = StepperFixture::of(request, FakeCluster::paused(3));
-        fixture.check = result;
-        let end = fixture.run();
-        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result });
-        let mut fixture = fixture.then("two", Request::default());
-        assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
-        let skip = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
-        let mut fixture = fixture.then("three", Request { pace: skip, ..Request::default() });
-        assert_eq!(fixture.run(), StepOutcome::Complete);
-    }
-}
-
-fn request_with_check() -> Request {
-    let mut request = all_by(2);
-    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-    request
-}
-
-/// Runs a plan until its first check runs, which ends only when the test says so.
-fn during_the_check() -> StepperFixture {
-    let mut fixture = StepperFixture::of(request_with_check(), FakeCluster::paused(3));
-    fixture.is_check_slow = true;
-    fixture.pass(40);
-    assert_eq!(fixture.checks, 1);
-    fixture.is_check_slow = false;
-    fixture
-}
-
-fn restart_pod(fixture: &mut StepperFixture) {
-    let now = fixture.cluster.seconds;
-    let pod = fixture.cluster.pods.get_mut(&2).unwrap();
-    (pod.restarts, pod.started) = (pod.restarts + 1, now);
-}
-
-#[test]
-fn a_check_that_passes_is_repeated_if_a_pod_restarted_during_it() {
-    let mut fixture = during_the_check();
-    restart_pod(&mut fixture);
-    fixture.pass(5);
-    fixture.see(StepEvent::Checked(CheckResult::Passed));
-    fixture.pass(10);
-    assert_eq!(fixture.checks, 2);
-}
-
-/// The server is unreachable when the check passes, so that the batch is not recorded as done.
-#[test]
-fn a_check_that_passed_is_repeated_if_a_pod_restarts_before_the_batch_is_done() {
-    let mut fixture = during_the_check();
-    fixture.is_away = true;
-    fixture.see(StepEvent::Checked(CheckResult::Passed));
-    restart_pod(&mut fixture);
-    fixture.pass(5);
-    fixture.is_away = false;
-    fixture.pass(20);
-    assert_eq!(fixture.checks, 2);
-}
-
-/// `--force` excuses the pods that are unavailable before the batch, and not the new pods of the batch.
-#[test]
-fn a_pod_excused_by_force_must_be_ready_in_its_own_batch() {
-    let mut cluster = FakeCluster::paused(5);
-    cluster.pods.get_mut(&2).unwrap().sick_until = cluster.seconds + 30;
-    cluster.crashing.insert(4);
-    cluster.tick();
-    let mut request = Request { force: true, ..Request::default() };
-    request.pace.batch_timeout = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, cluster);
-    fixture.bound = None;
-    let end = fixture.run();
-    assert!(matches!(&end, StepOutcome::Failed { .. }), "{end:?}");
-    assert_eq!(fixture.cluster.pods[&4].revision, 2);
-}
-
-#[test]
 fn a_rollback_is_done_when_its_pods_are_available_for_min_ready_seconds() {
     let mut request = all_by(2);
     request.pace.on_failure = Some(OnFailure::Undo);
@@ -194,58 +115,6 @@ fn a_restart_without_a_later_timestamp_restarts_the_soak() {
     assert_eq!(fixture.cluster.partition(), 1);
     let restarted = StepReport::SoakRestarted { pod: "db-1".to_owned(), why: "it restarted".to_owned() };
     assert!(fixture.reports.contains(&restarted), "{:?}", fixture.reports);
-}
-
-/// Its node was drained a moment ago.
-#[test]
-fn an_outdated_pod_that_is_starting_is_awaited() {
-    let mut cluster = FakeCluster::paused(5);
-    let now = cluster.seconds;
-    let pod = cluster.pods.get_mut(&1).unwrap();
-    (pod.created, pod.started, pod.ready, pod.sick_until) = (now, now, None, now + 20);
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
-    let end = fixture.run();
-    assert!(matches!(end, StepOutcome::Reached { .. }), "{end:?}");
-}
-
-#[test]
-fn max_unavailable_is_never_all_of_several_pods() {
-    let pace = Pace { max_unavailable: Some(Amount::Pods(4)), ..Pace::default() };
-    for (wanted, allowed) in [(6, 4), (5, 4), (4, 3), (2, 1), (1, 1)] {
-        assert_eq!(max_unavailable(&pace, wanted), allowed, "{wanted}");
-    }
-}
-
-#[test]
-fn unavailable_pods_block_the_next_batch() {
-    let mut cluster = FakeCluster::paused(5);
-    cluster.pods.get_mut(&1).unwrap().sick_until = 1_000_000;
-    cluster.tick();
-    let mut fixture = StepperFixture::of(all_by(2), cluster);
-    let end = fixture.run();
-    let StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: 1 }) = &end else { panic!("{end:?}") };
-    assert_eq!(pods.iter().map(|(pod, _)| pod.as_str()).collect::<Vec<_>>(), ["db-1"]);
-    assert_eq!(fixture.cluster.on(2), 0);
-    assert_eq!(fixture.cluster.hold().unwrap()["reason"], "pause");
-    // The controller waits until the pod is ready; --force only releases the slot.
-    let mut fixture =
-        fixture.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
-    fixture.bound = Some(2);
-    fixture.pass(10);
-    assert_eq!(fixture.cluster.partition(), 4);
-    fixture.cluster.pods.get_mut(&1).unwrap().sick_until = 0;
-    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
-}
-
-#[test]
-fn a_stateful_set_pod_on_an_unready_node_is_not_skipped() {
-    let mut cluster = FakeCluster::paused(4);
-    cluster.unready_nodes.insert("n1".to_owned());
-    let mut fixture = StepperFixture::of(all_by(2), cluster);
-    let pod = ("db-1".to_owned(), "n1".to_owned());
-    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OnUnreadyNode { pod: pod.0, node: pod.1 }));
-    assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (2, 2));
-    assert!(fixture.reports.contains(&StepReport::Skipped(vec!["db-1".to_owned()])));
 }
 
 #[test]
@@ -305,37 +174,6 @@ fn a_node_broken_by_the_new_revision_fails_the_batch() {
 }
 
 #[test]
-fn max_unavailable_never_covers_all_pods_after_a_scale_down() {
-    let mut request = all_by(5);
-    request.pace.max_unavailable = Some(Amount::Pods(4));
-    request.reach = Some(Reach::Next);
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(6));
-    fixture.bound = Some(4);
-    fixture.run();
-    fixture.cluster.change("/spec/replicas", json!(3));
-    (0..20).for_each(|_| fixture.cluster.tick());
-    let mut fixture = fixture.then("two", Request { reach: Some(Reach::All), ..Request::default() });
-    fixture.bound = Some(2);
-    assert_eq!(fixture.run(), StepOutcome::Complete);
-}
-
-#[test]
-fn a_pod_excused_by_force_fails_no_batch() {
-    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(5));
-    fixture.run();
-    fixture.cluster.crashing.insert(4);
-    fixture.bound = None;
-    (0..60).for_each(|_| fixture.cluster.tick());
-    let mut fixture = fixture.then("two", Request::default());
-    assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Unhealthy { .. })));
-    let mut fixture = fixture.then("three", Request { force: true, ..Request::default() });
-    fixture.bound = None;
-    fixture.pass(60);
-    assert_eq!(fixture.cluster.partition(), 3);
-    assert_eq!(fixture.stepper.outcome(), None);
-}
-
-#[test]
 fn a_list_of_batches_that_ends_early_is_refused_for_all() {
     let mut request = all_by(1);
     request.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
@@ -354,45 +192,6 @@ fn a_long_outage_does_not_end_a_plan_with_an_acquired_lease() {
     assert_eq!(fixture.stepper.outcome(), None);
     fixture.is_away = false;
     assert_eq!(fixture.run(), StepOutcome::Complete);
-}
-
-/// Releasing a missing pod makes nothing unavailable now, but it may come back outdated and then be replaced.
-#[test]
-fn no_pod_is_released_while_too_many_are_unavailable() {
-    let mut request = all_by(5);
-    request.pace.canary = Some(false);
-    request.pace.max_unavailable = Some(Amount::Pods(2));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
-    fixture.bound = Some(3);
-    fixture.pass(2);
-    assert_eq!(fixture.cluster.partition(), 3, "two of five");
-    let until = fixture.cluster.seconds + 20;
-    fixture.cluster.pods.get_mut(&2).unwrap().sick_until = until;
-    fixture.pass(1);
-    assert_eq!(fixture.cluster.partition(), 3, "one is on its way, one is to go, and a third is missing");
-    assert_eq!(fixture.run(), StepOutcome::Complete);
-}
-
-/// An update failed in its second batch, and another template replaces it. The controller waits for the broken pod,
-/// whichever pod is released.
-#[test]
-fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
-    let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(5));
-    fixture.bound = None;
-    fixture.pass(12);
-    fixture.cluster.crashing.insert(3);
-    let end = fixture.run();
-    assert!(matches!(end, StepOutcome::Failed { .. }), "{end:?}");
-    fixture.cluster.change("/spec/template", template(3));
-    let mut fixture = fixture.then("two", Request { new_plan: true, ..all_by(2) });
-    fixture.pass(10);
-    fixture.cluster.crashing.clear(); // the old revision works
-    assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);
-    assert_eq!(
-        fixture.reports.iter().filter(|event| matches!(event, StepReport::ReplacesStuckPod(_))).count(),
-        1
-    );
-    assert_eq!(fixture.cluster.on(3), 5);
 }
 
 /// An update in place keeps the restarts of the outdated container.

@@ -3,6 +3,7 @@
 mod acquire;
 mod batches;
 mod below_partition;
+mod checks;
 mod external_changes;
 mod failures;
 mod fake_cluster;
@@ -11,5 +12,6 @@ mod forgotten_timers;
 mod observation;
 mod outages;
 mod rollback;
+mod unavailable;
 mod undo;
 mod unrelated_pods;

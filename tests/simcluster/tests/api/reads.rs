@@ -36,7 +36,7 @@ async fn later_pages_show_the_list_as_it_was() {
     assert_eq!((expired.code, expired.json()["reason"].as_str()), (410, Some("Expired")));
     let fresh = object::text(&expired.json(), &["metadata", "continue"]).to_owned();
     let rest = get(&service, &core(&format!("pods?limit=10&continue={fresh}"))).await.json();
-    assert_eq!(names(&rest).len(), 5, "the fresh token goes on with what is there now");
+    assert_eq!(names(&rest).len(), 5, "the fresh token continues with the present objects");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ fn held(lab: &mut Lab, surge: i64, unavailable: i64, image: &str) -> Key {
 
 /// Each image with its pods and its ready pods, and the status of the condition `Available`:
 /// `1.0 6/6, 2.0 5/5 True`.
-fn told(lab: &Lab, web: &Key) -> String {
+fn summary(lab: &Lab, web: &Key) -> String {
     let sets: Vec<String> = lab.cluster.store(|store| {
         let mut sets: Vec<_> = store.list(&REPLICASETS, Some("default")).collect();
         sets.sort_by_key(|(_, set)| image(&set["spec"]["template"]));
@@ -86,7 +86,7 @@ fn surge_and_unavailable_set_the_number_of_new_pods() {
     ] {
         let mut lab = Lab::new();
         let web = held(&mut lab, surge, unavailable, "app:2.0");
-        assert_eq!(told(&lab, &web), expected, "surge {surge}, unavailable {unavailable}");
+        assert_eq!(summary(&lab, &web), expected, "surge {surge}, unavailable {unavailable}");
     }
 }
 
@@ -119,10 +119,10 @@ fn scaling_keeps_the_proportion() {
     let web = held(&mut lab, 1, 4, "app:2.0");
     lab.patch(&web, &json!({ "spec": { "replicas": 20 } }));
     lab.settle();
-    assert_eq!(told(&lab, &web), "1.0 11/11, 2.0 10/10 False");
+    assert_eq!(summary(&lab, &web), "1.0 11/11, 2.0 10/10 False");
     lab.patch(&web, &json!({ "spec": { "replicas": 10 } }));
     lab.settle();
-    assert_eq!(told(&lab, &web), "1.0 6/6, 2.0 5/5 True");
+    assert_eq!(summary(&lab, &web), "1.0 6/6, 2.0 5/5 True");
 }
 
 /// A number of pods does not change when the Deployment is scaled, so scaling down releases more. A percentage follows.
@@ -139,10 +139,10 @@ fn a_share_of_unavailable_pods_survives_scaling_down() {
         lab.patch(&web, &json!({ "spec": spec }));
         lab.image(&web, "app:2.0");
         lab.settle();
-        assert_eq!(told(&lab, &web), "1.0 11/11, 2.0 10/10 True", "{unavailable}");
+        assert_eq!(summary(&lab, &web), "1.0 11/11, 2.0 10/10 True", "{unavailable}");
         lab.patch(&web, &json!({ "spec": { "replicas": 10 } }));
         lab.settle();
-        assert_eq!(told(&lab, &web), expected, "{unavailable}");
+        assert_eq!(summary(&lab, &web), expected, "{unavailable}");
     }
 }
 
@@ -153,7 +153,7 @@ fn of_another_image_as_many_come_and_those_of_the_one_between_go_first() {
     let before = lab.revision();
     lab.image(&web, "app:3.0");
     lab.settle();
-    assert_eq!(told(&lab, &web), "1.0 6/6, 3.0 5/5 True");
+    assert_eq!(summary(&lab, &web), "1.0 6/6, 3.0 5/5 True");
     assert_eq!(fewest_ready(&lab, before), 6);
 }
 
@@ -163,7 +163,7 @@ fn an_image_that_crashes_takes_no_old_pod_with_it() {
     let web = held(&mut lab, 1, 4, "app:2.0");
     lab.image(&web, "app:3.0-crash");
     lab.settle();
-    assert_eq!(told(&lab, &web), "1.0 6/6, 3.0-crash 0/5 True");
+    assert_eq!(summary(&lab, &web), "1.0 6/6, 3.0-crash 0/5 True");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn template_and_strategy_in_one_patch_go_back() {
         } }),
     );
     lab.settle();
-    assert_eq!(told(&lab, &web), "1.0 10/10 True");
+    assert_eq!(summary(&lab, &web), "1.0 10/10 True");
     assert!(fewest_ready(&lab, before) >= 6, "{}", fewest_ready(&lab, before));
 }
 
@@ -194,7 +194,7 @@ fn an_undo_by_another_client_makes_ready_pods_unavailable() {
     for (counts_first, expected) in [(true, "1.0 7/7, 2.0 3/3 False"), (false, "1.0 10/10 False")] {
         let mut lab = Lab::new();
         let web = held(&mut lab, 0, 3, "app:2.0");
-        assert_eq!(told(&lab, &web), "1.0 7/7, 2.0 3/3 True");
+        assert_eq!(summary(&lab, &web), "1.0 7/7, 2.0 3/3 True");
         let sets: Vec<Key> =
             lab.cluster.store(|store| store.list(&REPLICASETS, None).map(|(key, _)| key.clone()).collect());
         lab.image(&web, "app:1.0");
@@ -205,6 +205,6 @@ fn an_undo_by_another_client_makes_ready_pods_unavailable() {
             }
         }
         lab.settle();
-        assert_eq!(told(&lab, &web), expected);
+        assert_eq!(summary(&lab, &web), expected);
     }
 }

@@ -61,8 +61,8 @@ impl Sync<'_> {
         let name = object::name(set).to_owned();
         let number = annotations::get(set, annotations::REVISION).to_owned();
         let mut changed = annotations::set(&mut self.deployment, annotations::REVISION, &number);
-        let untold = condition::find(&self.deployment["status"], PROGRESSING).is_none();
-        if untold && condition::deadline(&self.deployment).is_some() {
+        let is_unreported = condition::find(&self.deployment["status"], PROGRESSING).is_none();
+        if is_unreported && condition::deadline(&self.deployment).is_some() {
             self.say_progress("True", "FoundNewReplicaSet", format!("Found new replica set \"{name}\""));
             changed = true;
         }
