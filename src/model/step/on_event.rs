@@ -210,8 +210,6 @@ impl Stepper {
         }
         match &write.purpose {
             Purpose::EndPlan(_) | Purpose::RenewLease | Purpose::ReleaseSlots => {}
-            // The time limit of what another process left starts again.
-            Purpose::AcquireLease => timers.rollback.since = Some(now.elapsed),
             Purpose::BeginBatch => {
                 if let Some(record) = self.cluster.record() {
                     self.reporter.begin_batch(record);
@@ -222,7 +220,10 @@ impl Stepper {
                 }
             }
             Purpose::FinishBatch => timers.finish_batch(),
-            Purpose::RollBack | Purpose::RestoreFields => timers.rollback.since = Some(now.elapsed),
+            // After the lease is acquired, the time limit of what another process left starts again.
+            Purpose::AcquireLease | Purpose::RollBack | Purpose::RestoreFields => {
+                timers.rollback.since = Some(now.elapsed);
+            }
             Purpose::ReleaseLease => return self.end_leaving(out),
         }
         for one in reports {
