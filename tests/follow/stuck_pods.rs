@@ -1,5 +1,7 @@
 //! `undo --replace-stuck-pods`: which pods are deleted, when, and what stops it.
 
+use std::time::Duration;
+
 use harness::is_ready;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
@@ -8,6 +10,10 @@ use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::store::Store;
 use simcluster::{Key, RecordedRequest, Verb};
+use tokio::time::timeout;
+
+/// More than any limit of the command, on the paused clock.
+const HOUR: Duration = Duration::from_secs(3600);
 
 const UNDO: &str = "undo statefulset/db --replace-stuck-pods";
 
@@ -181,7 +187,7 @@ async fn without_a_controller_no_pod_is_deleted() {
     let cluster = TestCluster::new();
     stuck(&cluster, "app:1.0").await;
     cluster.stop_controllers();
-    let output = cluster.run(UNDO).await;
+    let output = timeout(HOUR, cluster.run(UNDO)).await.expect("it does not wait longer than 30s");
     assert_eq!(output.exit, 1, "{}", output.transcript);
     let error = "the controller has not observed the change of statefulset/db within 30s; no pod was deleted";
     assert!(output.stderr.contains(error), "{}", output.transcript);
@@ -192,11 +198,11 @@ async fn without_a_controller_no_pod_is_deleted() {
 async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
     let cluster = TestCluster::new();
     stuck(&cluster, "app:1.0").await;
-    let output = undo_while(&cluster, |store| {
+    let undo = undo_while(&cluster, |store| {
         let keep = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
         store.edit(&pod(0), Part::Object, &Author::new("backup"), keep).unwrap();
-    })
-    .await;
+    });
+    let output = timeout(HOUR, undo).await.expect("it does not wait longer than 300s");
     assert_eq!(output.exit, 1, "{}", output.transcript);
     let error = "error: pod db-0 was deleted, and its replacement is not ready after 300s\n\
                  hint: kubectl rollout2 status statefulset/db -n default\n";

@@ -220,7 +220,7 @@ impl Stepper {
                 }
             }
             Purpose::FinishBatch => timers.finish_batch(),
-            // After the lease is acquired, the time limit of what another process left starts again.
+            // The time limit of a rollback that another process began starts again with the lease.
             Purpose::AcquireLease | Purpose::RollBack | Purpose::RestoreFields => {
                 timers.rollback.since = Some(now.elapsed);
             }

@@ -96,9 +96,7 @@ impl ChangeReporter {
             UpdatedSlot {
                 label: slot.label(),
                 is_ours: last.as_ref().map_or(slot.is_in_last_batch, |last| last.contains(&name)),
-                is_created: slot.pod.is_none_or(|pod| {
-                    pod.in_place_update.as_ref().is_none_or(|update| update.since.is_none())
-                }),
+                is_created: slot.is_created(),
                 name,
             }
         });

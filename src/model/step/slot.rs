@@ -170,6 +170,12 @@ impl PodSlot<'_> {
         pod.containers.iter().filter(|one| !one.init).any(has_ended) || self.has_stopped_container()
     }
 
+    /// Whether its pod was created on its revision, and not updated in place.
+    pub(super) fn is_created(&self) -> bool {
+        let update = self.pod.and_then(|pod| pod.in_place_update.as_ref());
+        update.is_none_or(|update| update.since.is_none())
+    }
+
     /// Whether `step` does not wait for its pod, because its node is not ready. Slots of the last batch are never
     /// ignored, because the new revision may have broken their nodes. A node that was updated earlier mostly fails
     /// for another reason, and in a large cluster one always does.
@@ -247,6 +253,32 @@ pub(super) mod tests {
             let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
                 {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});
             assert_eq!(context.is_available(&Pod::read(&Object::read(pod).unwrap())), is_available, "{gate}");
+        }
+    }
+
+    #[test]
+    fn a_pod_that_was_updated_in_place_was_not_created() {
+        let updated = json!({"apps.kruise.io/inplace-update-state":
+            json!({"updateTimestamp": "2026-11-20T13:00:00Z"}).to_string()});
+        for (annotations, is_created) in [(json!({}), true), (updated, false)] {
+            let pod = json!({"kind": "Pod", "metadata": {"name": "web-1", "annotations": annotations},
+                "status": {"conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            let slot = PodSlot {
+                name: "0".to_owned(),
+                label: None,
+                pod: Some(&pod),
+                is_updated: true,
+                is_in_last_batch: false,
+                soaks: true,
+                is_available: true,
+                is_released: true,
+                awaits_deletion: false,
+                excluded: None,
+                unready_node: None,
+                group: None,
+            };
+            assert_eq!(slot.is_created(), is_created);
         }
     }
 }
