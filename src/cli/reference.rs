@@ -23,10 +23,7 @@ pub const EXIT_CODES: &[ReferenceEntry] = &[
     entry("2", "usage: bad flag, bad argument, unreadable file"),
     entry("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
     entry("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
-    entry(
-        "5",
-        "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated; step: another client stopped it",
-    ),
+    entry("5", "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated"),
     entry("130", "interrupted (SIGINT); prints what continues in the cluster"),
     entry("143", "terminated (SIGTERM)"),
     entry("129", "hung up (SIGHUP): the terminal was closed"),
