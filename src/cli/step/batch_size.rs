@@ -35,7 +35,7 @@ pub(super) struct BatchSizeArgs {
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
     max_unavailable: Option<String>,
 
-    /// Deployments: the limit of pods beside the wanted ones: 1, 25% [default: its own maxSurge]
+    /// Deployments: the limit of surge pods: 1, 25% [default: its own maxSurge]
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
     surge: Option<String>,
 }

@@ -95,7 +95,7 @@ impl StepKind for CountedPods {
         if is_smaller { as_count(budget.surge) } else { 0 }
     }
 
-    fn numbers_from_the_end(&self) -> bool {
+    fn slot_names_count_from_the_end(&self) -> bool {
         true
     }
 

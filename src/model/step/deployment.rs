@@ -142,7 +142,7 @@ pub(super) fn standing_hold(observed: &Observation) -> Value {
     let (updated, outdated): (Vec<_>, Vec<_>) = active.partition(is_updated);
     let (updated, outdated) = (as_number(updated.len()), as_number(outdated.len()));
     let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-    budget.unwrap_or(HeldBudget::BESIDE).fields(true)
+    budget.unwrap_or(HeldBudget::ONE_SURGE_POD).fields(true)
 }
 
 fn raise(context: &PlanContext<'_>, released: usize, goal: usize, free: Option<usize>) -> Option<HeldBudget> {
@@ -151,8 +151,10 @@ fn raise(context: &PlanContext<'_>, released: usize, goal: usize, free: Option<u
         return None;
     }
     let now = plan_fields::live(&observed.workload);
-    let now =
-        now.as_ref().and_then(|now| HeldBudget::read(now.get("strategy")?)).unwrap_or(HeldBudget::BESIDE);
+    let now = now
+        .as_ref()
+        .and_then(|now| HeldBudget::read(now.get("strategy")?))
+        .unwrap_or(HeldBudget::ONE_SURGE_POD);
     let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
     held_pods(context).raise(now, released, goal, surge(context), free)
 }
@@ -165,7 +167,7 @@ fn is_counted(observed: &Observation) -> bool {
     })
 }
 
-/// Returns how many pods may be beside the wanted ones: at least one where none may be unavailable.
+/// Returns how many surge pods there may be: at least one where none may be unavailable.
 fn surge(context: &PlanContext<'_>) -> i64 {
     let wanted = context.workload().wanted();
     let own = own_budget(context).surge;

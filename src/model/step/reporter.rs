@@ -79,7 +79,7 @@ impl ChangeReporter {
     /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
     fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
         // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
-        let from_end = state.slots.kind.numbers_from_the_end();
+        let from_end = state.slots.kind.slot_names_count_from_the_end();
         let place = |name: &str, of: usize| {
             let after = name.parse::<usize>().ok().filter(|_| from_end);
             after

@@ -73,7 +73,7 @@ pub(super) trait StepKind {
     }
 
     /// Whether the name of a slot is the number of slots after it, so that scaling renames the slots.
-    fn numbers_from_the_end(&self) -> bool {
+    fn slot_names_count_from_the_end(&self) -> bool {
         false
     }
 

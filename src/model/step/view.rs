@@ -42,7 +42,7 @@ pub struct PlanView {
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
     /// Whether `--ignore-unready-nodes` would reduce the number of unavailable pods.
-    pub is_worse_by_nodes: bool,
+    pub ignoring_nodes_helps: bool,
     /// The lease.
     pub lease: Option<Lease>,
     /// Whether the plan is paused.

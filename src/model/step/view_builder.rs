@@ -48,7 +48,7 @@ pub(super) fn plan_view(state: &PlanState<'_>, seen: &BTreeMap<usize, Vec<String
         final_soak: is_soaking.then_some(Soaked { healthy, of: pace.final_soak }),
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: skipped(state.all(), pace),
-        is_worse_by_nodes: unavailable(state.all(), &ignoring) < unavailable(state.all(), pace),
+        ignoring_nodes_helps: unavailable(state.all(), &ignoring) < unavailable(state.all(), pace),
         lease: context.record.lease.clone(),
         is_paused: context.record.hold.is_paused(),
         is_rolling_back: plan.is_rolling_back(),

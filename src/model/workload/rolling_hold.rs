@@ -30,8 +30,8 @@ pub struct HeldBudget {
 }
 
 impl HeldBudget {
-    /// One updated pod beside all outdated ones. A Deployment stops there if another client resumes it too early.
-    pub const BESIDE: Self = Self { surge: 1, unavailable: 0 };
+    /// One updated pod besides all outdated ones. A Deployment stops there if another client resumes it too early.
+    pub const ONE_SURGE_POD: Self = Self { surge: 1, unavailable: 0 };
 
     /// Returns the budget that rests at a number of updated pods, of which `surge` are beside all outdated ones. Of
     /// more than 100 pods, up to 1 % more than that are beside them, because a percentage is a whole number. None for

@@ -95,13 +95,13 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let force = command("release the next batch anyway: {} --force", [step.clone()]);
             let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
             let room = command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
-            let is_worse_by_nodes = view.is_some_and(|view| view.is_worse_by_nodes);
+            let ignoring_nodes_helps = view.is_some_and(|view| view.ignoring_nodes_helps);
             let ignore = command("ignore nodes that are not ready: {} --ignore-unready-nodes", [step]);
             let waits = waits_for(workload, pods);
             let (is_alone, waits) = (waits.is_none(), waits.unwrap_or_default());
             let hints = [
                 (true, status(target)),
-                (is_worse_by_nodes, ignore),
+                (ignoring_nodes_helps, ignore),
                 (!is_alone, waits),
                 (is_alone && is_under_way, room),
                 (is_alone && is_left && !is_under_way, force),

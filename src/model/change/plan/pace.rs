@@ -40,7 +40,7 @@ pub struct Pace {
     /// Whether pods on nodes that are not ready are ignored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignore_unready_nodes: bool,
-    /// Deployments: the limit of pods beside the wanted ones. None means the Deployment's own `maxSurge`.
+    /// Deployments: the limit of surge pods. None means the Deployment's own `maxSurge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surge: Option<Amount>,
     /// DaemonSets: the node label whose values group the nodes; none for the order of names.

@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn deleted_or_unobserved_sets_are_kept() {
-        let mut going = set("1", 0, 0);
-        going["metadata"]["deletionTimestamp"] = "2026-11-20T13:25:25Z".into();
-        assert_eq!(gone(&[going, set("2", 0, 0)], 1), [""; 0]);
+        let mut deleting = set("1", 0, 0);
+        deleting["metadata"]["deletionTimestamp"] = "2026-11-20T13:25:25Z".into();
+        assert_eq!(gone(&[deleting, set("2", 0, 0)], 1), [""; 0]);
         let mut unseen = set("1", 0, 0);
         unseen["metadata"]["generation"] = 2.into();
         assert_eq!(gone(&[unseen, set("2", 0, 0)], 1), [""; 0]);

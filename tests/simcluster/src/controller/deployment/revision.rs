@@ -63,7 +63,7 @@ impl Sync<'_> {
         let mut changed = annotations::set(&mut self.deployment, annotations::REVISION, &number);
         let is_unreported = condition::find(&self.deployment["status"], PROGRESSING).is_none();
         if is_unreported && condition::deadline(&self.deployment).is_some() {
-            self.say_progress("True", "FoundNewReplicaSet", format!("Found new replica set \"{name}\""));
+            self.set_progressing("True", "FoundNewReplicaSet", format!("Found new replica set \"{name}\""));
             changed = true;
         }
         if changed { self.write_deployment() } else { Ok(()) }
@@ -91,7 +91,11 @@ impl Sync<'_> {
         }
         annotations::set(&mut self.deployment, annotations::REVISION, &number.to_string());
         if condition::deadline(&self.deployment).is_some() {
-            self.say_progress("True", "NewReplicaSetCreated", format!("Created new replica set \"{name}\""));
+            self.set_progressing(
+                "True",
+                "NewReplicaSetCreated",
+                format!("Created new replica set \"{name}\""),
+            );
         }
         self.sets.push(set);
         self.keep_in_order();
@@ -125,7 +129,7 @@ impl Sync<'_> {
     }
 
     /// Sets the condition `Progressing`, unless it has this reason already.
-    pub(super) fn say_progress(&mut self, status: &'static str, reason: &'static str, message: String) {
+    pub(super) fn set_progressing(&mut self, status: &'static str, reason: &'static str, message: String) {
         let condition = Condition::progressing(status, reason, message).value(self.now);
         condition::set(&mut self.deployment["status"], condition);
     }
@@ -145,7 +149,7 @@ impl Sync<'_> {
             (false, true) => ("DeploymentResumed", "Deployment is resumed"),
             _ => return Ok(()),
         };
-        self.say_progress("Unknown", reason, message.to_owned());
+        self.set_progressing("Unknown", reason, message.to_owned());
         self.write_deployment()
     }
 }

@@ -56,9 +56,9 @@ impl Sync<'_> {
                 continue;
             }
             let broken = size - count::status(&self.sets[old], "availableReplicas");
-            let going = Some(broken).filter(|broken| *broken >= 0)?.min(left);
-            left -= going;
-            self.resize(old, size - going);
+            let removed = Some(broken).filter(|broken| *broken >= 0)?.min(left);
+            left -= removed;
+            self.resize(old, size - removed);
         }
         Some(left < most)
     }
@@ -68,9 +68,9 @@ impl Sync<'_> {
         let mut left = spare;
         for old in self.old_sets(Some(new)) {
             let size = count::wanted(&self.sets[old]);
-            let going = size.min(left);
-            left -= going;
-            self.resize(old, size - going);
+            let removed = size.min(left);
+            left -= removed;
+            self.resize(old, size - removed);
         }
         left < spare
     }
