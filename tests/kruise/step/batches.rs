@@ -162,7 +162,12 @@ async fn a_smaller_limit_of_the_plan_needs_no_surge() {
     for (limit, has_surge) in [(1, false), (4, true)] {
         let plan = web.run(&format!("step --dry-run --max-unavailable {limit}")).await;
         ends(&plan, 0);
-        assert_eq!(plan.stdout.contains(", 2 surge pods (its own maxSurge)"), has_surge, "{}", plan.transcript);
+        assert_eq!(
+            plan.stdout.contains(", 2 surge pods (its own maxSurge)"),
+            has_surge,
+            "{}",
+            plan.transcript
+        );
     }
 }
 
