@@ -141,9 +141,7 @@ pub(super) async fn select_targets(
         screen.notes(nothing_found);
     }
     if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
-        let names: Vec<_> = workloads.iter().map(Workload::target).collect();
-        let counted = render::counted(workloads.iter().map(|workload| workload.kind().type_().typed()));
-        screen.note(&format!("{counted}: {}", names.join(" ")));
+        screen.note(&render::selection(&workloads));
     }
     if !screen.is_compat() {
         let deletions = workloads.iter().filter_map(Workload::deletion_sentence);

@@ -256,13 +256,15 @@ fn distance(one: &str, other: &str) -> Option<i64> {
     (base == other_base && distance.abs() == 1).then_some(distance)
 }
 
-/// Counts kinds, in the order of their names: `1 deployment and 3 statefulsets`.
+/// Counts the selected workloads by kind, and names the first ones: `1 deployment and 1 statefulset: deployment/web
+/// statefulset/db`.
 #[must_use]
-pub fn counted<'a>(kinds: impl Iterator<Item = &'a str>) -> String {
+pub fn selection(workloads: &[Workload]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    kinds.for_each(|kind| *counts.entry(kind).or_default() += 1);
-    let words = counts.iter().map(|(kind, count)| plural(*count, kind));
-    words.collect::<Vec<_>>().join(" and ")
+    workloads.iter().for_each(|one| *counts.entry(one.kind().type_().typed()).or_default() += 1);
+    let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
+    let names: Vec<_> = workloads.iter().map(Workload::target).collect();
+    format!("{}: {}", counts.join(" and "), first_of(&names, MAX_NAMES, " "))
 }
 
 #[cfg(test)]
@@ -273,6 +275,18 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::revision::Revisions;
     use crate::model::workload::update_budget::UpdateBudget;
+
+    fn selected(kind: &str, names: impl Iterator<Item = usize>) -> Vec<Workload> {
+        let object = |number| json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": format!("w-{number}")}});
+        names.filter_map(|number| Workload::of_json(&object(number))).collect()
+    }
+
+    #[test]
+    fn the_first_of_many_selected_workloads_are_named() {
+        let text = selection(&selected("Deployment", 0..1_000));
+        assert!(text.starts_with("1000 deployments: deployment/w-0 deployment/w-1 "), "{text}");
+        assert!(text.ends_with(" deployment/w-11 and 988 more"), "{text}");
+    }
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
         line_with(wanted, replaced, held, held_by, 0)
@@ -397,6 +411,10 @@ mod tests {
 
     #[test]
     fn kinds_are_counted_in_words() {
-        assert_eq!(counted(["sts", "deploy", "sts"].into_iter()), "1 deploy and 2 stss");
+        let kinds = ["StatefulSet", "Deployment", "StatefulSet"];
+        let both: Vec<_> =
+            kinds.iter().enumerate().flat_map(|(at, kind)| selected(kind, at..at + 1)).collect();
+        let names = "statefulset/w-0 deployment/w-1 statefulset/w-2";
+        assert_eq!(selection(&both), format!("1 deployment and 2 statefulsets: {names}"));
     }
 }
