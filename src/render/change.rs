@@ -261,7 +261,9 @@ fn distance(one: &str, other: &str) -> Option<i64> {
 #[must_use]
 pub fn selection(workloads: &[Workload]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    workloads.iter().for_each(|one| *counts.entry(one.kind().type_().typed()).or_default() += 1);
+    for workload in workloads {
+        *counts.entry(workload.kind().type_().typed()).or_default() += 1;
+    }
     let counts: Vec<_> = counts.iter().map(|(kind, count)| plural(*count, kind)).collect();
     let names: Vec<_> = workloads.iter().map(Workload::target).collect();
     format!("{}: {}", counts.join(" and "), first_of(&names, MAX_NAMES, " "))
