@@ -415,7 +415,7 @@ mod tests {
     fn kinds_are_counted_in_words() {
         let kinds = ["StatefulSet", "Deployment", "StatefulSet"];
         let both: Vec<_> =
-            kinds.iter().enumerate().flat_map(|(at, kind)| selected(kind, at..at + 1)).collect();
+            kinds.iter().enumerate().flat_map(|(at, kind)| selected(kind, std::iter::once(at))).collect();
         let names = "statefulset/w-0 deployment/w-1 statefulset/w-2";
         assert_eq!(selection(&both), format!("1 deployment and 2 statefulsets: {names}"));
     }
