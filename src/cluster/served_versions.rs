@@ -7,7 +7,7 @@ use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::connection::{ApiResponse, Connection, RequestError};
+use super::connection::{ApiResponse, RequestError};
 use super::page::percent_encoded;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
@@ -29,19 +29,24 @@ enum Discovery {
 }
 
 impl ServedVersions {
-    /// Whether the server may serve a type. Asks it once, for types that are not Kubernetes' own.
+    /// Whether the server may serve a type. Types that are not Kubernetes' own need an answer to
+    /// [`group_path`], which is awaited once.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub(super) async fn has(
         &self,
         type_: &ResourceType,
-        connection: &Connection,
+        answer: impl Future<Output = Result<ApiResponse, RequestError>>,
     ) -> Result<bool, RequestError> {
         if is_fixed(type_) {
             return Ok(true);
         }
-        let discovery = self.0.get_or_try_init(async || discover(type_, connection).await).await?;
+        let discovery = self.0.get_or_try_init(async || match answer.await {
+            Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
+            response => response.map(|response| Discovery::of(&response)),
+        });
+        let discovery = discovery.await?;
         Ok(*discovery != Discovery::NoGroup)
     }
 
@@ -73,27 +78,31 @@ fn is_fixed(type_: &ResourceType) -> bool {
     KindSpec::of_type(type_).is_none_or(|kind| kind.is_built_in)
 }
 
-async fn discover(type_: &ResourceType, connection: &Connection) -> Result<Discovery, RequestError> {
-    let path = format!("/apis/{}", type_.api_version());
-    let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
-    let response = match connection.read(&path, is_absent).await {
-        Err(failure) if failure.is_forbidden() => return Ok(Discovery::Forbidden),
-        response => response?,
-    };
-    if is_absent(&response) {
-        return Ok(Discovery::NoGroup);
+/// Returns the path that lists the resources in the preferred version of a type's group.
+pub(super) fn group_path(type_: &ResourceType) -> String {
+    format!("/apis/{}", type_.api_version())
+}
+
+/// Whether the server has no such group.
+pub(super) fn is_absent(response: &ApiResponse) -> bool {
+    response.status == StatusCode::NOT_FOUND
+}
+
+impl Discovery {
+    fn of(response: &ApiResponse) -> Self {
+        if is_absent(response) {
+            return Self::NoGroup;
+        }
+        let list = response.json();
+        let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
+        let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
+        Self::Preferred(plurals.collect())
     }
-    let list = response.json();
-    let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
-    let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
-    Ok(Discovery::Preferred(plurals.collect()))
 }
 
 /// Whether a failed request shows that the server does not serve the type.
 pub(super) fn is_unserved(type_: &ResourceType, failure: &RequestError) -> bool {
-    let is_absent =
-        matches!(failure, RequestError::Status(response) if response.status == StatusCode::NOT_FOUND);
-    !is_fixed(type_) && is_absent
+    !is_fixed(type_) && matches!(failure, RequestError::Status(response) if is_absent(response))
 }
 
 /// Returns the error for a type that the server does not serve.

@@ -90,16 +90,12 @@ fn rooms_use_only_allowed_crates_and_calls() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files that are excluded from the search for cycles, with the reason.
-const EXCLUDED: [(&str, &str); 1] =
-    [("src/cluster/connection/", "requests, errors and the pool of connections still import each other")];
-
 /// Files that may name a kind, and why.
 const FILES_THAT_NAME_A_KIND: [(&str, &str); 0] = [];
 
 #[test]
 fn no_files_import_each_other_in_a_cycle() {
-    let wrong = listed(&Modules::of(files()).file_graph());
+    let wrong = listed(&Modules::of(SourceFile::all()).file_graph());
     assert!(wrong.is_empty(), "cycles:\n{wrong}");
 }
 
@@ -134,12 +130,6 @@ fn only_the_table_knows_the_kinds_by_name() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Returns the files to search for cycles.
-fn files() -> Vec<SourceFile> {
-    let is_excluded = |file: &SourceFile| EXCLUDED.iter().any(|(folder, _)| file.name().starts_with(folder));
-    SourceFile::all().into_iter().filter(|file| !is_excluded(file)).collect()
 }
 
 /// Returns the imports of every cycle, one a line.

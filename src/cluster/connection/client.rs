@@ -5,12 +5,13 @@
 
 use k8s_openapi::ByteString;
 use k8s_openapi::jiff::SignedDuration;
-use kube::config::{AuthInfo, Cluster};
+use kube::config::Cluster;
 use kube::{Client, Config};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::Value;
 
+use super::active_client::ActiveClient;
 use super::request_error::RequestError;
 use super::{Connection, transport};
 use crate::cluster::credential::Credential;
@@ -18,28 +19,6 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A credential is renewed this long before it expires, so that it does not expire during a request.
 const AHEAD: SignedDuration = SignedDuration::from_secs(10);
-
-/// A client and the credential it was built with.
-pub(super) struct ActiveClient {
-    client: Client,
-    credential: Credential,
-}
-
-impl ActiveClient {
-    /// Wraps a client whose credential is never renewed.
-    pub(super) fn permanent(client: Client) -> Self {
-        Self { client, credential: Credential::permanent(AuthInfo::default()) }
-    }
-}
-
-impl std::fmt::Debug for ActiveClient {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("ActiveClient")
-            .field("expires", &self.credential.expires)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Connection {
     /// Returns a client whose credential has not expired.

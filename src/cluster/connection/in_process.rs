@@ -6,7 +6,7 @@ use kube::config::{AuthInfo, Cluster};
 use tokio::sync::Mutex;
 
 use super::Connection;
-use super::client::ActiveClient;
+use super::active_client::ActiveClient;
 use super::header_log::HeaderLog;
 use super::round_trips::RoundTrips;
 use super::shared_notices::SharedNotices;

@@ -1,5 +1,6 @@
 //! One connection to an API server: requests, deadlines, retries of reads, and renewal of credentials.
 
+mod active_client;
 mod body_stream;
 mod client;
 mod explain;
@@ -36,7 +37,7 @@ use kube::client::Body;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use self::client::ActiveClient;
+use self::active_client::ActiveClient;
 use self::header_log::HeaderLog;
 use self::round_trips::RoundTrips;
 use self::shared_notices::SharedNotices;

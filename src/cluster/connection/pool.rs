@@ -8,15 +8,15 @@
 mod connection_guard;
 mod http_connection;
 mod pool_error;
+mod pool_state;
 #[cfg(test)]
 mod tests;
 mod tls_stream;
 
 pub(super) use self::pool_error::PoolError;
 
-use std::error::Error as StdError;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::uri::PathAndQuery;
@@ -24,15 +24,12 @@ use http::{Request, Response, Uri};
 use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::Connection;
 use kube::client::Body;
-use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tower::{BoxError, Service};
 
 use self::connection_guard::{ConnectionGuard, GuardedBody};
-use self::http_connection::{Http1, Http2, HttpConnection};
+use self::http_connection::{Http2, HttpConnection};
 use self::pool_error::SendError;
-
-/// The number of concurrent requests over HTTP/1.1, and so of connections. Watches are not counted.
-const MAX_HTTP1_REQUESTS: usize = 4;
+use self::pool_state::PoolShared;
 
 /// Marks a watch request, whose response lasts until the server ends it.
 #[derive(Clone, Copy, Debug)]
@@ -45,40 +42,10 @@ pub(super) struct Pool<C> {
     shared: Arc<PoolShared>,
 }
 
-struct PoolShared {
-    state: Mutex<PoolState>,
-    /// Locked while the first connection is opened.
-    opening: AsyncMutex<()>,
-    http1_exchanges: Arc<Semaphore>,
-}
-
-#[derive(Default)]
-struct PoolState {
-    protocol: Protocol,
-    /// The number of connections that could not be opened, and the last error.
-    failures: u64,
-    last_failure: Option<Arc<dyn StdError + Send + Sync>>,
-}
-
-#[derive(Default)]
-enum Protocol {
-    #[default]
-    Unknown,
-    /// The idle connections.
-    Http1(Vec<Http1>),
-    /// One connection, or more where the server lets it carry fewer streams than we have watches.
-    Http2(Vec<Http2>),
-}
-
 impl<C> Pool<C> {
     /// Creates a pool without a connection.
     pub(super) fn new(connector: C) -> Self {
-        let shared = PoolShared {
-            state: Mutex::default(),
-            opening: AsyncMutex::new(()),
-            http1_exchanges: Arc::new(Semaphore::new(MAX_HTTP1_REQUESTS)),
-        };
-        Self { connector, shared: Arc::new(shared) }
+        Self { connector, shared: Arc::default() }
     }
 }
 
@@ -97,7 +64,7 @@ where
             *request.uri_mut() = uri.clone();
             let current = self.shared.http2();
             let result = match current {
-                Some(connection) => connection.send(request).await,
+                Some(connection) => send_over_http2(connection, request).await,
                 None if self.shared.speaks_http1() => self.send_over_http1(request).await,
                 None => match self.open_first(&uri).await {
                     Ok(()) => continue,
@@ -123,7 +90,7 @@ where
                 Ok(HttpConnection::Http1(connection)) => connection,
                 Ok(HttpConnection::Http2(connection)) => {
                     self.shared.adopt(HttpConnection::Http2(connection.clone()));
-                    return connection.send(request).await;
+                    return send_over_http2(connection, request).await;
                 }
                 Err(error) => return Err(SendError { error, unsent: None }),
             },
@@ -136,7 +103,7 @@ where
     /// Opens the first connection, which determines the protocol. Requests that wait for it share its failure:
     /// an attempt for each would multiply the time until a dead server is reported.
     async fn open_first(&self, uri: &Uri) -> Result<(), PoolError> {
-        let failures = self.shared.state().failures;
+        let failures = self.shared.failures();
         let _turn = self.shared.opening.lock().await;
         if self.shared.http2().is_some() || self.shared.speaks_http1() {
             return Ok(());
@@ -163,67 +130,12 @@ where
     }
 }
 
-impl PoolShared {
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns an HTTP/2 connection that accepts another request, if there is one.
-    fn http2(&self) -> Option<Http2> {
-        let mut state = self.state();
-        let Protocol::Http2(connections) = &mut state.protocol else {
-            return None;
-        };
-        connections.retain(|connection| !connection.is_closed());
-        let free = connections.iter().find(|connection| connection.has_room()).cloned();
-        if connections.is_empty() {
-            state.protocol = Protocol::Unknown;
-        }
-        free
-    }
-
-    fn speaks_http1(&self) -> bool {
-        matches!(self.state().protocol, Protocol::Http1(_))
-    }
-
-    /// Returns an idle HTTP/1.1 connection that the server has not closed.
-    async fn idle(&self) -> Option<Http1> {
-        loop {
-            let mut connection = match &mut self.state().protocol {
-                Protocol::Http1(idle) => idle.pop()?,
-                Protocol::Http2(_) | Protocol::Unknown => return None,
-            };
-            if connection.is_usable().await {
-                return Some(connection);
-            }
-        }
-    }
-
-    fn adopt(&self, opened: HttpConnection) {
-        let mut state = self.state();
-        match (opened, &mut state.protocol) {
-            (HttpConnection::Http1(connection), Protocol::Http1(idle)) => idle.push(connection),
-            (HttpConnection::Http1(connection), Protocol::Unknown) => {
-                state.protocol = Protocol::Http1(vec![connection]);
-            }
-            (HttpConnection::Http1(_), Protocol::Http2(_)) => {} // the server began to negotiate HTTP/2
-            (HttpConnection::Http2(connection), Protocol::Http2(connections)) => connections.push(connection),
-            (HttpConnection::Http2(connection), protocol) => *protocol = Protocol::Http2(vec![connection]),
-        }
-    }
-
-    fn record_failure(&self, error: BoxError) -> PoolError {
-        let failure: Arc<dyn StdError + Send + Sync> = Arc::from(error);
-        let mut state = self.state();
-        state.failures += 1;
-        state.last_failure = Some(Arc::clone(&failure));
-        PoolError::Connect(failure)
-    }
-
-    fn failure_after(&self, failures: u64) -> Option<Arc<dyn StdError + Send + Sync>> {
-        let state = self.state();
-        state.last_failure.clone().filter(|_| state.failures > failures)
-    }
+async fn send_over_http2(
+    connection: Http2,
+    request: Request<Body>,
+) -> Result<Response<GuardedBody>, SendError> {
+    let (response, stream) = connection.send(request).await?;
+    Ok(response.map(|body| GuardedBody::over_http2(body, stream)))
 }
 
 impl<C> Service<Request<Body>> for Pool<C>

@@ -7,8 +7,8 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::PoolShared;
 use super::http_connection::{Http1, HttpConnection};
+use super::pool_state::PoolShared;
 
 /// Owns an HTTP/1.1 connection for one response, and returns it to the pool when dropped.
 pub(super) struct ConnectionGuard {

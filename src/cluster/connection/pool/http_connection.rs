@@ -15,7 +15,6 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::Body;
 use rustls::Error as TlsError;
 
-use super::connection_guard::GuardedBody;
 use super::pool_error::{PoolError, SendError};
 use super::tls_stream::TlsStream;
 
@@ -127,11 +126,15 @@ impl Http2 {
         Arc::strong_count(&self.streams) <= self.most_streams.load(Ordering::Relaxed)
     }
 
-    pub(super) async fn send(mut self, request: Request<Body>) -> Result<Response<GuardedBody>, SendError> {
+    /// Sends a request. Returns with the response what its stream holds until the response is read.
+    pub(super) async fn send(
+        mut self,
+        request: Request<Body>,
+    ) -> Result<(Response<Incoming>, Arc<()>), SendError> {
         match self.sender.try_send_request(request).await {
             Ok(response) => {
                 let _ = self.is_proven.set(()); // already set
-                Ok(response.map(|body| GuardedBody::over_http2(body, self.streams)))
+                Ok((response, self.streams))
             }
             Err(error) => Err(SendError::of(error, &self.tls_failure, self.is_proven.get().is_some())),
         }

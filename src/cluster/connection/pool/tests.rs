@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::http_connection::{PING_AFTER, PING_TIMEOUT};
+use super::pool_state::MAX_HTTP1_REQUESTS;
 use super::*;
 use crate::cluster::connection::transport_error::TransportError;
 
