@@ -11,7 +11,7 @@ use super::connection::{ApiRequest, ApiResponse, Connection, RequestError, Respo
 use super::listener::Listener;
 use super::observe::{CollectionObserver, CollectionScope, Observer, WatchScope};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
-use super::served_versions::{group_path, is_absent, is_unserved, not_served};
+use super::served_versions::{group_path, is_absent, is_fixed, is_unserved, not_served};
 use super::write::{WriteFailure, WriteOptions};
 use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
@@ -255,9 +255,12 @@ impl Cluster {
     }
 
     async fn check_served(&self, type_: &ResourceType) -> Result<()> {
+        if is_fixed(type_) {
+            return Ok(());
+        }
         let path = group_path(type_);
         let answer = Box::pin(self.connection.read(&path, is_absent)); // a large future
-        match self.connection.served.has(type_, answer).await {
+        match self.connection.served.has_group(answer).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(not_served(type_)),
             Err(failure) => Err(self.explain(type_, failure)),

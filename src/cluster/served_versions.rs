@@ -29,19 +29,14 @@ enum Discovery {
 }
 
 impl ServedVersions {
-    /// Whether the server may serve a type. Types that are not Kubernetes' own need an answer to
-    /// [`group_path`], which is awaited once.
+    /// Whether the server may serve the types that are not Kubernetes' own. The answer to [`group_path`] is awaited once.
     ///
     /// # Errors
     /// When the server cannot be asked.
-    pub(super) async fn has(
+    pub(super) async fn has_group(
         &self,
-        type_: &ResourceType,
         answer: impl Future<Output = Result<ApiResponse, RequestError>>,
     ) -> Result<bool, RequestError> {
-        if is_fixed(type_) {
-            return Ok(true);
-        }
         let discovery = self.0.get_or_try_init(async || match answer.await {
             Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
             response => response.map(|response| Discovery::of(&response)),
@@ -74,7 +69,7 @@ impl ServedVersions {
 }
 
 /// Whether every server serves the type in the same version.
-fn is_fixed(type_: &ResourceType) -> bool {
+pub(super) fn is_fixed(type_: &ResourceType) -> bool {
     KindSpec::of_type(type_).is_none_or(|kind| kind.is_built_in)
 }
 
