@@ -321,28 +321,15 @@ mod tests {
             ("crashed, exit 1", "panic: DB_URL is not set", true),
         ] {
             let evidence = Some(evidence.to_owned());
-            let cause = Cause { summary: summary.to_owned(), evidence, ..cause(CauseId::CrashLoop) };
+            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
             assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
-        }
-    }
-
-    fn cause(id: CauseId) -> Cause {
-        Cause {
-            id,
-            is_transient: false,
-            summary: String::new(),
-            container: None,
-            pods: Vec::new(),
-            restarts: 0,
-            runs: false,
-            evidence: None,
         }
     }
 
     #[test]
     fn a_hold_needs_no_fix() {
         for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
-            assert_eq!(needs_a_fix(RolloutState::Progressing, [&cause(id)]), is_needed, "{id:?}");
+            assert_eq!(needs_a_fix(RolloutState::Progressing, [&Cause::sample(id)]), is_needed, "{id:?}");
         }
     }
 

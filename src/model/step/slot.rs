@@ -239,6 +239,24 @@ pub(super) mod tests {
     pub(in crate::model::step) const NOW: Now =
         Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
 
+    /// Returns the released slot of an updated pod that is available.
+    pub(in crate::model::step) fn updated_slot(pod: &Pod) -> PodSlot<'_> {
+        PodSlot {
+            name: pod.name.clone(),
+            label: None,
+            pod: Some(pod),
+            is_updated: true,
+            is_in_last_batch: false,
+            soaks: true,
+            is_available: true,
+            is_released: true,
+            awaits_deletion: false,
+            excluded: None,
+            unready_node: None,
+            group: None,
+        }
+    }
+
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
     #[test]
     fn a_pod_is_not_available_during_its_update_in_place() {
@@ -264,20 +282,7 @@ pub(super) mod tests {
             let pod = json!({"kind": "Pod", "metadata": {"name": "web-1", "annotations": annotations},
                 "status": {"conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
             let pod = Pod::read(&Object::read(pod).unwrap());
-            let slot = PodSlot {
-                name: "0".to_owned(),
-                label: None,
-                pod: Some(&pod),
-                is_updated: true,
-                is_in_last_batch: false,
-                soaks: true,
-                is_available: true,
-                is_released: true,
-                awaits_deletion: false,
-                excluded: None,
-                unready_node: None,
-                group: None,
-            };
+            let slot = updated_slot(&pod);
             assert_eq!(slot.is_created(), is_created);
         }
     }

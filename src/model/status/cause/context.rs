@@ -98,6 +98,12 @@ pub struct Cause {
 }
 
 impl Cause {
+    /// Returns a cause without words that does not resolve itself.
+    #[cfg(test)]
+    pub(crate) fn sample(id: CauseId) -> Self {
+        Self { is_transient: false, ..Self::of_workload(id, "") }
+    }
+
     /// Returns a cause of the workload itself.
     pub(super) fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
         Self {

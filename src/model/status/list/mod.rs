@@ -215,24 +215,11 @@ mod tests {
             counts: Counts { total: 2, ..Counts::of(&workload) },
             available: None,
             is_outage: false,
-            causes: cause.map(cause_of).into_iter().collect(),
+            causes: cause.map(Cause::sample).into_iter().collect(),
             next_change_hold: None,
             since: since.map(|seconds| Timestamp::from_second(seconds).unwrap()),
             unknown: Vec::new(),
             workload,
-        }
-    }
-
-    fn cause_of(id: CauseId) -> Cause {
-        Cause {
-            id,
-            is_transient: false,
-            summary: String::new(),
-            container: None,
-            pods: Vec::new(),
-            restarts: 0,
-            runs: false,
-            evidence: None,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::change::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::follow::StopSignal;
-use crate::model::step::slot::PodSlot;
+use crate::model::step::slot::tests::updated_slot;
 use crate::model::step::*;
 
 pub(super) fn broken() -> FakeCluster {
@@ -205,20 +205,6 @@ fn a_container_that_ended_before_its_update_in_place_has_not_failed() {
             "annotations": {"apps.kruise.io/inplace-update-state": state}},
             "status": {"containerStatuses": [container], "conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
         let pod = Pod::read(&Object::read(pod).unwrap());
-        let slot = PodSlot {
-            name: "w-1".to_owned(),
-            label: None,
-            pod: Some(&pod),
-            is_updated: true,
-            is_in_last_batch: true,
-            soaks: true,
-            is_available: true,
-            is_released: true,
-            awaits_deletion: false,
-            excluded: None,
-            unready_node: None,
-            group: None,
-        };
-        assert_eq!(slot.has_terminated(), has_terminated, "{started}");
+        assert_eq!(updated_slot(&pod).has_terminated(), has_terminated, "{started}");
     }
 }
