@@ -15,7 +15,8 @@ use crate::model::workload::{Workload, strategy};
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
 /// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
-/// would then delete it in addition to the others.
+/// would then delete it in addition to the others. An updated pod above the partition is not among the released ones:
+/// the controller replaced it before it observed the hold.
 pub(super) fn lower_partition(
     context: &PlanContext<'_>,
     slots: &[PodSlot<'_>],
@@ -30,10 +31,12 @@ pub(super) fn lower_partition(
             Some(rest) => free = rest,
             None => break,
         }
-        released.push(slot.label());
+        if !slot.is_updated {
+            released.push(slot.label());
+        }
         kept = slots.len() - index - 1;
     }
-    let set = (!released.is_empty()).then(|| strategy_with(context, kept))?;
+    let set = (kept < slots.len()).then(|| strategy_with(context, kept))?;
     Some(Release::Strategy { set, slots: released })
 }
 

@@ -129,6 +129,21 @@ fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
     assert_eq!(fixture.cluster.on(2), 5);
 }
 
+/// The controller had deleted the pod before it observed the hold. The first batch lowers the partition over it.
+#[test]
+fn a_pod_that_is_updated_above_the_partition_is_not_reported_as_released() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.pods.get_mut(&4).unwrap().revision = 2;
+    let mut fixture = StepperFixture::of(all_by(2), cluster);
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!(fixture.begun(), ["1 db-3 db-2", "2 db-1 db-0"]);
+    let released = fixture.reports.iter().filter_map(|event| match event {
+        StepReport::Released { slot, .. } => Some(slot.as_str()),
+        _ => None,
+    });
+    assert_eq!(released.collect::<Vec<_>>(), ["db-3", "db-2", "db-1", "db-0"]);
+}
+
 /// Each wave needs a refresh. A wave that is smaller than half of `--max-unavailable` waits to become larger.
 #[test]
 fn a_small_wave_of_deletions_waits_for_more_pods() {
