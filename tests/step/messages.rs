@@ -47,6 +47,31 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
     assert!(output.stderr.contains(original), "{}", output.transcript);
+    // No pod at or above the partition is outdated.
+    let hint = "hint: to step the pods below its partition too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    assert!(output.stderr.contains(hint), "{}", output.transcript);
+}
+
+/// `step` refuses an annotation that is not readable, so the hint is the way to remove it.
+#[tokio::test(start_paused = true)]
+async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed() {
+    let (cluster, _) = changed(4, &json!({})).await;
+    cluster.later(20_000, |editor| {
+        let patch = json!({"metadata": {"annotations": {"kubectl-rollout2/held": "{}"}}});
+        let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-annotate"));
+        let store =
+            |store: &mut Store| store.patch(&db, Part::Object, Format::Merge, &patch, &author).map(drop);
+        editor.sim.store(store).unwrap();
+    });
+    let output = cluster.run("step statefulset/db --all --soak 60s").await;
+    assert_eq!(output.exit, 5, "{}", output.transcript);
+    let original =
+        "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
+    assert!(output.stderr.contains(original), "{}", output.transcript);
+    let hint = "hint: correct its update strategy, then: kubectl annotate statefulset/db -n default \
+                kubectl-rollout2/held-\n";
+    assert!(output.stderr.contains(hint), "{}", output.transcript);
+    assert!(!output.stderr.contains("kubectl rollout2 step"), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -112,8 +112,8 @@ impl Ownership {
         let as_stored = Workload::of_json(as_stored.after());
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
-        let is_forgotten =
-            now.object().annotation(HOLD_ANNOTATION).is_none() && record.hold.is_unchanged(now);
+        // The annotation is gone or not readable, and nothing else stores the original strategy.
+        let is_forgotten = !matches!(Hold::of(now), Ok(Some(_))) && record.hold.is_unchanged(now);
         if let Some(original) = record.hold.original().filter(|_| is_forgotten) {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }

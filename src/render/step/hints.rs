@@ -71,10 +71,16 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             vec![status(target)]
         }
         StopReason::Changed { .. } => {
+            if let Err(unreadable) = Hold::of(workload) {
+                return unreadable.next_step().map(str::to_owned).into_iter().collect();
+            }
             let again = match (is_held(workload), is_for_another_template(workload)) {
                 (true, true) => "to continue with it as it is now: {} --new-plan",
                 (true, false) => "to continue with it as it is now: {}",
                 (false, true) => "to hold it again: {} --new-plan",
+                (false, false) if keeps_every_outdated_pod(workload) => {
+                    "to step the pods below its partition too: {} --to 100%"
+                }
                 (false, false) => "to hold it again: {}",
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
@@ -172,6 +178,12 @@ fn next_batch(view: Option<&PlanView>, step: Word) -> String {
 fn below_its_own_partition(workload: &Workload) -> Option<String> {
     let is_kept = strategy::partition(workload) > 0 && Counts::of(workload).outdated() > 0;
     is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step_command(workload)]))
+}
+
+/// Whether every outdated pod is below the partition of the workload, so that a step releases none of them.
+fn keeps_every_outdated_pod(workload: &Workload) -> bool {
+    let (partition, outdated) = (strategy::partition(workload), Counts::of(workload).outdated());
+    !strategy::is_on_delete(workload) && (1..=partition).contains(&outdated)
 }
 
 /// Returns the hint to end a hold without outdated pods, because it also holds the next change of the template.
