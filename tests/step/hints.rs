@@ -42,6 +42,9 @@ async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
     cluster.run("step statefulset/db").await;
     cluster.editor().set_image(&db, "app:3.0");
     cluster.advance(5).await;
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    let until = "after batch 1, until kubectl rollout2 step statefulset/db -n default --new-plan";
+    assert!(status.stderr.contains(until), "{}", status.transcript);
     let output = cluster.run("step statefulset/db").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     assert_eq!(
