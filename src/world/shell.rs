@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::task::spawn_blocking;
@@ -65,7 +67,9 @@ impl ShellCommand {
         let child = command.spawn()?;
         drop(command); // closes its copies of the pipe
         let group = ProcessGroup::of(&child);
-        let listening = spawn_blocking(move || forward_lines(output, on_line));
+        let listener = Listener::default();
+        let is_over = Arc::clone(&listener.is_over);
+        let listening = spawn_blocking(move || forward_lines(output, &is_over, on_line));
         let waiting = spawn_blocking(move || wait(child));
         let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
         group.has_ended();
@@ -78,8 +82,13 @@ fn wait(mut child: Child) -> io::Result<Option<i32>> {
     child.wait().map(|status| status.code())
 }
 
-/// Forwards a process's output line by line until the pipe is closed.
-fn forward_lines(mut output: impl Read, on_line: impl Fn(&str)) {
+/// Forwards a process's output line by line until the pipe is closed, or the run is over.
+fn forward_lines(mut output: impl Read, is_over: &AtomicBool, on_line: impl Fn(&str)) {
+    let forward = |line: &[u8]| {
+        if !is_over.load(Ordering::Relaxed) {
+            on_line(&String::from_utf8_lossy(line));
+        }
+    };
     let (mut line, mut piece) = (Vec::new(), [0; 1024]);
     while let Ok(length @ 1..) = output.read(&mut piece) {
         for byte in piece.get(..length).unwrap_or_default() {
@@ -87,13 +96,26 @@ fn forward_lines(mut output: impl Read, on_line: impl Fn(&str)) {
                 line.push(*byte);
             }
             if *byte == b'\n' || line.len() >= MAX_LINE_BYTES {
-                on_line(&String::from_utf8_lossy(&line));
+                forward(&line);
                 line.clear();
             }
         }
     }
     if !line.is_empty() {
-        on_line(&String::from_utf8_lossy(&line));
+        forward(&line);
+    }
+}
+
+/// The thread that forwards output. It forwards none after this is dropped, so that the pipe of a check that printed
+/// faster than it was read does not cover the outcome.
+#[derive(Default)]
+struct Listener {
+    is_over: Arc<AtomicBool>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -152,6 +174,23 @@ mod tests {
             run("echo $A-$B; echo to stderr >&2; printf rest; exit 3", Duration::from_secs(10)).await;
         assert_eq!(ran.unwrap(), ShellOutcome::Exited(Some(3)));
         assert_eq!(lines, ["1-2 3", "to stderr", "rest"]);
+    }
+
+    #[tokio::test]
+    async fn no_output_is_forwarded_after_a_timeout() {
+        let count = Arc::new(Mutex::new(0));
+        let on_line = Arc::clone(&count);
+        let slowly = move |_: &str| {
+            std::thread::sleep(Duration::from_millis(2));
+            *on_line.lock().unwrap() += 1;
+        };
+        let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+        let ran = ShellCommand::new("yes").run(&environment, &[], Duration::from_millis(300), slowly).await;
+        assert_eq!(ran.unwrap(), ShellOutcome::TimedOut);
+        let at_the_timeout = *count.lock().unwrap();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let later = *count.lock().unwrap() - at_the_timeout;
+        assert!(later <= 1, "{later} lines after the timeout");
     }
 
     #[tokio::test]
