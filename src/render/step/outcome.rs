@@ -72,7 +72,7 @@ fn nothing_outdated(workload: &Workload) -> String {
 }
 
 fn complete(workload: &Workload) -> String {
-    let restored = "the original update strategy is restored";
+    let restored = format!("the original update strategy is restored{}", paused_again(workload));
     match (strategy::partition(workload), Counts::of(workload).outdated()) {
         (partition @ 1.., outdated @ 1..) => {
             let stay = if outdated == 1 {
@@ -84,7 +84,7 @@ fn complete(workload: &Workload) -> String {
                 "every pod at or above its own partition {partition} is updated, {stay} outdated; {restored}"
             )
         }
-        _ => format!("every pod is updated, and {restored}{}", paused_again(workload)),
+        _ => format!("every pod is updated, and {restored}"),
     }
 }
 

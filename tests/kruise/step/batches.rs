@@ -219,6 +219,17 @@ async fn the_original_partition_ends_the_plan() {
     }
 }
 
+/// The pause comes back with the partition, and the last line says so.
+#[tokio::test(start_paused = true)]
+async fn a_pause_with_an_original_partition_is_reported_as_restored() {
+    let web = Web::changed(KINDS[0], 10, &json!({"partition": "20%"}), "app:2.0").await;
+    let output = web.run("step --all --by 3").await;
+    ends(&output, 0);
+    let last = "every pod at or above its own partition 2 is updated, 2 pods below it stay outdated; the original \
+                update strategy is restored; it is paused again, as it was before the plan\n";
+    assert!(output.transcript.contains(last), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn ordinals_that_are_left_out_are_not_slots() {
     let asts = (&ADVANCED_STATEFULSETS, "asts/web");
