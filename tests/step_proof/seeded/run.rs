@@ -108,7 +108,8 @@ async fn step_to_the_end(
                 }
                 words = if printed.contains("--new-plan") {
                     format!("{line} --new-plan")
-                } else if printed.contains("to hold it again") {
+                } else if printed.contains("to hold it again") || printed.contains("below its partition too")
+                {
                     line.to_owned()
                 } else {
                     again.clone()
