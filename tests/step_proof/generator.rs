@@ -106,6 +106,13 @@ impl Draw {
         if !is_daemon_set && dice.once_in(8) {
             draw.goes_below(dice, replicas);
         }
+        if is_daemon_set && dice.once_in(3) {
+            // Few of the faults above meet a deletion.
+            draw.words.evict = dice.once_in(2);
+            let verb = if draw.words.evict { Verb::Create } else { Verb::Delete };
+            let failure = 5 + dice.below(6);
+            draw.faults.push(fault_on(verb, failure, &DAEMONSETS, dice));
+        }
         if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
         }
@@ -241,9 +248,6 @@ fn is_read(verb: Verb) -> bool {
 
 fn fault(kind: Kind, dice: &mut Dice) -> Fault {
     let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
-    let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
-    let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
-    let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
     let verb = *dice.one_of(&[
         Verb::Watch,
         Verb::List,
@@ -253,7 +257,16 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
         Verb::Delete,
         Verb::Create, // evictions
     ]);
-    let act = match dice.below(12) {
+    let act = dice.below(12);
+    fault_on(verb, act, workloads, dice)
+}
+
+/// Draws a fault of a verb. Those from 5 to 10 make any request fail.
+fn fault_on(verb: Verb, act: u64, workloads: &'static Resource, dice: &mut Dice) -> Fault {
+    let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
+    let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
+    let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
+    let act = match act {
         0 if verb == Verb::Watch => FaultAction::CloseWatch(events),
         1 if verb == Verb::Watch => FaultAction::ExpireWatch(events),
         2 if verb == Verb::Watch => FaultAction::SilenceWatch(events),
@@ -273,5 +286,8 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
         _ if !is_read(verb) => Requests::of(verb, &PODS),
         _ => Requests::of(verb, watched[dice.index(4)]),
     };
-    Fault::on(requests, act).after(dice.index(12)).times(1 + dice.index(4))
+    // A run deletes few pods, so only an early fault meets one.
+    let is_deletion = matches!(verb, Verb::Delete | Verb::Create);
+    let after = dice.index(if is_deletion { 3 } else { 12 });
+    Fault::on(requests, act).after(after).times(1 + dice.index(4))
 }

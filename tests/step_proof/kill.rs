@@ -163,8 +163,17 @@ async fn step(cluster: &TestCluster, target: &str, words: &str) -> Output {
     output
 }
 
-/// The command to kill, and the expected outcome of the command that continues.
-async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<(u8, Left, String)> {
+/// What the command that continues after a kill leaves, and whether the process was killed at a write.
+struct Continued {
+    exit: u8,
+    left: Left,
+    printed: String,
+    was_writing: bool,
+}
+
+/// Kills the command at a request, before the server executes it or after, and continues; none if the command ended
+/// before.
+async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<Continued> {
     let key = scenario.workload.key();
     let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
     let cluster = builder.finalization(Finalization::ByControllers).history(10_000).build();
@@ -202,6 +211,7 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     sleep(Duration::from_millis(20)).await; // what the server does, it does now
     child.kill().await.unwrap();
     controllers.abort();
+    let was_writing = cluster.requests()[at].method != "GET";
     let (left, now) = (objects(&cluster), cluster.store(|store| store.now()));
     let ends = move || {
         in_paused_time(async || {
@@ -214,7 +224,8 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
             let output = step(&cluster, &target, if has_begun { "" } else { scenario.words }).await;
             // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
             let exit = if is_over && output.exit == 0 { scenario.exit } else { output.exit };
-            (exit, Left::of(&cluster.sim, &key), output.transcript)
+            let left = Left::of(&cluster.sim, &key);
+            Continued { exit, left, printed: output.transcript, was_writing }
         })
     };
     tokio::task::spawn_blocking(ends).await.ok()
@@ -231,24 +242,27 @@ fn survives(scenario: Scenario) {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let wrong = runtime.block_on(async {
-        let (mut runs, mut wrong, mut is_over) = (JoinSet::new(), Vec::new(), false);
-        for number in 0.. {
-            if is_over || runs.len() >= TOGETHER {
-                let Some(run) = runs.join_next().await else { break };
-                let (at, is_done, end): (usize, bool, Option<(u8, Left, String)>) = run.unwrap();
-                match end {
-                    None => is_over = true,
-                    Some((exit, left, printed)) if exit != scenario.exit || left != expected => {
-                        wrong.push(format!(
-                            "killed at request {at}, done: {is_done}: {exit} {left:#?}\n{printed}"
-                        ));
-                    }
-                    Some(_) => {}
-                }
+        let (mut runs, mut wrong, mut next, mut is_over) = (JoinSet::new(), Vec::new(), 0, false);
+        let run = |at, is_done| {
+            let start = start.clone();
+            async move { (at, is_done, killed(scenario, start, at, is_done).await) }
+        };
+        loop {
+            while !is_over && runs.len() < TOGETHER {
+                runs.spawn(run(next, false));
+                next += 1;
             }
-            if !is_over {
-                let (at, is_done, start) = (number / 2, number % 2 == 1, start.clone());
-                runs.spawn(async move { (at, is_done, killed(scenario, start, at, is_done).await) });
+            let Some(ended) = runs.join_next().await else { break };
+            let (at, is_done, continued) = ended.unwrap();
+            let Some(Continued { exit, left, printed, was_writing }) = continued else {
+                is_over = true;
+                continue;
+            };
+            if was_writing && !is_done {
+                runs.spawn(run(at, true)); // an executed read leaves what one that is not executed leaves
+            }
+            if exit != scenario.exit || left != expected {
+                wrong.push(format!("killed at request {at}, done: {is_done}: {exit} {left:#?}\n{printed}"));
             }
         }
         wrong

@@ -16,10 +16,8 @@ use crate::timeline::{By, Process, Timeline};
 use crate::user::Left;
 use crate::world::{World, partition};
 
-/// How many runs a plain `cargo test` makes. Deletions of a DaemonSet's pods that fail are rare, so it needs more.
-fn runs(kind: Kind) -> u64 {
-    if kind == Kind::DaemonSet { 300 } else { 100 }
-}
+/// How many runs of each kind a plain `cargo test` makes.
+const RUNS: u64 = 100;
 
 #[test]
 fn seeded_runs_of_stateful_sets_even() {
@@ -46,7 +44,7 @@ fn seeded_runs_of_daemon_sets_odd() {
 fn run(kind: Kind, half: u64) {
     let asked = std::env::var("ROLLOUT2_STEPS").ok().and_then(|count| count.parse().ok());
     let (mut ends, mut met, mut failed, mut transcripts) = ([0; 8], Met::default(), 0, String::new());
-    for seed in (half..asked.unwrap_or(runs(kind))).step_by(2) {
+    for seed in (half..asked.unwrap_or(RUNS)).step_by(2) {
         let played = play(kind, seed);
         ends[match played.left {
             Left::With(exit) => usize::from(exit.min(5)),

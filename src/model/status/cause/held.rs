@@ -38,7 +38,8 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let until = hold_words(workload).filter(|_| workload.kind().step == Ok(StepBy::UpdateBudget))?;
+    let is_by_budget = workload.kind().step == Ok(StepBy::UpdateBudget);
+    let until = is_by_budget.then(|| hold_words(workload)).flatten()?;
     let counts = Counts::of(workload);
     let revision = context
         .revision

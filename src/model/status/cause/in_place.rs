@@ -9,6 +9,7 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::revision::pod_update::PodUpdate;
 use crate::model::text::plural::plural;
+use crate::model::workload::kind::PodUpdatePolicy;
 use crate::model::workload::verdict::RolloutState;
 
 /// Returns what the update of a pod in place waits for: its grace period, or kruise-daemon on its node.
@@ -73,11 +74,18 @@ fn handlers(hook: &Value) -> Option<String> {
 /// template differs from it in more than what changes in place.
 fn refused(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let (live, policy) = (workload.template(), workload.pod_update_policy());
+    let policy = workload.pod_update_policy();
+    if policy != PodUpdatePolicy::InPlaceOnly {
+        return None;
+    }
+    let live = workload.template();
     let (kept, because) = context.observed.revisions.iter().find_map(|revision| {
         let pods: Vec<&Pod> = context.observed.pods_of(revision).filter(|pod| pod.is_active()).collect();
+        if pods.is_empty() {
+            return None;
+        }
         match PodUpdate::between(&revision.template(), &live, policy) {
-            PodUpdate::Refused { because } if !pods.is_empty() => Some((pods, because)),
+            PodUpdate::Refused { because } => Some((pods, because)),
             _ => None,
         }
     })?;
