@@ -156,13 +156,13 @@ async fn the_lease_is_released_and_the_same_command_continues() {
 #[tokio::test]
 async fn a_check_is_killed_at_its_timeout_and_at_an_interrupt() {
     let served = ServedCluster::new("check").await;
-    let mut step = served.start("step statefulset/db --check-timeout 300ms --check sleep${IFS}30", "late");
+    let mut step = served.start("step statefulset/db --soak 0s --check-timeout 300ms --check sleep${IFS}30", "late");
     assert_eq!(step.wait().await, Some(4), "{}", step.err());
     assert!(step.err().contains("the check of batch 1 timed out, and was killed"), "{}", step.err());
     let served = ServedCluster::new("broken-off").await;
     let mark = served.directory.join("mark");
     let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
-    let mut step = served.start(&format!("step statefulset/db --check {check}"), "broken-off");
+    let mut step = served.start(&format!("step statefulset/db --soak 0s --check {check}"), "broken-off");
     step.wait_for_text("checking").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
@@ -194,7 +194,7 @@ async fn a_waiting_step_reports_the_lease_holder() {
 #[tokio::test]
 async fn an_interrupted_rollback_is_reported() {
     let served = ServedCluster::new("back").await;
-    let mut step = served.start("step statefulset/db --check false --on-failure undo", "step");
+    let mut step = served.start("step statefulset/db --soak 0s --check false --on-failure undo", "step");
     step.wait_for_text("rolls back to revision 1").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.err());
