@@ -7,7 +7,7 @@ use super::fit_width::{LongWord, wrapped};
 use super::style::{Span, Style};
 use super::table::Table;
 use crate::model::change::hold::{HoldSummary, hold_words};
-use crate::model::revision::diff::{Changes, short_digests};
+use crate::model::revision::diff::short_digests;
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::history::{History, HistoryEntry};
 use crate::model::status::observation::{Observation, Role};
@@ -137,7 +137,7 @@ fn role_name(role: Role) -> &'static str {
 /// Returns what a revision changed: `image shop/web:1.1, env MODE=prod`.
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
-    match entry.changes.as_ref().map(Changes::summary) {
+    match &entry.changes {
         None => {
             let images: Vec<_> = entry.images.iter().map(|image| short_digests(image)).collect();
             let is_first = entry.revision.numbers().min().is_none_or(|number| number <= 1);
@@ -226,7 +226,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
             Integrity::Altered { .. } => Some(false),
         },
         "images": entry.images,
-        "changes": entry.changes.as_ref().map(Changes::summary),
+        "changes": entry.changes,
         "changeCause": cause(revision),
     })
 }

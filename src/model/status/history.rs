@@ -11,7 +11,7 @@ use crate::model::workload::kind::RevisionStore;
 
 mod predecessors;
 
-use self::predecessors::{cause_origins, predecessor};
+use self::predecessors::{cause_origins, predecessors};
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -39,8 +39,9 @@ pub struct HistoryEntry<'a> {
     pub integrity: Integrity,
     /// The images of its containers, init containers first.
     pub images: Vec<String>,
-    /// What it changed, with secrets masked; none for the oldest kept revision.
-    pub changes: Option<Changes>,
+    /// What it changed, as the parts of one line with secrets masked; none for the oldest kept revision. Empty for no
+    /// change.
+    pub changes: Option<Vec<String>>,
     /// The revision that its change-cause was copied from, if it is a copy.
     pub cause_origin: Option<&'a Revision>,
 }
@@ -61,13 +62,15 @@ impl<'a> History<'a> {
             by_first_use.sort_by_key(|revision| revision.created); // its controller does not keep the past numbers
         }
         let origins = cause_origins(&by_first_use);
+        let predecessors = predecessors(&uses);
         let mut row_above: Option<(&str, Value)> = None; // mostly the predecessor
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
             let images = template.images().into_iter().map(str::to_owned).collect();
             let template = template.into_canonical();
-            let between = |before: &Value| Changes::between(before, &template, SecretValues::Masked);
-            let changes = predecessor(revision, &uses).map(|before| match &row_above {
+            let between =
+                |before: &Value| Changes::between(before, &template, SecretValues::Masked).summary();
+            let changes = predecessors.get(revision.name.as_str()).map(|before| match &row_above {
                 Some((name, above)) if *name == before.name => between(above),
                 _ => between(&before.template().into_canonical()),
             });

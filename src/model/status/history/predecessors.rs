@@ -8,12 +8,20 @@ use crate::model::revision::Revision;
 /// One use of a revision, with the number that it had then.
 pub(super) type Use<'a> = (Option<i64>, &'a Revision);
 
-/// Returns the revision that was in use before the present use of a revision. `uses` are sorted by number.
-pub(super) fn predecessor<'a>(revision: &Revision, uses: &[Use<'a>]) -> Option<&'a Revision> {
-    let present = (revision.number.known(), &revision.name);
-    let position = uses.iter().rposition(|(number, one)| (*number, &one.name) == present)?;
-    let (before, _) = uses.split_at(position);
-    before.iter().map(|(_, one)| *one).rfind(|one| one.name != revision.name)
+/// Returns the revision that was in use before the present use of each revision, by the name of that revision. `uses`
+/// are sorted by number.
+pub(super) fn predecessors<'a>(uses: &[Use<'a>]) -> BTreeMap<&'a str, &'a Revision> {
+    let mut predecessors = BTreeMap::new();
+    let (mut last, mut before): (Option<&Revision>, Option<&Revision>) = (None, None);
+    for &(number, revision) in uses {
+        if last.is_none_or(|last| last.name != revision.name) {
+            before = last.replace(revision);
+        }
+        if let Some(before) = before.filter(|_| number == revision.number.known()) {
+            predecessors.insert(revision.name.as_str(), before);
+        }
+    }
+    predecessors
 }
 
 /// Returns the revision from which each change-cause was copied, by the name of the revision; none for a cause of its own.
