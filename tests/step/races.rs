@@ -1,11 +1,14 @@
-//! `pause` and `undo` while another process renews the lease of the plan.
+//! Changes of the cluster between two requests of a command.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
-use simcluster::resource::STATEFULSETS;
+use simcluster::resource::{NODES, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Verb, object};
+use tokio::time::Instant;
 
 use crate::setup::changed;
 
@@ -53,4 +56,22 @@ async fn a_hold_that_ends_before_the_lease_is_released_is_reported() {
                    has partition 1: ";
     assert_eq!((output.exit, output.stderr.contains(stopped)), (5, true), "{}", output.transcript);
     assert!(output.stdout.ends_with("batch 1: done, healthy 10s\n"), "{}", output.transcript);
+}
+
+/// A refresh lists a pod that is not ready, and then the nodes. The watch reports meanwhile that the pod is ready, and
+/// reports nothing after the refresh. Seen on a real control plane: `step` waited until the batch timed out.
+#[tokio::test(start_paused = true)]
+async fn a_pod_that_becomes_ready_during_a_refresh_is_not_missed() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.editor().set_image(&db, "app:3.0-slow");
+    cluster.advance(5).await;
+    let output = cluster.run("step statefulset/db --timeout 3s").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let slow = FaultAction::Delay(Duration::from_secs(20));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), slow).times(1));
+    let begun = Instant::now();
+    let output = cluster.run("step statefulset/db").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let elapsed = begun.elapsed();
+    assert!((20..60).contains(&elapsed.as_secs()), "{elapsed:?}: {}", output.transcript);
 }

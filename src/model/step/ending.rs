@@ -18,7 +18,7 @@ use crate::model::text::go_duration;
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The interval of refreshes without events: pods become available by elapsed time alone, after `minReadySeconds`.
-const POLL_EVERY: Duration = Duration::from_secs(5);
+pub(super) const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
     /// Ends the command after a signal. A second signal ends it without releasing the lease.

@@ -73,7 +73,12 @@ impl Stepper {
                 }
                 return fits && is_fresh;
             }
-            event => self.cluster.apply(event),
+            event => {
+                let request = self.in_flight.as_ref().map(|in_flight| &in_flight.request);
+                let is_refreshing = matches!(request, Some(ClusterRequest::Refresh));
+                self.overtaken.observe(&event, is_refreshing, now.elapsed);
+                self.cluster.apply(event);
+            }
         }
         false
     }
