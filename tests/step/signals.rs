@@ -156,7 +156,8 @@ async fn the_lease_is_released_and_the_same_command_continues() {
 #[tokio::test]
 async fn a_check_is_killed_at_its_timeout_and_at_an_interrupt() {
     let served = ServedCluster::new("check").await;
-    let mut step = served.start("step statefulset/db --soak 0s --check-timeout 300ms --check sleep${IFS}30", "late");
+    let mut step =
+        served.start("step statefulset/db --soak 0s --check-timeout 300ms --check sleep${IFS}30", "late");
     assert_eq!(step.wait().await, Some(4), "{}", step.err());
     assert!(step.err().contains("the check of batch 1 timed out, and was killed"), "{}", step.err());
     let served = ServedCluster::new("broken-off").await;

@@ -108,10 +108,9 @@ impl Draw {
         }
         if is_daemon_set && dice.once_in(3) {
             // Few of the faults above meet a deletion.
-            draw.words.evict = dice.once_in(2);
+            draw.words.evict = !dice.once_in(3);
             let verb = if draw.words.evict { Verb::Create } else { Verb::Delete };
-            let failure = 5 + dice.below(6);
-            draw.faults.push(fault_on(verb, failure, &DAEMONSETS, dice));
+            draw.faults.push(fault_on(kind, dice, |dice| (verb, 5 + dice.below(6))));
         }
         if is_daemon_set && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
@@ -247,8 +246,7 @@ fn is_read(verb: Verb) -> bool {
 }
 
 fn fault(kind: Kind, dice: &mut Dice) -> Fault {
-    let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
-    let verb = *dice.one_of(&[
+    let verbs = [
         Verb::Watch,
         Verb::List,
         Verb::Get,
@@ -256,16 +254,17 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
         Verb::Patch,
         Verb::Delete,
         Verb::Create, // evictions
-    ]);
-    let act = dice.below(12);
-    fault_on(verb, act, workloads, dice)
+    ];
+    fault_on(kind, dice, |dice| (*dice.one_of(&verbs), dice.below(12)))
 }
 
-/// Draws a fault of a verb. Those from 5 to 10 make any request fail.
-fn fault_on(verb: Verb, act: u64, workloads: &'static Resource, dice: &mut Dice) -> Fault {
+/// Draws a fault of a verb and a number. Those from 5 to 10 make any request fail.
+fn fault_on(kind: Kind, dice: &mut Dice, of: impl FnOnce(&mut Dice) -> (Verb, u64)) -> Fault {
+    let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
     let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
     let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
     let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
+    let (verb, act) = of(dice);
     let act = match act {
         0 if verb == Verb::Watch => FaultAction::CloseWatch(events),
         1 if verb == Verb::Watch => FaultAction::ExpireWatch(events),
@@ -286,8 +285,8 @@ fn fault_on(verb: Verb, act: u64, workloads: &'static Resource, dice: &mut Dice)
         _ if !is_read(verb) => Requests::of(verb, &PODS),
         _ => Requests::of(verb, watched[dice.index(4)]),
     };
-    // A run deletes few pods, so only an early fault meets one.
-    let is_deletion = matches!(verb, Verb::Delete | Verb::Create);
-    let after = dice.index(if is_deletion { 3 } else { 12 });
+    // A run of a DaemonSet deletes few pods, so only an early fault meets one.
+    let is_deletion = kind == Kind::DaemonSet && matches!(verb, Verb::Delete | Verb::Create);
+    let after = dice.index(if is_deletion { 2 } else { 12 });
     Fault::on(requests, act).after(after).times(1 + dice.index(4))
 }
