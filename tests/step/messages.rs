@@ -47,8 +47,8 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
     assert!(output.stderr.contains(original), "{}", output.transcript);
-    // No pod at or above the partition is outdated.
-    let hint = "hint: to step the pods below its partition too: kubectl rollout2 step statefulset/db -n default --to 100%";
+    let hint = "hint: to put its update strategy back: kubectl patch statefulset/db -n default --type=merge \
+                -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}}}'";
     assert!(output.stderr.contains(hint), "{}", output.transcript);
 }
 

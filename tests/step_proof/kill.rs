@@ -203,7 +203,10 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     };
     let is_over = tokio::select! {
         _ = child.wait() => true,
-        asked = timeout(Duration::from_secs(120), is_asked) => asked.is_err(),
+        asked = timeout(Duration::from_secs(120), is_asked) => {
+            asked.unwrap();
+            false
+        }
     };
     if is_over {
         return None; // it ended before
@@ -228,7 +231,7 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
             Continued { exit, left, printed: output.transcript, was_writing }
         })
     };
-    tokio::task::spawn_blocking(ends).await.ok()
+    Some(tokio::task::spawn_blocking(ends).await.unwrap())
 }
 
 fn survives(scenario: Scenario) {
@@ -243,6 +246,7 @@ fn survives(scenario: Scenario) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let wrong = runtime.block_on(async {
         let (mut runs, mut wrong, mut next, mut is_over) = (JoinSet::new(), Vec::new(), 0, false);
+        let mut kills = 0;
         let run = |at, is_done| {
             let start = start.clone();
             async move { (at, is_done, killed(scenario, start, at, is_done).await) }
@@ -255,16 +259,18 @@ fn survives(scenario: Scenario) {
             let Some(ended) = runs.join_next().await else { break };
             let (at, is_done, continued) = ended.unwrap();
             let Some(Continued { exit, left, printed, was_writing }) = continued else {
-                is_over = true;
+                is_over |= !is_done;
                 continue;
             };
+            kills += 1;
             if was_writing && !is_done {
-                runs.spawn(run(at, true)); // an executed read leaves what one that is not executed leaves
+                runs.spawn(run(at, true)); // a read leaves the same state, executed or not
             }
             if exit != scenario.exit || left != expected {
                 wrong.push(format!("killed at request {at}, done: {is_done}: {exit} {left:#?}\n{printed}"));
             }
         }
+        assert!(kills > 10, "only {kills} requests");
         wrong
     });
     let count = wrong.len();

@@ -162,6 +162,7 @@ fn plan_ended(workload: &Workload) -> StopReason {
     StopReason::Changed {
         manager: author.map(|author| author.manager),
         changes: vec!["the plan of the other process ended, and outdated pods remain".to_owned()],
+        lost_original: None,
         rolled_back_to: None,
     }
 }

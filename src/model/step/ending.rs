@@ -17,8 +17,8 @@ use crate::model::text::go_duration;
 /// The time limit for releasing the lease at the end of a command.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The interval of refreshes without events: pods become available by elapsed time alone, after `minReadySeconds`.
-pub(super) const POLL_EVERY: Duration = Duration::from_secs(5);
+/// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
+const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
     /// Ends the command after a signal. A second signal ends it without releasing the lease.

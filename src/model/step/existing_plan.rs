@@ -248,6 +248,7 @@ fn another_template(workload: &Workload) -> StopReason {
     StopReason::Changed {
         manager: last_template_author(workload.object()).map(|author| author.manager),
         changes: vec!["the live template is not the one of the plan".to_owned()],
+        lost_original: None,
         rolled_back_to: None,
     }
 }

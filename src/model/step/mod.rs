@@ -44,6 +44,7 @@ mod rollback;
 mod situation;
 mod slot;
 mod soak;
+mod stale_refresh;
 mod state;
 mod stateful_set;
 mod step_kind;

@@ -76,7 +76,7 @@ impl Stepper {
             event => {
                 let request = self.in_flight.as_ref().map(|in_flight| &in_flight.request);
                 let is_refreshing = matches!(request, Some(ClusterRequest::Refresh));
-                self.overtaken.observe(&event, is_refreshing, now.elapsed);
+                self.stale_refresh.observe(&event, is_refreshing, now.elapsed);
                 self.cluster.apply(event);
             }
         }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::error::Error;
 use crate::model::follow::StopSignal;
 
@@ -57,6 +59,8 @@ pub enum StopReason {
         manager: Option<String>,
         /// Descriptions of the changes.
         changes: Vec<String>,
+        /// The original update strategy, if nothing in the cluster stores it any more.
+        lost_original: Option<Value>,
         /// The label of the revision that the plan began from, if the change was a rollback to it and ended the hold.
         rolled_back_to: Option<String>,
     },

@@ -113,11 +113,13 @@ impl Ownership {
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
         // The annotation is gone or not readable, and nothing else stores the original strategy.
-        let is_forgotten = !matches!(Hold::of(now), Ok(Some(_))) && record.hold.is_unchanged(now);
-        if let Some(original) = record.hold.original().filter(|_| is_forgotten) {
+        let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && record.hold.is_unchanged(now);
+        let lost_original = record.hold.original().filter(|_| is_lost).cloned();
+        if let Some(original) = &lost_original {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }
-        StopReason::Changed { manager, changes, rolled_back_to: rolled_back_to(&record.plan, observed) }
+        let rolled_back_to = rolled_back_to(&record.plan, observed);
+        StopReason::Changed { manager, changes, lost_original, rolled_back_to }
     }
 }
 

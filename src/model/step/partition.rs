@@ -15,7 +15,7 @@ use crate::model::workload::{Workload, strategy};
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
 /// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
-/// would then delete it in addition to the others. An updated pod above the partition is not among the released ones:
+/// would then delete it in addition to the others. An updated pod below the partition is not reported as released:
 /// the controller replaced it before it observed the hold.
 pub(super) fn lower_partition(
     context: &PlanContext<'_>,

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::cluster_view::ClusterView;
-use super::ending::POLL_EVERY;
 use super::existing_plan::foretold_update;
 use super::lease_upkeep::renewal;
 use super::outcome::{BatchFailure, StepOutcome};
@@ -14,13 +13,14 @@ use super::reporter::{ChangeReporter, report};
 use super::request::{Identity, Request};
 use super::rollback::Returned;
 use super::situation::StepCommand;
+use super::stale_refresh::StaleRefresh;
 use super::state::PlanState;
 use super::task::{StepEvent, StepperOutput, Task};
 use super::timers::{CheckState, Timers};
 use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::{batch, plan_view};
 use crate::model::change::plan::{LEASE_DURATION, Lease};
-use crate::model::follow::{Now, PodRef, TargetEvent};
+use crate::model::follow::{Now, PodRef};
 use crate::model::status::effect::UpdatedPods;
 use crate::model::status::observation::Observation;
 use crate::model::workload::Workload;
@@ -39,19 +39,12 @@ pub struct Stepper {
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    pub(super) overtaken: Overtaken,
+    /// Whether the last refresh hides what a watch reported meanwhile.
+    pub(super) stale_refresh: StaleRefresh,
     /// When a failed request is retried.
     pub(super) retry_at: Option<Duration>,
     pub(super) outcome: Option<StepOutcome>,
     pub(super) due: Option<Duration>,
-}
-
-/// When a watch reported pods or revisions while the last refresh was in flight. That refresh may be older than these
-/// states, and replaces them. If the watch reports nothing more, only another refresh shows them.
-#[derive(Debug, Default)]
-pub(super) struct Overtaken {
-    pods: Option<Duration>,
-    revisions: Option<Duration>,
 }
 
 /// A request in flight, and the time at which it was sent.
@@ -70,23 +63,6 @@ pub(super) enum ClusterRequest {
     StuckPod,
 }
 
-impl Overtaken {
-    /// Records an event of a watch. Its state is the newest one, unless a refresh is in flight.
-    pub(super) fn observe(&mut self, event: &TargetEvent, is_refreshing: bool, now: Duration) {
-        let at = is_refreshing.then_some(now);
-        match event {
-            TargetEvent::Pods(_) => self.pods = at,
-            TargetEvent::Revisions(_) => self.revisions = at,
-            _ => {}
-        }
-    }
-
-    /// Whether the watches have reported nothing newer for a while.
-    fn needs_refresh(&self, now: Duration) -> bool {
-        [self.pods, self.revisions].into_iter().flatten().any(|at| now >= at.saturating_add(POLL_EVERY))
-    }
-}
-
 impl Stepper {
     /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
     /// [`apply`](Self::apply), which may be of [`StepEvent::Tick`].
@@ -100,7 +76,7 @@ impl Stepper {
             in_flight: None,
             conflicts: 0,
             must_refresh: false,
-            overtaken: Overtaken::default(),
+            stale_refresh: StaleRefresh::default(),
             retry_at: None,
             outcome: None,
             due: Some(Duration::ZERO),
@@ -238,15 +214,14 @@ impl Stepper {
                 break;
             }
             let is_wait = action.is_wait() || matches!(action, Action::AwaitLease(_));
-            if is_wait && self.overtaken.needs_refresh(now.elapsed) {
-                self.refresh(now, out);
-                break;
-            }
             if self.command.request.explains {
                 self.reporter.decision(why, out);
             }
             self.execute(action, now, out);
             if is_wait {
+                if self.stale_refresh.needs_another(now.elapsed) {
+                    self.refresh(now, out);
+                }
                 break;
             }
         }
@@ -295,7 +270,7 @@ impl Stepper {
     }
 
     fn refresh(&mut self, now: Now, out: &mut Vec<StepperOutput>) {
-        self.overtaken = Overtaken::default();
+        self.stale_refresh = StaleRefresh::default();
         self.send(ClusterRequest::Refresh, Task::Refresh, now, out);
     }
 

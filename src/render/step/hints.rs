@@ -1,7 +1,9 @@
 //! Hints: the command to type next.
 
 use crate::model::change::hold::{end_command, is_annotation_lost, step_command};
-use crate::model::change::plan::{Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back};
+use crate::model::change::plan::{
+    Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back, restore_by_hand,
+};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
@@ -70,9 +72,16 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
         StopReason::LeaseLost { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
             vec![status(target)]
         }
-        StopReason::Changed { .. } => {
+        StopReason::Changed { lost_original, .. } => {
             if let Err(unreadable) = Hold::of(workload) {
                 return unreadable.next_step().map(str::to_owned).into_iter().collect();
+            }
+            let restore = lost_original.as_ref().and_then(|original| restore_by_hand(workload, original));
+            if let Some(restore) = restore {
+                return vec![
+                    format!("to put its update strategy back: {restore}"),
+                    roll_back(workload, view),
+                ];
             }
             let again = match (is_held(workload), is_for_another_template(workload)) {
                 (true, true) => "to continue with it as it is now: {} --new-plan",

@@ -220,7 +220,7 @@ fn stopped_facts(reason: &StopReason) -> Value {
     match reason {
         StopReason::Paused => json!({"reason": "paused"}),
         StopReason::LeaseLost { by } => json!({"reason": "lease-lost", "by": by}),
-        StopReason::Changed { manager, changes, rolled_back_to } => json!({
+        StopReason::Changed { manager, changes, rolled_back_to, .. } => json!({
             "reason": "changed", "manager": manager, "changes": changes,
             "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
         }),

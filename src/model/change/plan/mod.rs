@@ -38,6 +38,6 @@ pub use lease::{LEASE_DURATION, Lease, RENEW_EVERY};
 pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model::change) use record::require_fields;
 pub use record::{PlanRecord, guarded};
-pub use restore::own_min_ready_seconds;
+pub use restore::{own_min_ready_seconds, restore_by_hand};
 pub use rollback::{PartitionRollback, is_rollback_held, is_rolling_back};
 pub use schema::{BatchRecord, Phase, Plan};

@@ -103,6 +103,17 @@ impl Hold {
     }
 }
 
+/// Returns the kubectl command that puts back an update strategy that nothing in the cluster stores any more; none for a
+/// kind whose plan replaces several fields.
+#[must_use]
+pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> {
+    let live = strategy::update_strategy(workload).filter(|_| !plan_fields::are_several(workload))?;
+    let member = *workload.kind().strategy.last()?;
+    let patch = json!({"spec": {member: merge(live, original)}});
+    let words = [workload.command_target(), Word::text(&go_json(&patch), "PATCH")];
+    Some(command("kubectl patch {} --type=merge -p {}", words))
+}
+
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced
 /// `minReadySeconds`; then it is the original one.
 #[must_use]

@@ -131,7 +131,7 @@ fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
 
 /// The controller had deleted the pod before it observed the hold. The first batch lowers the partition over it.
 #[test]
-fn a_pod_that_is_updated_above_the_partition_is_not_reported_as_released() {
+fn a_pod_that_is_updated_below_the_partition_is_not_reported_as_released() {
     let mut cluster = FakeCluster::paused(5);
     cluster.pods.get_mut(&4).unwrap().revision = 2;
     let mut fixture = StepperFixture::of(all_by(2), cluster);
