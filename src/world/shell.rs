@@ -67,8 +67,8 @@ impl ShellCommand {
         let child = command.spawn()?;
         drop(command); // closes its copies of the pipe
         let group = ProcessGroup::of(&child);
-        let listener = Listener::default();
-        let is_over = Arc::clone(&listener.is_over);
+        let forwarding = ForwardingGuard::default();
+        let is_over = Arc::clone(&forwarding.is_over);
         let listening = spawn_blocking(move || forward_lines(output, &is_over, on_line));
         let waiting = spawn_blocking(move || wait(child));
         let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
@@ -82,7 +82,7 @@ fn wait(mut child: Child) -> io::Result<Option<i32>> {
     child.wait().map(|status| status.code())
 }
 
-/// Forwards a process's output line by line until the pipe is closed, or the run is over.
+/// Reads a process's output until the pipe is closed, and forwards it line by line until the run is over.
 fn forward_lines(mut output: impl Read, is_over: &AtomicBool, on_line: impl Fn(&str)) {
     let forward = |line: &[u8]| {
         if !is_over.load(Ordering::Relaxed) {
@@ -106,14 +106,13 @@ fn forward_lines(mut output: impl Read, is_over: &AtomicBool, on_line: impl Fn(&
     }
 }
 
-/// The thread that forwards output. It forwards none after this is dropped, so that the pipe of a check that printed
-/// faster than it was read does not cover the outcome.
+/// Stops forwarding when dropped, so that the rest of a long output is not printed after the outcome.
 #[derive(Default)]
-struct Listener {
+struct ForwardingGuard {
     is_over: Arc<AtomicBool>,
 }
 
-impl Drop for Listener {
+impl Drop for ForwardingGuard {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
     }

@@ -3,19 +3,23 @@
 use std::time::Duration;
 
 use harness::test_cluster::{Editor, TestCluster};
-use serde_json::json;
-use simcluster::patch::Format;
+use serde_json::{Value, json};
+use simcluster::Key;
 use simcluster::resource::STATEFULSETS;
-use simcluster::rules::{Author, Part};
-use simcluster::{Key, Store};
 
 use crate::setup::{changed, run_of};
 
+fn patch(editor: &Editor, patch: &Value) {
+    editor.patch(&Key::new(&STATEFULSETS, "default", "db"), patch);
+}
+
 fn end_hold(editor: &Editor) {
-    let patch = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}});
-    let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-patch"));
-    let done = editor.sim.store(|store| store.patch(&db, Part::Object, Format::Merge, &patch, &author));
-    done.unwrap();
+    patch(editor, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
+}
+
+/// Overwrites the annotation of the plan, or removes it.
+fn annotate(editor: &Editor, held: &Value) {
+    patch(editor, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": held}}}));
 }
 
 #[tokio::test(start_paused = true)]
@@ -33,13 +37,7 @@ async fn a_hold_ended_by_another_client_is_reported_as_ended() {
 #[tokio::test(start_paused = true)]
 async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() {
     let (cluster, _) = changed(4, &json!({})).await;
-    cluster.later(20_000, |editor| {
-        let patch = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
-        let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-annotate"));
-        let store =
-            |store: &mut Store| store.patch(&db, Part::Object, Format::Merge, &patch, &author).map(drop);
-        editor.sim.store(store).unwrap();
-    });
+    cluster.later(20_000, |editor| annotate(editor, &Value::Null));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     let message = "; no plan holds it any more, but its update strategy has partition 3: ";
@@ -56,13 +54,7 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed() {
     let (cluster, _) = changed(4, &json!({})).await;
-    cluster.later(20_000, |editor| {
-        let patch = json!({"metadata": {"annotations": {"kubectl-rollout2/held": "{}"}}});
-        let (db, author) = (Key::new(&STATEFULSETS, "default", "db"), Author::new("kubectl-annotate"));
-        let store =
-            |store: &mut Store| store.patch(&db, Part::Object, Format::Merge, &patch, &author).map(drop);
-        editor.sim.store(store).unwrap();
-    });
+    cluster.later(20_000, |editor| annotate(editor, &"{}".into()));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     let original =

@@ -6,7 +6,7 @@ use super::batch_in_progress::WAVE_PAUSE;
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;
-use super::stepper::{ClusterRequest, Stepper};
+use super::stepper::Stepper;
 use super::task::StepperOutput;
 use super::timers::Leaving;
 use crate::error::{Error, ErrorKind};
@@ -33,7 +33,7 @@ impl Stepper {
     /// Releases the lease, and then ends the command.
     pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now, out: &mut Vec<StepperOutput>) {
         // No decision needs the refresh any more.
-        self.in_flight.take_if(|in_flight| matches!(in_flight.request, ClusterRequest::Refresh));
+        self.in_flight.take_if(|in_flight| in_flight.is_refresh());
         if self.timers.ownership.wrote_nothing() && self.in_flight.is_none() {
             return self.end(outcome, out);
         }

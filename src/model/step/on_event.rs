@@ -7,7 +7,7 @@ use super::causes::redacted;
 use super::outcome::{CheckResult, StepOutcome};
 use super::report::StepReport;
 use super::reporter::report;
-use super::stepper::{ClusterRequest, Stepper};
+use super::stepper::{ClusterRequest, InFlight, Stepper};
 use super::task::{DeletionResult, StepEvent, StepperOutput, WriteResult};
 use super::timers::CheckState;
 use crate::error::{Error, ErrorKind};
@@ -63,8 +63,7 @@ impl Stepper {
             TargetEvent::Workload(workload) => self.cluster.apply_workload(workload),
             TargetEvent::Refreshed(observed) => {
                 let fits = self.cluster.apply_refresh(observed);
-                let is_refresh = |request: &ClusterRequest| matches!(request, ClusterRequest::Refresh);
-                let asked = self.in_flight.take_if(|in_flight| is_refresh(&in_flight.request));
+                let asked = self.in_flight.take_if(|in_flight| in_flight.is_refresh());
                 let Some(asked) = asked.map(|in_flight| in_flight.since) else { return false };
                 self.must_refresh |= !fits;
                 let is_fresh = now.elapsed < asked + LEASE_DURATION;
@@ -74,8 +73,7 @@ impl Stepper {
                 return fits && is_fresh;
             }
             event => {
-                let request = self.in_flight.as_ref().map(|in_flight| &in_flight.request);
-                let is_refreshing = matches!(request, Some(ClusterRequest::Refresh));
+                let is_refreshing = self.in_flight.as_ref().is_some_and(InFlight::is_refresh);
                 self.stale_refresh.observe(&event, is_refreshing, now.elapsed);
                 self.cluster.apply(event);
             }

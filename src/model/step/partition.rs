@@ -24,7 +24,7 @@ pub(super) fn lower_partition(
     free: Option<usize>,
 ) -> Option<Release> {
     let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
-    let (mut free, mut released, mut kept) = (free?, Vec::new(), slots.len());
+    let (mut free, mut released, mut kept) = (free?, Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
         let costs_one = slot.is_available && !slot.is_updated && slot.counts(context.pace());
         match free.checked_sub(usize::from(costs_one)) {
@@ -34,10 +34,9 @@ pub(super) fn lower_partition(
         if !slot.is_updated {
             released.push(slot.label());
         }
-        kept = slots.len() - index - 1;
+        kept = Some(slots.len() - index - 1);
     }
-    let set = (kept < slots.len()).then(|| strategy_with(context, kept))?;
-    Some(Release::Strategy { set, slots: released })
+    Some(Release::Strategy { set: strategy_with(context, kept?), slots: released })
 }
 
 /// The label of a node with its name for the selector of a strategy.

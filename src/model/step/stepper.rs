@@ -39,7 +39,6 @@ pub struct Stepper {
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
-    /// Whether the last refresh hides what a watch reported meanwhile.
     pub(super) stale_refresh: StaleRefresh,
     /// When a failed request is retried.
     pub(super) retry_at: Option<Duration>,
@@ -61,6 +60,12 @@ pub(super) enum ClusterRequest {
     /// A wave of deletions: each slot with its pod.
     Wave(Vec<(String, PodRef)>),
     StuckPod,
+}
+
+impl InFlight {
+    pub(super) fn is_refresh(&self) -> bool {
+        matches!(self.request, ClusterRequest::Refresh)
+    }
 }
 
 impl Stepper {

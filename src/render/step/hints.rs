@@ -83,14 +83,15 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                     roll_back(workload, view),
                 ];
             }
-            let again = match (is_held(workload), is_for_another_template(workload)) {
-                (true, true) => "to continue with it as it is now: {} --new-plan",
-                (true, false) => "to continue with it as it is now: {}",
-                (false, true) => "to hold it again: {} --new-plan",
-                (false, false) if keeps_every_outdated_pod(workload) => {
+            let again = match is_held(workload) {
+                true if is_for_another_template(workload) => {
+                    "to continue with it as it is now: {} --new-plan"
+                }
+                true => "to continue with it as it is now: {}",
+                false if keeps_every_outdated_pod(workload) => {
                     "to step the pods below its partition too: {} --to 100%"
                 }
-                (false, false) => "to hold it again: {}",
+                false => "to hold it again: {}",
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
             if is_annotation_lost(workload) {

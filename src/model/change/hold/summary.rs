@@ -44,7 +44,7 @@ impl HoldSummary {
     /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
     /// rollout2 step statefulset/db`.
     fn words(&self, workload: &Workload) -> String {
-        let (target, step) = (workload.command_target(), self.next_step(workload));
+        let target = workload.command_target();
         let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {
             return format!("held by a pause{by}, until {}", command("kubectl rollout2 resume {}", [target]));
@@ -67,17 +67,18 @@ impl HoldSummary {
             Some(lease) => {
                 let stepper = lease.by.as_deref().unwrap_or("an unnamed process");
                 let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+                let step = self.continuing_command(workload);
                 format!("stepped by {stepper}{since}; if that process no longer runs, continue with {step}")
             }
-            None => format!("until {step}"),
+            None => format!("until {}", self.continuing_command(workload)),
         };
         format!("held by a plan of step{by}, {progress}, {next}")
     }
 
     /// Returns the command that continues the plan, or that replaces a plan for another template.
-    fn next_step(&self, workload: &Workload) -> Word {
+    fn continuing_command(&self, workload: &Workload) -> Word {
         let step = step_command(workload);
-        if self.is_plan() && !self.is_rolling_back() && !self.is_for_live_template(workload) {
+        if !self.is_rolling_back() && !self.is_for_live_template(workload) {
             return Word::command("{} --new-plan", [step]);
         }
         step

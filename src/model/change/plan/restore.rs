@@ -98,8 +98,7 @@ impl Hold {
             })
             .collect();
         let patch = json!({"metadata": {"annotations": {HOLD_ANNOTATION: null}}, "spec": spec});
-        let words = [workload.command_target(), Word::text(&go_json(&patch), "PATCH")];
-        Some(command("kubectl patch {} --type=merge -p {}", words))
+        Some(merge_command(workload, &patch))
     }
 }
 
@@ -110,8 +109,12 @@ pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> 
     let live = strategy::update_strategy(workload).filter(|_| !plan_fields::are_several(workload))?;
     let member = *workload.kind().strategy.last()?;
     let patch = json!({"spec": {member: merge(live, original)}});
-    let words = [workload.command_target(), Word::text(&go_json(&patch), "PATCH")];
-    Some(command("kubectl patch {} --type=merge -p {}", words))
+    Some(merge_command(workload, &patch))
+}
+
+fn merge_command(workload: &Workload, patch: &Value) -> String {
+    let words = [workload.command_target(), Word::text(&go_json(patch), "PATCH")];
+    command("kubectl patch {} --type=merge -p {}", words)
 }
 
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced
