@@ -96,8 +96,8 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
     std::iter::once(note).chain(hint).collect()
 }
 
-/// Returns the hint with the command that continues a plan.
+/// Returns the hint with the command that continues or replaces a plan.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    command("hint: to continue the plan: {}", [step_command(workload)])
+    command("hint: to continue: {}", [step_command(workload)])
 }

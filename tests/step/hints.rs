@@ -61,6 +61,22 @@ async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_paused_plan_for_another_template_is_replaced_after_its_resume() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    cluster.run("step statefulset/db").await;
+    cluster.run("pause statefulset/db").await;
+    cluster.editor().set_image(&db, "app:3.0");
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    let step = "kubectl rollout2 step statefulset/db -n default --new-plan";
+    let until = format!("paused, until kubectl rollout2 resume statefulset/db -n default && {step}");
+    assert!(status.stderr.contains(&until), "{}", status.transcript);
+    let resumed = cluster.run("resume statefulset/db").await;
+    assert_eq!(hints(&resumed.transcript), [format!("to continue: {step}")]);
+    let output = cluster.run("step statefulset/db --new-plan --all").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
     let (cluster, db) = changed(3, &spec).await;

@@ -1,9 +1,7 @@
 //! Hints: the command to type next.
 
 use crate::model::change::hold::{end_command, is_annotation_lost, step_command};
-use crate::model::change::plan::{
-    Hold, HoldReason, PlanRecord, is_rollback_held, is_rolling_back, restore_by_hand,
-};
+use crate::model::change::plan::{Hold, HoldReason, is_rollback_held, is_rolling_back, restore_by_hand};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::workload::Workload;
@@ -84,9 +82,6 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 ];
             }
             let again = match is_held(workload) {
-                true if is_for_another_template(workload) => {
-                    "to continue with it as it is now: {} --new-plan"
-                }
                 true => "to continue with it as it is now: {}",
                 false if keeps_every_outdated_pod(workload) => {
                     "to step the pods below its partition too: {} --to 100%"
@@ -214,8 +209,4 @@ pub(super) fn is_held(workload: &Workload) -> bool {
 /// Whether another client ended the hold by another strategy.
 fn is_held_no_more(workload: &Workload) -> bool {
     Hold::of(workload).ok().flatten().is_some_and(|hold| !hold.is_in_force(workload))
-}
-
-fn is_for_another_template(workload: &Workload) -> bool {
-    PlanRecord::in_force(workload).is_some_and(|record| !record.is_for(workload))
 }

@@ -57,31 +57,19 @@ impl HoldSummary {
         };
         let next = match &self.lease {
             _ if self.hold.is_paused() => {
-                let step = [target.clone(), target];
-                format!(
-                    "paused, until {}",
-                    command("kubectl rollout2 resume {} && kubectl rollout2 step {}", step)
-                )
+                let resume_and_step = [target, step_command(workload)];
+                format!("paused, until {}", command("kubectl rollout2 resume {} && {}", resume_and_step))
             }
             // A lease names its holder. It does not show that the process still runs.
             Some(lease) => {
                 let stepper = lease.by.as_deref().unwrap_or("an unnamed process");
                 let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-                let step = self.continuing_command(workload);
+                let step = step_command(workload);
                 format!("stepped by {stepper}{since}; if that process no longer runs, continue with {step}")
             }
-            None => format!("until {}", self.continuing_command(workload)),
+            None => format!("until {}", step_command(workload)),
         };
         format!("held by a plan of step{by}, {progress}, {next}")
-    }
-
-    /// Returns the command that continues the plan, or that replaces a plan for another template.
-    fn continuing_command(&self, workload: &Workload) -> Word {
-        let step = step_command(workload);
-        if !self.is_rolling_back() && !self.is_for_live_template(workload) {
-            return Word::command("{} --new-plan", [step]);
-        }
-        step
     }
 
     /// Returns the summary as JSON.
@@ -119,15 +107,18 @@ pub fn hold_words(workload: &Workload) -> Option<String> {
     Some(format!("held by a plan {what}, so that {finishes}"))
 }
 
-/// Returns the command that continues the plan of a workload, or starts one. A plan with a check
-/// needs it again, except during a rollback; only the user knows the command.
+/// Returns the command that continues the plan of a workload, starts one, or replaces one for another template. A plan
+/// with a check needs it again; only the user knows the command. A rollback needs neither.
 #[must_use]
 pub fn step_command(workload: &Workload) -> Word {
-    let asks = |record: PlanRecord| record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
-    let target = [workload.command_target()];
-    if PlanRecord::in_force(workload).is_some_and(asks) {
-        Word::command("kubectl rollout2 step {} --check '...'", target)
-    } else {
-        Word::command("kubectl rollout2 step {}", target)
-    }
+    let releasing = |record: &PlanRecord| !record.plan.is_rolling_back();
+    let record = PlanRecord::in_force(workload).filter(releasing);
+    let asks = |record: &PlanRecord| (record.plan.pace.check.is_some(), !record.is_for(workload));
+    let command = match record.as_ref().map(asks).unwrap_or_default() {
+        (false, false) => "kubectl rollout2 step {}",
+        (true, false) => "kubectl rollout2 step {} --check '...'",
+        (false, true) => "kubectl rollout2 step {} --new-plan",
+        (true, true) => "kubectl rollout2 step {} --check '...' --new-plan",
+    };
+    Word::command(command, [workload.command_target()])
 }
