@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::SourceFile;
+use crate::arrows::source::SourceFile;
 
 /// The imports of each file or folder, by its path below `src`.
 pub(crate) type Graph = BTreeMap<String, BTreeSet<String>>;

@@ -2,7 +2,7 @@
 
 use rollout2::cli::definition;
 
-use crate::{completions, completions_in_shop, suggestions};
+use crate::completion::{completions, completions_in_shop, suggestions};
 
 #[test]
 fn every_verb_is_offered_except_the_hidden_one() {

@@ -2,8 +2,8 @@
 
 use harness::data;
 
-use crate::setup::Installation;
-use crate::{completions, completions_in_shop};
+use crate::completion::setup::Installation;
+use crate::completion::{completions, completions_in_shop};
 
 /// Returns the output of `kubectl __complete rollout2 WORDS...`, which kubectl's completion scripts call.
 fn kubectl(installation: &Installation, args: &[&str]) -> String {

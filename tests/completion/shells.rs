@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use harness::{Run, data};
 
-use crate::setup::{Installation, installed};
+use crate::completion::setup::{Installation, installed};
 
 /// Writes the script of a shell to a file.
 fn script(installation: &Installation, shell: &str) -> PathBuf {

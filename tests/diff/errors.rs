@@ -1,6 +1,6 @@
 //! Errors of `diff`: the message, the hint, and the exit code with and without `--exit-code`.
 
-use crate::diff;
+use crate::diff::diff;
 
 const HISTORY: &str = "hint: kubectl rollout2 history deployment/web -n shop\n";
 const HELP: &str = "hint: kubectl rollout2 diff --help\n";

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use harness::{Output, Run};
 use serde_json::{Value, json};
 
-use crate::{diff, diff_of, web};
+use crate::diff::{diff, diff_of, web};
 
 /// A diff program that is a shell script.
 struct DiffProgram(PathBuf);

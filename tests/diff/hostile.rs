@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{diff_of, web};
+use crate::diff::{diff_of, web};
 
 #[test]
 fn escape_sequences_are_escaped_and_each_change_is_one_line() {

@@ -6,7 +6,7 @@ use rollout2::model::revision::diff::{Diff, SecretValues};
 use rollout2::model::revision::template::Template;
 use serde_json::{Value, json};
 
-use crate::{diff_of, web};
+use crate::diff::{diff_of, web};
 
 /// Returns pairs of templates that are slow to compare: many changed keys, one very long line, many
 /// different lines in random order, and many containers.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{changes_in, diff, diff_of, web};
+use crate::diff::{changes_in, diff, diff_of, web};
 
 fn text(namespace: &str, args: &[&str]) -> String {
     let output = diff(namespace, args).run();

@@ -5,7 +5,7 @@ use rollout2::model::revision::diff::{Change, apply, changes};
 use rollout2::model::revision::template::Template;
 use serde_json::Value;
 
-use crate::{changes_in, diff};
+use crate::diff::{changes_in, diff};
 
 /// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {

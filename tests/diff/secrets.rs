@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{changes_in, diff_of, web};
+use crate::diff::{changes_in, diff_of, web};
 
 fn templates() -> [Value; 2] {
     let env = |pairs: &[(&str, &str)]| -> Value {

@@ -1,7 +1,7 @@
 //! Seeded schedules of controllers, pods and faults: the verdict depends only on the final state of the cluster, whatever
 //! events were missed.
 //!
-//! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test follow schedules` runs more of them.
+//! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test all follow::schedules` runs more of them.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use harness::{Output, Run, data};
 
-use crate::history;
+use crate::history::history;
 
 fn refused(output: &Output, exit: u8, stderr: &str) {
     assert_eq!(output.stdout, "");

@@ -2,7 +2,7 @@
 
 use harness::Run;
 
-use crate::history;
+use crate::history::history;
 
 /// Returns the output for `deployment/web` of the shop with these flags.
 fn shown(args: &[&str]) -> String {

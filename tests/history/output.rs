@@ -3,7 +3,7 @@
 use harness::Run;
 use serde_json::Value;
 
-use crate::history;
+use crate::history::history;
 
 fn table(namespace: &str, args: &[&str]) -> String {
     let output = history(namespace, args).run();

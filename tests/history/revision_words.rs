@@ -3,7 +3,7 @@
 use harness::Run;
 use serde_json::{Value, json};
 
-use crate::history;
+use crate::history::history;
 
 /// Returns the revision of `deployment/web` in the shop that `--revision WORD` prints.
 fn shown(word: &str) -> String {

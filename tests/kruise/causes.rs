@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 /// Returns a step of a recording, such as `01`.
 fn step(scenario: &str, number: &str) -> Step {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rollout2::model::revision::foretold;
 use rollout2::model::workload::Workload;
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 #[test]
 fn the_foretold_name_is_the_update_revision() {

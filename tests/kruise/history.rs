@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 /// Returns the hash at the end of a name.
 fn hash(name: &Value) -> &str {

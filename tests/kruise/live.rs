@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use simcluster::SimCluster;
 use simcluster::resource::{ADVANCED_STATEFULSETS, CLONESETS};
 
-use crate::cluster::{KINDS, KruiseCluster};
+use crate::kruise::cluster::{KINDS, KruiseCluster};
 
 #[tokio::test(start_paused = true)]
 async fn the_api_group_is_discovered_once_and_only_if_needed() {

@@ -4,7 +4,7 @@ use harness::Run;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 
-use crate::cluster::{KruiseCluster, OLD_KINDS};
+use crate::kruise::cluster::{KruiseCluster, OLD_KINDS};
 
 fn old_cluster() -> KruiseCluster {
     KruiseCluster::of(SimCluster::builder().nodes(3).kruise_1_8())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 /// Returns the step of a recording whose name begins with a number, such as `09`.
 fn step(scenario: &str, number: &str) -> Step {

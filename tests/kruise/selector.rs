@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use simcluster::SimCluster;
 use simcluster::resource::ADVANCED_DAEMONSETS;
 
-use crate::cluster::KruiseCluster;
-use crate::recording::Step;
+use crate::kruise::cluster::KruiseCluster;
+use crate::kruise::recording::Step;
 
 fn step(number: &str) -> Step {
     let name = format!("master-ads-standard/{number}-");

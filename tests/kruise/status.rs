@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 /// Returns a counter of the status; 0 if it is absent.
 fn counter(workload: &Value, name: &str) -> i64 {

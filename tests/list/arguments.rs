@@ -1,6 +1,6 @@
 //! Types, selectors, exit codes and usage errors.
 
-use crate::objects::{complete, every_state, list};
+use crate::list::objects::{complete, every_state, list};
 
 #[test]
 fn types_are_words_or_lists_and_each_is_listed_once() {

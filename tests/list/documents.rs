@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::objects::{every_state, list};
+use crate::list::objects::{every_state, list};
 
 /// docs/json.md documents the fields.
 #[test]

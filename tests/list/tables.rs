@@ -3,7 +3,7 @@
 use harness::{Run, data};
 use serde_json::json;
 
-use crate::objects::{complete, deployment, every_state, list, listing, partly_updated_set};
+use crate::list::objects::{complete, deployment, every_state, list, listing, partly_updated_set};
 
 const ALL: &str = "\
 NAMESPACE  WORKLOAD             REVISION  STATE        UPDATED  AVAILABLE   SINCE  CAUSE

@@ -3,7 +3,7 @@
 use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
-use crate::objects::{complete, every_state};
+use crate::list::objects::{complete, every_state};
 
 fn recorded(args: &[&str]) -> Output {
     let snapshot = data().join("jsonpath/snapshot.json");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
 
-use crate::setup::{TestServer, file, run_with};
+use crate::live::setup::{TestServer, file, run_with};
 
 /// Runs `history deployment/web` with these flags and returns the first request.
 async fn first(server: &TestServer, flags: &[&str]) -> RecordedRequest {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Rule, ServerCertificate, User};
 
-use crate::setup::{TestServer, run_with};
+use crate::live::setup::{TestServer, run_with};
 
 /// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
@@ -174,8 +174,8 @@ async fn an_x509_v1_certificate_has_its_own_message() {
     let server = TestServer::of("shop");
     let (_, key) = server.served.client_certificate("admin").unwrap();
     let mut kubeconfig = server.kubeconfig();
-    let certificate = crate::setup::file("v1.crt", include_str!("x509-v1.crt"));
-    let key = crate::setup::file("v1.key", &key);
+    let certificate = crate::live::setup::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = crate::live::setup::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
     fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth", "error: ").await;
 }

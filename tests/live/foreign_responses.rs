@@ -4,8 +4,8 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::failures::fails;
-use crate::setup::{TestServer, run_with};
+use crate::live::failures::fails;
+use crate::live::setup::{TestServer, run_with};
 
 /// Serves one fixed response to every request and returns the address.
 async fn serve(answer: impl Into<Vec<u8>>) -> String {

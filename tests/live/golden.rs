@@ -2,7 +2,7 @@
 
 use harness::Recorded;
 
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 #[tokio::test]
 async fn every_recorded_history_matches_kubectl_over_http() {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::setup::{directory, file};
+use crate::live::setup::{directory, file};
 
 /// The address space of the process in KiB: twice the limit of one list, and more for the rest of the program.
 const ADDRESS_SPACE: u64 = 3 << 20;

@@ -9,8 +9,8 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
-use crate::changes::{db, object, web};
-use crate::setup::TestServer;
+use crate::live::changes::{db, object, web};
+use crate::live::setup::TestServer;
 
 const SEEDS: u64 = 300;
 
@@ -265,7 +265,7 @@ async fn no_update_of_open_kruise_is_lost_among_concurrent_writers() {
     );
 }
 
-/// Run once in release: `cargo test --release --test live -- --ignored interleavings --nocapture`.
+/// Run once in release: `cargo test --release --test all -- --ignored live::interleavings --nocapture`.
 #[tokio::test]
 #[ignore = "ten thousand seeds take minutes"]
 async fn no_update_is_lost_in_ten_thousand_interleavings() {

@@ -11,8 +11,8 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::changes::{db, object, observe, web};
-use crate::setup::{TestServer, file};
+use crate::live::changes::{db, object, observe, web};
+use crate::live::setup::{TestServer, file};
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
 /// false) or before it responds.

@@ -3,7 +3,7 @@
 use harness::Run;
 use serde_json::json;
 
-use crate::setup::{TestServer, directory, file};
+use crate::live::setup::{TestServer, directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
@@ -59,19 +59,19 @@ async fn the_newline_of_a_token_file_is_removed() {
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
     server.cluster.users(|users| users.grant_token("first", "admin", None));
-    let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
 
     server.cluster.forget_requests();
     kubeconfig["users"][0]["user"]["token"] = json!("stale");
-    let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "`tokenFile` has precedence over `token`");
     assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
 
     std::fs::remove_file(token).unwrap();
     kubeconfig["users"][0]["user"]["token"] = json!("first");
-    let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!(
         (output.stderr.as_str(), output.exit),
         ("", 0),
@@ -79,7 +79,7 @@ async fn the_newline_of_a_token_file_is_removed() {
     );
 
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
-    let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert!(output.stderr.starts_with("error: cannot read the token file"), "{}", output.stderr);
     assert_eq!(output.exit, 1);
 }
@@ -110,7 +110,7 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
     {
         let mut kubeconfig = server.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
-        let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+        let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
         assert!(output.stderr.contains(hint), "{}", output.stderr);
         assert_eq!(output.exit, 1);
     }
@@ -125,7 +125,7 @@ async fn an_oidc_token_is_sent() {
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
-    let output = crate::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = crate::live::setup::run_with(&kubeconfig, HISTORY).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(server.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::setup::{TestServer, directory, run_with};
+use crate::live::setup::{TestServer, directory, run_with};
 
 /// A server without TLS that answers every request with 401 and records it.
 struct HttpServer {
@@ -67,7 +67,7 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     let mark = directory().join("was-run");
     let users = [
         json!({"token": "s3same"}),
-        json!({"tokenFile": crate::setup::file("token", "s3same")}),
+        json!({"tokenFile": crate::live::setup::file("token", "s3same")}),
         json!({"username": "u", "password": "s3same"}),
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.s3same"}}}),
         plugin(&mark),

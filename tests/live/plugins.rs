@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
-use crate::failures::fails;
-use crate::setup::{TestServer, directory, file, run_with};
+use crate::live::failures::fails;
+use crate::live::setup::{TestServer, directory, file, run_with};
 
 /// Returns a kubeconfig whose user runs this script as a plugin.
 fn kubeconfig(server: &TestServer, script: &str) -> Value {

@@ -7,8 +7,8 @@ use http::Version;
 use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
 
-use crate::changes::messages;
-use crate::setup::TestServer;
+use crate::live::changes::messages;
+use crate::live::setup::TestServer;
 
 async fn history(server: &TestServer) -> Output {
     server.run(["history", "deployment/web"]).run_async().await

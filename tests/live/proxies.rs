@@ -8,8 +8,8 @@ use simcluster::Protocols;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::failures::fails;
-use crate::setup::{TestServer, run_with};
+use crate::live::failures::fails;
+use crate::live::setup::{TestServer, run_with};
 
 /// A proxy that forwards everything to one server and records the requests.
 struct Proxy {

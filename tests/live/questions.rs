@@ -8,8 +8,8 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key};
 
-use crate::changes::{agent, db, object, observe, web};
-use crate::setup::TestServer;
+use crate::live::changes::{agent, db, object, observe, web};
+use crate::live::setup::TestServer;
 
 fn patches(server: &TestServer) -> usize {
     server.cluster.requests().iter().filter(|request| request.method == "PATCH").count()

@@ -6,8 +6,8 @@ use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
 
-use crate::changes::{db, object, web};
-use crate::setup::TestServer;
+use crate::live::changes::{db, object, web};
+use crate::live::setup::TestServer;
 
 fn conflict() -> FaultAction {
     FaultAction::Refuse(Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified"))

@@ -3,7 +3,7 @@
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use serde_json::{Value, json};
 
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 /// Serves this many Deployments in the namespace `shop`. Every third one crashes.
 fn serve_deployments(size: usize) -> TestServer {

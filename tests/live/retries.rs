@@ -4,7 +4,7 @@ use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, TestServer) {
     let server = TestServer::over(protocols, "shop");

@@ -15,7 +15,7 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
 
-use crate::setup::{file, program};
+use crate::live::setup::{file, program};
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 

@@ -7,7 +7,7 @@ use simcluster::resource::{PODS, STATEFULSETS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Controllers, Finalization, Key, SimCluster};
 
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 fn key() -> Key {
     Key::new(&STATEFULSETS, "shop", "db")

@@ -5,7 +5,7 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
 
-use crate::setup::{TestServer, directory, file, run_with};
+use crate::live::setup::{TestServer, directory, file, run_with};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{directory, has, root, run};
+use crate::package::{directory, has, root, run};
 
 /// The operating system and architecture of this machine, as in release names.
 pub(crate) fn host() -> (&'static str, &'static str) {

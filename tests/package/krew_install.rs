@@ -4,9 +4,9 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::archive::{can_pack, host, pack};
-use crate::manifest::{broken_rules, render};
-use crate::{directory, has, root, run};
+use crate::package::archive::{can_pack, host, pack};
+use crate::package::manifest::{broken_rules, render};
+use crate::package::{directory, has, root, run};
 
 /// Returns the program under test, without debug information where possible.
 fn binary(here: &Path) -> PathBuf {

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{directory, root, run};
+use crate::package::{directory, root, run};
 
 /// Returns the manifest that `krew/render` generates for some archives.
 pub(crate) fn render(archives: &[&Path]) -> Value {

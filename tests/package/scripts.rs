@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::{directory, has, root, run};
+use crate::package::{directory, has, root, run};
 
 const SCRIPTS: [&str; 6] =
     [".ci/run", ".ci/regenerate", "krew/notes", "krew/pack", "krew/render", "krew/kubectl_complete-rollout2"];

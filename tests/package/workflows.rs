@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::root;
+use crate::package::root;
 
 fn workflows() -> Vec<(String, String, Value)> {
     let directory = root().join(".github/workflows");

@@ -2,7 +2,7 @@
 
 use harness::Run;
 
-use crate::man_pages::words;
+use crate::papers::man_pages::words;
 
 /// Command lines after `$`, what they print on stderr, and their exit codes. `SHOP` and `BROKEN` are recorded objects, and
 /// `DIR` has files that are no manifests.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::generated::root;
+use crate::papers::generated::root;
 
 /// The top-level folders whose paths are recognised in the text.
 const FOLDERS: [&str; 6] = ["src/", "tests/", "krew/", "man/", ".ci/", ".github/"];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{man_pages, pictures};
+use crate::papers::{man_pages, pictures};
 
 /// Files by their paths below the root of the repository.
 pub(crate) type Files = BTreeMap<String, String>;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rollout2::cli::definition;
 
-use crate::generated::root;
+use crate::papers::generated::root;
 
 #[test]
 fn every_printed_command_parses() {

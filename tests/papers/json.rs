@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use harness::{Run, TestCluster, data, schema};
 use serde_json::{Value, json};
 
-use crate::generated::root;
+use crate::papers::generated::root;
 
 /// The documents in a text: one after another.
 fn documents(text: &str) -> Vec<Value> {

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use rollout2::cli::reference::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEntry};
 
-use crate::man_pages::PROGRAM;
+use crate::papers::man_pages::PROGRAM;
 
 /// Returns the page of the program.
 pub(crate) fn of_the_program(command: &clap::Command, see_also: &[String]) -> String {

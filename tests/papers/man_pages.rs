@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 
 use rollout2::cli::{definition, reference};
 
-use crate::generated::{Files, root};
-use crate::man_page;
+use crate::papers::generated::{Files, root};
+use crate::papers::man_page;
 
 pub(crate) const PROGRAM: &str = "kubectl-rollout2";
 

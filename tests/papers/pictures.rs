@@ -3,8 +3,8 @@
 use harness::test_cluster::{START, TestCluster};
 use harness::{Run, data};
 
-use crate::generated::Files;
-use crate::picture;
+use crate::papers::generated::Files;
+use crate::papers::picture;
 
 /// The name of each picture, its command line, and its recording.
 const PICTURES: [(&str, &str, &str); 3] = [

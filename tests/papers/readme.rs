@@ -4,7 +4,7 @@ use rollout2::cli::definition;
 use rollout2::cli::reference::EXIT_CODES;
 use rollout2::model::status::cause::CauseId;
 
-use crate::generated::root;
+use crate::papers::generated::root;
 
 fn page(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()

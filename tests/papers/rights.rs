@@ -5,8 +5,8 @@ use harness::Output;
 use rollout2::cli::definition;
 use serde_json::Value;
 
-use crate::generated::root;
-use crate::setup::{Right, TestedCluster, run_as_user};
+use crate::papers::generated::root;
+use crate::papers::setup::{Right, TestedCluster, run_as_user};
 
 /// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
 const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [

@@ -9,7 +9,7 @@ use harness::Run;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::setup::{Directory, MANIFEST, changed, cluster, image, list, preview_with, run_on, shop};
+use crate::preview::setup::{Directory, MANIFEST, changed, cluster, image, list, preview_with, run_on, shop};
 
 #[tokio::test]
 async fn kubectl_gets_the_manifests_the_flags_and_the_connection() {
@@ -189,28 +189,30 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
 
 #[tokio::test]
 async fn a_signal_stops_kubectl_and_the_command() {
-    for (number, exit) in [(2, 130), (15, 143), (1, 129)] {
-        let directory = Directory::new();
-        let program = directory.program("echo > started; sleep 2; echo > survived");
-        let (send, numbers) = watch::channel(0);
-        let started = directory.file("started");
-        let run = preview_with(&program, &["-f", MANIFEST]).signals(numbers);
-        let cluster = cluster();
-        let interrupt = async {
-            let begun = Instant::now();
-            while !started.exists() && begun.elapsed() < Duration::from_secs(20) {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            send.send(number).unwrap();
-        };
+    tokio::join!(is_stopped_by(2, 130), is_stopped_by(15, 143), is_stopped_by(1, 129));
+}
+
+async fn is_stopped_by(signal: i32, exit: u8) {
+    let directory = Directory::new();
+    let program = directory.program("echo > started; sleep 2; echo > survived");
+    let (send, signals) = watch::channel(0);
+    let started = directory.file("started");
+    let run = preview_with(&program, &["-f", MANIFEST]).signals(signals);
+    let cluster = cluster();
+    let interrupt = async {
         let begun = Instant::now();
-        let (ended, ()) = tokio::join!(run_on(&cluster, run), interrupt);
-        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "stopped; nothing was written\n"));
-        assert_eq!(ended.exit, exit);
-        assert!(begun.elapsed() < Duration::from_secs(20));
-        tokio::time::sleep(Duration::from_millis(2200)).await;
-        assert!(!directory.file("survived").exists(), "kubectl was killed");
-    }
+        while !started.exists() && begun.elapsed() < Duration::from_secs(20) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        send.send(signal).unwrap();
+    };
+    let begun = Instant::now();
+    let (ended, ()) = tokio::join!(run_on(&cluster, run), interrupt);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "stopped; nothing was written\n"));
+    assert_eq!(ended.exit, exit);
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    tokio::time::sleep(Duration::from_millis(2200)).await;
+    assert!(!directory.file("survived").exists(), "kubectl was killed");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use harness::{Run, data};
 use serde_json::{Value, json};
 use simcluster::{Rule, User};
 
-use crate::setup::{
+use crate::preview::setup::{
     Directory, MANIFEST, changed, cluster, cluster_with, image, list, preview_with, run_on, shop,
 };
 

@@ -7,7 +7,7 @@ use harness::{Output, Run, data};
 use serde_json::{Value, json};
 use simcluster::SimCluster;
 
-use crate::setup::{Directory, MANIFEST, preview_with, run_on};
+use crate::preview::setup::{Directory, MANIFEST, preview_with, run_on};
 
 /// Returns the recorded cases by name.
 fn cases() -> Vec<(String, Value)> {

@@ -3,7 +3,7 @@
 use rollout2::render::kubectl_json::kubectl_json;
 use serde_json::{Map, Value};
 
-use crate::recorded;
+use crate::render::recorded;
 
 #[test]
 fn a_stateful_set_with_an_earlier_template() {

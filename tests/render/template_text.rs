@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rollout2::render::template_text::{pod_template_text, with_change_cause};
 use serde_json::{Value, json};
 
-use crate::recorded::{self, RecordedOutput};
+use crate::render::recorded::{self, RecordedOutput};
 
 #[test]
 fn every_recorded_revision_matches_kubectl() {

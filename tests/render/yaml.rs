@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rollout2::render::yaml::yaml;
 use serde_json::{Map, Value};
 
-use crate::recorded;
+use crate::render::recorded;
 
 #[test]
 fn every_recorded_object_matches_kubectl() {

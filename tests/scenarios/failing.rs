@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::history_output::history;
-use crate::objects::{Workload, is_past_deadline};
-use crate::setup::ScenarioCluster;
+use crate::scenarios::history_output::history;
+use crate::scenarios::objects::{Workload, is_past_deadline};
+use crate::scenarios::setup::ScenarioCluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_image_is_reported_and_rolled_back() {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::history_output::{history, kubectl_history, wait_for_kubectl_history};
-use crate::objects::Workload;
-use crate::setup::ScenarioCluster;
+use crate::scenarios::history_output::{history, kubectl_history, wait_for_kubectl_history};
+use crate::scenarios::objects::Workload;
+use crate::scenarios::setup::ScenarioCluster;
 
 #[tokio::test(start_paused = true)]
 async fn the_history_is_limited() {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
+use crate::scenarios::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
 
 /// One line for each revision: number, state, pods, changes, and past numbers.
 pub(crate) async fn history(cluster: &ScenarioCluster, target: &str) -> Vec<String> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::objects::Workload;
-use crate::setup::ScenarioCluster;
+use crate::scenarios::objects::Workload;
+use crate::scenarios::setup::ScenarioCluster;
 
 /// Runs a command and compares its output on both streams and its exit code with those of kubectl.
 async fn assert_output(cluster: &ScenarioCluster, args: &[&str], printed: &str, exit: u8) {

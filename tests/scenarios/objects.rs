@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::setup::ScenarioCluster;
+use crate::scenarios::setup::ScenarioCluster;
 
 /// A workload in a scenario.
 pub(crate) struct Workload<'g> {

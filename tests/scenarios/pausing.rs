@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::history_output::history;
-use crate::objects::Workload;
-use crate::setup::ScenarioCluster;
+use crate::scenarios::history_output::history;
+use crate::scenarios::objects::Workload;
+use crate::scenarios::setup::ScenarioCluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_a_paused_deployment_is_rolled_out_after_resume() {

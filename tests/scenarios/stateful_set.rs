@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::history_output::history;
-use crate::objects::{Workload, count};
-use crate::setup::ScenarioCluster;
+use crate::scenarios::history_output::history;
+use crate::scenarios::objects::{Workload, count};
+use crate::scenarios::setup::ScenarioCluster;
 
 fn rolling(partition: i64) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } })

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::objects::{Workload, count};
-use crate::setup::ScenarioCluster;
+use crate::scenarios::objects::{Workload, count};
+use crate::scenarios::setup::ScenarioCluster;
 
 /// Creates a paused StatefulSet of five pods with a new template.
 async fn paused<'g>(cluster: &'g ScenarioCluster, image: &str) -> Workload<'g> {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::history_output::history;
-use crate::objects::{Workload, count};
-use crate::setup::ScenarioCluster;
+use crate::scenarios::history_output::history;
+use crate::scenarios::objects::{Workload, count};
+use crate::scenarios::setup::ScenarioCluster;
 
 /// Follows a rollout and rolls it back if it fails.
 const FOLLOW: [&str; 3] = ["status", "--undo-on-failure", "--fail-fast=3s"];

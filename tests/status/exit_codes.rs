@@ -3,7 +3,7 @@
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{pod, status, workload};
+use crate::status::objects::{pod, status, workload};
 
 /// A workload with a verdict, its line, and the exit codes of kubectl with and without `--watch=false`.
 struct VerdictCase {

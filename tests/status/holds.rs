@@ -3,7 +3,7 @@
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{NOW, broken_pod, cause_ids, document, pod, status, workload};
+use crate::status::objects::{NOW, broken_pod, cause_ids, document, pod, status, workload};
 
 fn verdict(document: &Value) -> &str {
     document["verdict"].as_str().unwrap()
@@ -201,7 +201,7 @@ fn the_cause_of_an_outdated_pod_uses_the_template_of_its_revision() {
         json!({"restartCount": 2, "state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}});
     let objects = [
         merged(workload("StatefulSet"), &undone),
-        merged(crate::objects::revision("StatefulSet", 3), &template),
+        merged(crate::status::objects::revision("StatefulSet", 3), &template),
         pod("StatefulSet", "web-0", 1),
         pod("StatefulSet", "web-1", 1),
         broken_pod("StatefulSet", "web-2", 3, &killed),
@@ -250,7 +250,7 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     let pull = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "x:2: not found"}}});
     let updated = broken_pod("StatefulSet", "web-2", 2, &pull);
     let objects = [vec![objects[0].clone(), updated], others.to_vec()].concat();
-    assert_eq!(cause_ids(&crate::objects::document("StatefulSet", &objects)), ["image-not-found"]);
+    assert_eq!(cause_ids(&crate::status::objects::document("StatefulSet", &objects)), ["image-not-found"]);
 }
 
 /// The controller sets the revision number later, and then another revision replaces it.

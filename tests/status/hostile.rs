@@ -4,7 +4,7 @@ use harness::{Output, Run, merged};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::objects::{NOW, broken_pod, pod, revision, warning, workload};
+use crate::status::objects::{NOW, broken_pod, pod, revision, warning, workload};
 
 /// Any JSON, with known names and values more likely than others.
 fn arbitrary() -> impl Strategy<Value = Value> {

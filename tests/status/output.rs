@@ -3,7 +3,7 @@
 use harness::{Run, data, merged};
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, revision, status, workload};
+use crate::status::objects::{broken_pod, pod, revision, status, workload};
 
 fn crash(message: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 1, "message": message});
@@ -77,7 +77,7 @@ fn long_evidence_wraps_on_a_terminal() {
     assert_eq!(causes(200), format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
     let narrow = causes(16);
     assert!(narrow.starts_with("  ~ web-2-a\n      unschedulable\n"), "the summary is never cut: {narrow}");
-    let off = crate::objects::status("Deployment", &objects, &[]).stderr;
+    let off = crate::status::objects::status("Deployment", &objects, &[]).stderr;
     assert_eq!(off, format!("  ~ web-2-a  unschedulable   \"{message}\"\n"));
 }
 

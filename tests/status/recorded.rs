@@ -3,7 +3,7 @@
 use harness::{Run, data};
 use serde_json::Value;
 
-use crate::objects::cause_ids;
+use crate::status::objects::cause_ids;
 
 /// The documents of every workload of a namespace.
 fn documents(namespace: &str) -> Vec<Value> {

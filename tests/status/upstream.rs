@@ -7,7 +7,7 @@
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{status, workload};
+use crate::status::objects::{status, workload};
 
 /// The output of kubectl 1.36 for a workload with these fields.
 fn compat(kind: &str, changes: &Value) -> (String, String, u8) {

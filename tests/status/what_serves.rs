@@ -3,7 +3,7 @@
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, pod, status, workload};
+use crate::status::objects::{broken_pod, pod, status, workload};
 
 /// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
 fn failed(available: i64) -> Value {

@@ -4,7 +4,7 @@ use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 
-use crate::setup::{changed, replicas_on, run_of};
+use crate::step::setup::{changed, replicas_on, run_of};
 
 /// Steps five pods with a partition of 3 to 100%. The third batch is below the partition, and its check fails.
 async fn run_with_failing_check(on_failure: &str) -> (TestCluster, Key, harness::Output) {

@@ -4,7 +4,7 @@ use harness::Output;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
-use crate::setup::{changed, replicas_on, run_of};
+use crate::step::setup::{changed, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use simcluster::Refusal;
 use simcluster::fault::{Fault, FaultAction, Requests};
 
-use crate::setup::{changed, replicas_on};
+use crate::step::setup::{changed, replicas_on};
 
 /// A refresh is three reads. If one of them fails, the others need not be repeated.
 #[tokio::test(start_paused = true)]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::CONTROLLERREVISIONS;
 
-use crate::setup::{changed, replicas_on, run_of};
+use crate::step::setup::{changed, replicas_on, run_of};
 
 /// Returns the hints in the order of the output.
 fn hints(transcript: &str) -> Vec<&str> {

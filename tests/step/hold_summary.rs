@@ -3,7 +3,7 @@
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 
-use crate::setup::{changed, run_of};
+use crate::step::setup::{changed, run_of};
 
 async fn cluster_after_one_batch() -> TestCluster {
     let (cluster, _) = changed(4, &json!({})).await;

@@ -8,7 +8,7 @@ use simcluster::Verb;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 
-use crate::setup::{changed, run_of};
+use crate::step::setup::{changed, run_of};
 
 async fn run_as_ada(cluster: &TestCluster, args: &str) -> harness::Output {
     let args: Vec<&str> = args.split(' ').collect();

@@ -5,7 +5,7 @@ use harness::{Output, Run};
 use serde_json::json;
 use simcluster::resource::PODS;
 
-use crate::setup::changed;
+use crate::step::setup::changed;
 
 async fn run_on_terminal(cluster: &TestCluster, args: &str, (width, height): (u16, u16)) -> Output {
     let client = kube::Client::new(cluster.sim.service(), "default");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::STATEFULSETS;
 
-use crate::setup::{changed, run_of};
+use crate::step::setup::{changed, run_of};
 
 fn patch(editor: &Editor, patch: &Value) {
     editor.patch(&Key::new(&STATEFULSETS, "default", "db"), patch);

@@ -8,7 +8,7 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 use simcluster::{Key, Verb};
 
-use crate::setup::changed;
+use crate::step::setup::changed;
 
 fn plan(cluster: &TestCluster, key: &Key) -> Value {
     let held = cluster.object(key)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();

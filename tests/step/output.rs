@@ -4,7 +4,7 @@ use harness::Run;
 use harness::test_cluster::{START, TestCluster};
 use serde_json::json;
 
-use crate::setup::{changed, replicas_on, run_of};
+use crate::step::setup::{changed, replicas_on, run_of};
 
 #[tokio::test(start_paused = true)]
 async fn an_update_is_stepped_to_its_end() {

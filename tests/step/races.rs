@@ -10,7 +10,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Verb, object};
 use tokio::time::Instant;
 
-use crate::setup::changed;
+use crate::step::setup::changed;
 
 const HELD: &str = "kubectl-rollout2/held";
 

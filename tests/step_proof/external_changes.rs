@@ -10,7 +10,7 @@ use simcluster::resource::PODS;
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, SimCluster, Store};
 
-use crate::nodes;
+use crate::step_proof::nodes;
 
 /// A change by another client.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, EVENTS, PODS, Resource, STATEFULSETS};
 use simcluster::{Refusal, Verb};
 
-use crate::command::{Batches, Reach, Share, Words};
-use crate::external_changes::Deed;
-use crate::kill_switch::Death;
-use crate::user::Signal;
+use crate::step_proof::command::{Batches, Reach, Share, Words};
+use crate::step_proof::external_changes::Deed;
+use crate::step_proof::kill_switch::Death;
+use crate::step_proof::user::Signal;
 
 /// What is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::external_changes::{Deed, Others, command};
+use crate::step_proof::external_changes::{Deed, Others, command};
 
 /// How many binaries run at once; they mostly wait.
 const TOGETHER: usize = 12;

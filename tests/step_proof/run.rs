@@ -8,11 +8,11 @@ use harness::test_cluster::TestCluster;
 use simcluster::resource::{DAEMONSETS, STATEFULSETS};
 use simcluster::{Controllers, KubeletTiming, Order, SimCluster};
 
-use crate::external_changes::{Deed, Others, command};
-use crate::generator::{Draw, Kind};
-use crate::oracle::judge;
-use crate::timeline::Timeline;
-use crate::user::{Left, Terminal};
+use crate::step_proof::external_changes::{Deed, Others, command};
+use crate::step_proof::generator::{Draw, Kind};
+use crate::step_proof::oracle::judge;
+use crate::step_proof::timeline::Timeline;
+use crate::step_proof::user::{Left, Terminal};
 
 /// No run takes longer, in its own time.
 const LONGEST: Duration = Duration::from_secs(6 * 3600);
@@ -80,6 +80,6 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let mut end = timeline.start.clone();
     timeline.changes.iter().for_each(|change| end.apply(&change.what));
     let mut wrong = judge(&timeline);
-    wrong.extend(crate::schedules::verdict(&draw, left, &timeline, &end).err());
+    wrong.extend(crate::step_proof::schedules::verdict(&draw, left, &timeline, &end).err());
     Played { draw, left, timeline, wrong }
 }

@@ -1,20 +1,20 @@
 //! Seeded runs: every oracle holds at every moment, and the run ends as
 //! the rules say.
 //!
-//! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof seeded` runs more of them, and
+//! `ROLLOUT2_STEPS=10000 cargo test --release --test all step_proof::schedules` runs more of them, and
 //! `ROLLOUT2_STEP_LIST=1` prints a line for each, and
-//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test step_proof one_seed -- --ignored --nocapture`
+//! `ROLLOUT2_STEP_SEED=17 ROLLOUT2_STEP_KIND=daemonset cargo test --test all one_seed -- --ignored --nocapture`
 //! shows one.
 
 use simcluster::Verb;
 
-use crate::command::{Reach, Share};
-use crate::external_changes::Deed;
-use crate::generator::{Draw, Kind};
-use crate::run::{Played, play};
-use crate::timeline::{By, Process, Timeline};
-use crate::user::Left;
-use crate::world::{World, partition};
+use crate::step_proof::command::{Reach, Share};
+use crate::step_proof::external_changes::Deed;
+use crate::step_proof::generator::{Draw, Kind};
+use crate::step_proof::run::{Played, play};
+use crate::step_proof::timeline::{By, Process, Timeline};
+use crate::step_proof::user::Left;
+use crate::step_proof::world::{World, partition};
 
 /// How many runs of each kind a plain `cargo test` makes.
 const RUNS: u64 = 100;

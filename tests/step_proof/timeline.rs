@@ -7,8 +7,8 @@ use serde_json::Value;
 use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
 use simcluster::{RecordedRequest, Route, SimCluster, Verb};
 
-use crate::command::Words;
-use crate::world::{Millis, Pod, World, node_number};
+use crate::step_proof::command::Words;
+use crate::step_proof::world::{Millis, Pod, World, node_number};
 
 /// Who made a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

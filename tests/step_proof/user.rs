@@ -11,11 +11,11 @@ use simcluster::{Key, User};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::command::Words;
-use crate::external_changes::command;
-use crate::generator::Draw;
-use crate::kill_switch::{Death, Mortal};
-use crate::timeline::Process;
+use crate::step_proof::command::Words;
+use crate::step_proof::external_changes::command;
+use crate::step_proof::generator::Draw;
+use crate::step_proof::kill_switch::{Death, Mortal};
+use crate::step_proof::timeline::Process;
 
 /// The maximum number of commands in one run.
 const PATIENCE: usize = 80;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use crate::command::SETTLING;
+use crate::step_proof::command::SETTLING;
 
 /// Milliseconds since the epoch.
 pub(crate) type Millis = i64;

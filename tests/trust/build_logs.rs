@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::setup::{NAMESPACE, cluster, shop};
+use crate::trust::setup::{NAMESPACE, cluster, shop};
 
 /// Workflow commands of GitHub Actions, GitLab, Azure Pipelines and `TeamCity`.
 const COMMANDS: &str =

@@ -2,13 +2,13 @@
 //!
 //! A new verb needs command lines here and in `secret_values.rs`, and its name beside every field that it prints in
 //! `printed_fields.rs`; tests fail until then. The annotation of a plan and the output of a check are tested in
-//! [`other_sources`](crate::other_sources).
+//! [`other_sources`](crate::trust::other_sources).
 
 use harness::{Output, Run};
 use simcluster::SimCluster;
 
-use crate::escape_detector;
-use crate::setup::{NAMESPACE, verbs};
+use crate::trust::escape_detector;
+use crate::trust::setup::{NAMESPACE, verbs};
 
 /// The kind of an output, which decides what is safe in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Puts a hostile text into each field of each object, and runs every verb.
 //!
 //! The fields are those of the recorded objects, so fields that the program prints in the future are covered too.
-//! [`printed_fields`](crate::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
+//! [`printed_fields`](crate::trust::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
 //! field is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::{COMMANDS, Origin, OutputFormat, StreamKind};
-use crate::escape_detector::{self, MARK};
-use crate::printed_commands;
-use crate::printed_fields::SHOWN;
-use crate::setup::{cluster, shop, trouble};
+use crate::trust::commands::{COMMANDS, Origin, OutputFormat, StreamKind};
+use crate::trust::escape_detector::{self, MARK};
+use crate::trust::printed_commands;
+use crate::trust::printed_fields::SHOWN;
+use crate::trust::setup::{cluster, shop, trouble};
 use serde_json::Value;
 
 /// The names of maps with arbitrary keys.

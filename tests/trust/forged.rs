@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
 use simcluster::{Key, RecordedRequest, Resource, object};
 
-use crate::files;
+use crate::trust::files;
 
 const HELD: &str = "kubectl-rollout2/held";
 

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
-use crate::commands::Origin;
-use crate::commands::{OutputFormat, StreamKind};
-use crate::escape_detector::{self, MARK};
-use crate::files::file;
-use crate::setup::{cluster, shop, trouble};
+use crate::trust::commands::Origin;
+use crate::trust::commands::{OutputFormat, StreamKind};
+use crate::trust::escape_detector::{self, MARK};
+use crate::trust::files::file;
+use crate::trust::setup::{cluster, shop, trouble};
 
 /// A text with a mark and terminal controls.
 fn hostile() -> String {

@@ -2,8 +2,8 @@
 
 use rollout2::cli::definition;
 
-use crate::commands::{COMMANDS, OutputFormat};
-use crate::setup::{NAMESPACE, cluster, shop, trouble};
+use crate::trust::commands::{COMMANDS, OutputFormat};
+use crate::trust::setup::{NAMESPACE, cluster, shop, trouble};
 use serde_json::Value;
 
 /// The beginning of each command that the program prints.

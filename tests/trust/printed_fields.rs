@@ -1,6 +1,6 @@
 //! The fields whose text is printed, and the verbs that print them.
 //!
-//! A path that ends with a dot covers all fields below it. [`other_sources`](crate::other_sources) covers sources of
+//! A path that ends with a dot covers all fields below it. [`other_sources`](crate::trust::other_sources) covers sources of
 //! text other than objects.
 
 /// Field paths, and the verbs that print the field.

@@ -7,7 +7,7 @@ use simcluster::SimCluster;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
-use crate::setup::{NAMESPACE, cluster, trouble, verbs};
+use crate::trust::setup::{NAMESPACE, cluster, trouble, verbs};
 
 /// The text in every secret value.
 const SECRET: &str = "hunter2";

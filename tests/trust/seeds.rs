@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::fuzz;
+use crate::trust::fuzz;
 
 fn replay(target: &str, one: fn(&[u8])) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
@@ -61,7 +61,7 @@ fn annotations() {
 type FuzzTarget = (&'static str, fn(&[u8]));
 
 /// Searches with changed seeds for `ROLLOUT2_FUZZ_SECONDS` seconds, for machines without `cargo fuzz`:
-/// `cargo test --locked --test trust -- --ignored --nocapture changed_seeds`.
+/// `cargo test --locked --test all -- --ignored --nocapture changed_seeds`.
 #[test]
 #[ignore = "runs for as long as ROLLOUT2_FUZZ_SECONDS says"]
 #[expect(clippy::print_stderr, reason = "a long run by hand reports what it did")]

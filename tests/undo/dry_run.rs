@@ -3,7 +3,7 @@
 use harness::{Output, Run, data};
 use serde_json::Value;
 
-use crate::undo;
+use crate::undo::undo;
 
 fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
     undo(namespace, args).arg("--dry-run=client").run()

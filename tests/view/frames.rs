@@ -4,8 +4,8 @@ use rollout2::model::follow::Follower;
 use rollout2::render::drawn_frame::drawing;
 use rollout2::world::Terminal;
 
-use crate::emulator::Emulator;
-use crate::objects::{RolloutFixture, crashing, follower, frame, frame_with, starting, without_image};
+use crate::view::emulator::Emulator;
+use crate::view::objects::{RolloutFixture, crashing, follower, frame, frame_with, starting, without_image};
 
 const SIZES: [Terminal; 3] = [
     Terminal { width: 80, height: 24 },

@@ -6,7 +6,7 @@ use rollout2::render::frame::{Frame, FrameLine};
 use rollout2::render::style::Style;
 use rollout2::world::Terminal;
 
-use crate::emulator::Emulator;
+use crate::view::emulator::Emulator;
 
 /// The content of the terminal before the program starts.
 const BEFORE: &str = "$ make release\nreleased\n";

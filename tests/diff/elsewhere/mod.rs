@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
-use crate::{changes_in, web};
+use crate::diff::{changes_in, web};
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 

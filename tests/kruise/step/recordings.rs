@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recording::Step;
+use crate::kruise::recording::Step;
 
 /// The batches have exactly the outdated pods that the partition of the user releases, as the controller counts them.
 #[test]

@@ -7,7 +7,7 @@ use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Resource, Verb};
 
 use super::{agent, db, edit, messages, object, run, web};
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 /// Returns a fault that lets another client change an object just before the request arrives.
 fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {

@@ -5,7 +5,7 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::{Protocols, Refusal, Verb};
 
 use super::{messages, object, patches, run, web};
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 #[tokio::test]
 async fn each_refusal_has_its_own_message() {

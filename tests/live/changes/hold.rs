@@ -7,7 +7,7 @@ use simcluster::rules::{Author, Deletion};
 use simcluster::{Refusal, Verb};
 
 use super::{agent, db, edit, object, observe, patches, run, web};
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 #[tokio::test]
 async fn resume_restores_the_fields_before_the_pause() {

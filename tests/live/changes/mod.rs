@@ -12,7 +12,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::store::Store;
 use simcluster::{Key, SimCluster};
 
-use crate::setup::TestServer;
+use crate::live::setup::TestServer;
 
 pub(crate) fn web() -> Key {
     Key::new(&DEPLOYMENTS, "shop", "web")

@@ -7,7 +7,7 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Rule, User, Verb};
 
 use super::{agent, db, edit, messages, object, observe, observe_in, patches, run, web};
-use crate::setup::{TestServer, run_with};
+use crate::live::setup::{TestServer, run_with};
 
 #[tokio::test]
 async fn an_undo_is_three_reads_and_one_guarded_patch() {

@@ -4,7 +4,7 @@ use harness::merged;
 use serde_json::json;
 
 use super::{crashed, of_container, only, waiting};
-use crate::objects::{broken_pod, document, warning, workload};
+use crate::status::objects::{broken_pod, document, warning, workload};
 
 /// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. The text after `ErrImagePull: `
 /// comes from the container runtime; see `runtime_messages`.
@@ -177,7 +177,7 @@ fn an_oom_kill_shows_the_memory_limit() {
         {"name": "app", "image": "x:3", "resources": {"limits": {"memory": "64Mi"}}},
     ]}}}});
     let workload = merged(workload("Deployment"), &limits);
-    let revision = merged(crate::objects::revision("Deployment", 3), &limits);
+    let revision = merged(crate::status::objects::revision("Deployment", 3), &limits);
     let pod = broken_pod("Deployment", "web-3-a", 3, &crashed("OOMKilled", 137, ""));
     assert_eq!(
         only(&document("Deployment", &[workload, revision, pod])).2,

@@ -9,7 +9,7 @@ mod reporting;
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::objects::{broken_pod, document, workload};
+use crate::status::objects::{broken_pod, document, workload};
 
 /// Returns the status of a Deployment whose only updated pod has this container status.
 fn of_container(container: &Value) -> Value {

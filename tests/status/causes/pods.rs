@@ -5,7 +5,7 @@ use harness::merged;
 use serde_json::json;
 
 use super::{of_container, only, waiting};
-use crate::objects::{broken_pod, cause_ids, document, warning, workload};
+use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};
 
 /// kube-scheduler: `framework/plugins/{nodeaffinity,noderesources,volumebinding,schedulinggates}`; API
 /// server: `pkg/registry/core/pod/strategy.go` for the gates.
@@ -153,7 +153,7 @@ fn unreachable_nodes_are_distinguished() {
         {"type": "Ready", "status": "False", "lastTransitionTime": "2026-11-20T13:50:00Z"},
         {"type": "ContainersReady", "status": "True"},
     ]}});
-    let silent = merged(crate::objects::pod("DaemonSet", "web-a", 1), &silent);
+    let silent = merged(crate::status::objects::pod("DaemonSet", "web-a", 1), &silent);
     let bad = waiting("ErrImagePull", "docker.io/library/x:2: not found");
     let objects = [workload("DaemonSet"), silent, broken_pod("DaemonSet", "web-b", 2, &bad)];
     let document = document("DaemonSet", &objects);
@@ -180,7 +180,7 @@ fn pods_that_outlive_their_grace_period_are_reported() {
             Some("stuck terminating, node node-1 does not answer"),
         ),
     ] {
-        let pod = merged(crate::objects::pod("Deployment", "web-1-a", 1), &changes);
+        let pod = merged(crate::status::objects::pod("Deployment", "web-1-a", 1), &changes);
         let pod = merged(pod, &json!({"metadata": {"deletionTimestamp": deletion_deadline}}));
         let document = document("Deployment", &[workload("Deployment"), pod]);
         let found = document["causes"].as_array().unwrap().first();
@@ -196,7 +196,7 @@ fn a_pod_that_outlives_its_grace_period_has_one_cause() {
         [("2026-11-20T14:00:10Z", "old-pods-terminating"), ("2026-11-20T13:59:29Z", "stuck-terminating")]
     {
         let changes = json!({"metadata": {"deletionTimestamp": deadline, "deletionGracePeriodSeconds": 30}});
-        let pod = merged(crate::objects::pod("StatefulSet", "web-2", 1), &changes);
+        let pod = merged(crate::status::objects::pod("StatefulSet", "web-2", 1), &changes);
         assert_eq!(cause_ids(&document("StatefulSet", &[workload("StatefulSet"), pod])), [cause]);
     }
 }

@@ -4,7 +4,7 @@ use harness::merged;
 use serde_json::{Value, json};
 
 use super::{crashed, of_container, only};
-use crate::objects::{broken_pod, cause_ids, document, warning, workload};
+use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};
 
 /// kubelet: `pkg/kubelet/prober/prober.go`.
 #[test]
@@ -16,7 +16,7 @@ fn failed_probes_are_reported() {
     let rollout = |since: &str, container: Value, message: &str| {
         let running = json!({"state": {"running": {"startedAt": since}}});
         let pod = broken_pod("Deployment", "web-3-a", 3, &merged(running, &container));
-        let revision = merged(crate::objects::revision("Deployment", 3), &probes);
+        let revision = merged(crate::status::objects::revision("Deployment", 3), &probes);
         document(
             "Deployment",
             &[

@@ -4,7 +4,7 @@ use harness::merged;
 use serde_json::json;
 
 use super::only;
-use crate::objects::{cause_ids, document, warning, workload};
+use crate::status::objects::{cause_ids, document, warning, workload};
 
 /// API server: `plugin/pkg/admission/resourcequota` and `webhook/errors/statuserror.go`; Pod Security. The
 /// controllers report it in a condition of the ReplicaSet, or in Events (`pkg/controller/controller_utils.go`,
@@ -36,7 +36,7 @@ fn rejected_pods_are_reported() {
             json!({"metadata": {"name": "web-3", "uid": "r3"}, "status": {"conditions": [failure]}});
         let template =
             json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3"}]}}}});
-        let replica_set = merged(merged(crate::objects::revision("Deployment", 3), &template), &replica_set);
+        let replica_set = merged(merged(crate::status::objects::revision("Deployment", 3), &template), &replica_set);
         let deployment = merged(workload("Deployment"), &template);
         let status = document("Deployment", &[deployment, replica_set]);
         assert_eq!(only(&status), expected);

@@ -4,7 +4,7 @@ use harness::merged;
 use serde_json::json;
 
 use super::crashed;
-use crate::objects::{broken_pod, cause_ids, document, status, workload};
+use crate::status::objects::{broken_pod, cause_ids, document, status, workload};
 
 #[test]
 fn one_cause_on_many_pods_is_one_line() {
@@ -36,7 +36,7 @@ fn secrets_of_the_template_are_masked() {
     let crash = crashed("Error", 1, "cannot log in as app with hunter2 at db://app:s3cr3t@db in prod");
     let objects = [
         merged(workload("Deployment"), &template),
-        merged(crate::objects::revision("Deployment", 3), &template),
+        merged(crate::status::objects::revision("Deployment", 3), &template),
         broken_pod("Deployment", "web-3-a", 3, &crash),
     ];
     let output = status("Deployment", &objects, &[]);

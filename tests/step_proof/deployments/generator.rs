@@ -6,9 +6,9 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::{Builder, Resource, SimCluster, Verb};
 
 use super::oracle;
-use crate::external_changes::Deed;
-use crate::seeded::draw::{Draw, Kind, signed};
-use crate::seeded::history::Moment;
+use crate::step_proof::external_changes::Deed;
+use crate::step_proof::seeded::draw::{Draw, Kind, signed};
+use crate::step_proof::seeded::history::Moment;
 
 /// The kind of these runs.
 #[derive(Clone, Copy, Debug)]

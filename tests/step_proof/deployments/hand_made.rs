@@ -7,10 +7,10 @@ use simcluster::Verb;
 
 use super::generator::Deployment;
 use super::oracle::{check_write, judge};
-use crate::kill_switch::Death;
-use crate::seeded::history::By;
-use crate::seeded::oracle::verdict;
-use crate::seeded::story::{self, pod};
+use crate::step_proof::kill_switch::Death;
+use crate::step_proof::seeded::history::By;
+use crate::step_proof::seeded::oracle::verdict;
+use crate::step_proof::seeded::story::{self, pod};
 
 type Story = story::Story<Deployment>;
 

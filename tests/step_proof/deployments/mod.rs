@@ -1,8 +1,8 @@
 //! Deployments: seeded runs with an oracle of their own.
 //!
-//! `ROLLOUT2_STEPS=10000 cargo test --release --test step_proof deployments` runs more of them,
+//! `ROLLOUT2_STEPS=10000 cargo test --release --test all step_proof::deployments` runs more of them,
 //! `ROLLOUT2_STEP_LIST=1` shows every wrong one, and
-//! `ROLLOUT2_STEP_SEED=17 cargo test --test step_proof one_deployment -- --ignored --nocapture` shows one.
+//! `ROLLOUT2_STEP_SEED=17 cargo test --test all one_deployment -- --ignored --nocapture` shows one.
 
 mod generator;
 mod hand_made;
@@ -10,7 +10,7 @@ mod oracle;
 
 use generator::Deployment;
 
-use crate::seeded::{run_half, show};
+use crate::step_proof::seeded::{run_half, show};
 
 /// How many runs a plain `cargo test` makes.
 const RUNS: u64 = 100;

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 use simcluster::Verb;
 
 use super::generator::Deployment;
-use crate::seeded::history::{By, Moment, OWN, count};
-use crate::seeded::oracle::{self, check_least, end_of_batch, resolved};
-use crate::world::Millis;
+use crate::step_proof::seeded::history::{By, Moment, OWN, count};
+use crate::step_proof::seeded::oracle::{self, check_least, end_of_batch, resolved};
+use crate::step_proof::world::Millis;
 
-type Draw = crate::seeded::draw::Draw<Deployment>;
+type Draw = crate::step_proof::seeded::draw::Draw<Deployment>;
 
 /// What is tested before each change.
 const TESTED: [&str; 7] = [

@@ -6,9 +6,9 @@ use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS
 use simcluster::{Builder, Resource, SimCluster, Verb};
 
 use super::oracle;
-use crate::external_changes::Deed;
-use crate::seeded::draw::{Draw, Kind, signed};
-use crate::seeded::history::Moment;
+use crate::step_proof::external_changes::Deed;
+use crate::step_proof::seeded::draw::{Draw, Kind, signed};
+use crate::step_proof::seeded::history::Moment;
 
 /// A kind of OpenKruise.
 #[expect(clippy::enum_variant_names, reason = "these are the names of the kinds")]

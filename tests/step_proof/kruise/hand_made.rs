@@ -7,10 +7,10 @@ use simcluster::Verb;
 
 use super::generator::Kruise;
 use super::oracle::{check_write, judge};
-use crate::command::Share;
-use crate::seeded::history::By;
-use crate::seeded::story::{self, pod};
-use crate::world::Pod;
+use crate::step_proof::command::Share;
+use crate::step_proof::seeded::history::By;
+use crate::step_proof::seeded::story::{self, pod};
+use crate::step_proof::world::Pod;
 
 type Story = story::Story<Kruise>;
 

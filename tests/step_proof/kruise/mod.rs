@@ -1,8 +1,8 @@
 //! The kinds of OpenKruise: seeded runs with an oracle of their own.
 //!
-//! `ROLLOUT2_STEPS=3000 cargo test --release --test step_proof kruise` runs more of them,
+//! `ROLLOUT2_STEPS=3000 cargo test --release --test all step_proof::kruise` runs more of them,
 //! `ROLLOUT2_STEP_LIST=1` shows every wrong one, and
-//! `ROLLOUT2_STEP_KIND=0 ROLLOUT2_STEP_SEED=17 cargo test --test step_proof one_of_kruise -- --ignored --nocapture`
+//! `ROLLOUT2_STEP_KIND=0 ROLLOUT2_STEP_SEED=17 cargo test --test all one_of_kruise -- --ignored --nocapture`
 //! shows one.
 
 mod generator;
@@ -11,7 +11,7 @@ mod oracle;
 
 use generator::Kruise;
 
-use crate::seeded::{run_half, show};
+use crate::step_proof::seeded::{run_half, show};
 
 /// How many runs of each kind a plain `cargo test` makes.
 const RUNS: u64 = 100;

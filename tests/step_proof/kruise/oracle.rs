@@ -6,12 +6,12 @@ use serde_json::Value;
 use simcluster::Verb;
 
 use super::generator::Kruise;
-use crate::command::Share;
-use crate::seeded::history::{By, Moment, count};
-use crate::seeded::oracle::{self, check_least, end_of_batch, resolved};
-use crate::world::{Millis, Pod};
+use crate::step_proof::command::Share;
+use crate::step_proof::seeded::history::{By, Moment, count};
+use crate::step_proof::seeded::oracle::{self, check_least, end_of_batch, resolved};
+use crate::step_proof::world::{Millis, Pod};
 
-type Draw = crate::seeded::draw::Draw<Kruise>;
+type Draw = crate::step_proof::seeded::draw::Draw<Kruise>;
 
 /// What is tested before each change.
 const TESTED: [&str; 4] = [

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
-use crate::command::{Batches, Reach};
-use crate::timeline::{Process, What};
-use crate::world::{Millis, World, partition};
+use crate::step_proof::command::{Batches, Reach};
+use crate::step_proof::timeline::{Process, What};
+use crate::step_proof::world::{Millis, World, partition};
 
 #[derive(Default)]
 pub(super) struct BatchOrder {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Oracle, Scene};
-use crate::timeline::Process;
-use crate::world::{Millis, World};
+use crate::step_proof::timeline::Process;
+use crate::step_proof::world::{Millis, World};
 
 const LASTS: Millis = 60_000;
 

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use super::{Oracle, Scene};
-use crate::timeline::{By, What};
-use crate::world::World;
+use crate::step_proof::timeline::{By, What};
+use crate::step_proof::world::World;
 
 #[derive(Default)]
 pub(super) struct MaxUnavailable {

@@ -10,9 +10,9 @@ mod strategy;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::command::{Pace, Words};
-use crate::timeline::{By, Change, Process, Timeline};
-use crate::world::{Millis, World};
+use crate::step_proof::command::{Pace, Words};
+use crate::step_proof::timeline::{By, Change, Process, Timeline};
+use crate::step_proof::world::{Millis, World};
 
 /// One change, what was there before and after it, and the options of its process.
 pub(crate) struct Scene<'a> {
@@ -48,7 +48,7 @@ impl Scene<'_> {
     /// The process of ours that wrote the set.
     pub(crate) fn writer(&self) -> Option<usize> {
         match (self.change.by, &self.change.what) {
-            (By::Process(process), crate::timeline::What::Set(_)) => Some(process),
+            (By::Process(process), crate::step_proof::timeline::What::Set(_)) => Some(process),
             _ => None,
         }
     }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
-use crate::command::Batches;
-use crate::world::{Millis, World, node_number};
+use crate::step_proof::command::Batches;
+use crate::step_proof::world::{Millis, World, node_number};
 
 #[derive(Default)]
 pub(super) struct Nodes {
@@ -179,7 +179,7 @@ fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
 
 /// No process deletes a pod of the new revision while a plan releases that revision.
 fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
-    let (Some(process), crate::timeline::What::Pod(name, after)) = (scene.process(), &scene.change.what)
+    let (Some(process), crate::step_proof::timeline::What::Pod(name, after)) = (scene.process(), &scene.change.what)
     else {
         return Ok(());
     };

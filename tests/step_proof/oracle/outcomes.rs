@@ -1,8 +1,8 @@
 //! The exit code of a process is true when the process ends.
 
 use super::{Oracle, Scene};
-use crate::timeline::Process;
-use crate::world::World;
+use crate::step_proof::timeline::Process;
+use crate::step_proof::world::World;
 
 #[derive(Default)]
 pub(super) struct Outcomes {

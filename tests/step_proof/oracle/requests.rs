@@ -4,7 +4,7 @@
 use serde_json::Value;
 use simcluster::Verb;
 
-use crate::timeline::{Asked, Timeline};
+use crate::step_proof::timeline::{Asked, Timeline};
 
 /// The paths that a write must test. If a map on the path is absent, its absence must be tested.
 const TESTED: [&str; 4] = [

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
-use crate::timeline::By;
+use crate::step_proof::timeline::By;
 
 #[derive(Default)]
 pub(super) struct Strategies {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::History;
-use crate::command::{Batches, Share, Words};
-use crate::oracle::judge;
-use crate::timeline::{By, What};
+use crate::step_proof::command::{Batches, Share, Words};
+use crate::step_proof::oracle::judge;
+use crate::step_proof::timeline::{By, What};
 
 impl History {
     /// Stepped by two, zone by zone, with a soak of 30 seconds.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::command::Words;
-use crate::oracle::judge;
-use crate::timeline::{By, Change, Process, Timeline, What};
-use crate::world::{Millis, Pod, World};
+use crate::step_proof::command::Words;
+use crate::step_proof::oracle::judge;
+use crate::step_proof::timeline::{By, Change, Process, Timeline, What};
+use crate::step_proof::world::{Millis, Pod, World};
 
 /// A second of a history.
 const SECOND: Millis = 1000;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{History, lease};
-use crate::command::{Batches, Reach, Share, Words};
-use crate::oracle::judge;
-use crate::timeline::{By, What};
+use crate::step_proof::command::{Batches, Reach, Share, Words};
+use crate::step_proof::oracle::judge;
+use crate::step_proof::timeline::{By, What};
 
 fn strategy(partition: i64) -> Value {
     json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}})

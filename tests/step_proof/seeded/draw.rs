@@ -8,9 +8,9 @@ use serde_json::Value;
 use simcluster::{Builder, Resource, Verb};
 
 use super::history::Moment;
-use crate::command::{Batches, Share};
-use crate::external_changes::Deed;
-use crate::kill_switch::Death;
+use crate::step_proof::command::{Batches, Share};
+use crate::step_proof::external_changes::Deed;
+use crate::step_proof::kill_switch::Death;
 
 /// A kind of workload: how its runs are drawn, and what its oracle says of them.
 pub(crate) trait Kind: Copy + Debug + 'static {

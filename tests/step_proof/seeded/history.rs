@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use simcluster::resource::PODS;
 use simcluster::{Resource, SimCluster};
 
-use crate::world::{Millis, Pod};
+use crate::step_proof::world::{Millis, Pod};
 
 /// The fields of a Deployment's `spec` that a plan replaces.
 pub(crate) const OWN: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];

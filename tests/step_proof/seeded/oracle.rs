@@ -5,8 +5,8 @@ use simcluster::{RecordedRequest, Route, Verb};
 
 use super::draw::{Draw, Kind};
 use super::history::{Moment, count};
-use crate::command::{Batches, Share};
-use crate::world::Millis;
+use crate::step_proof::command::{Batches, Share};
+use crate::step_proof::world::Millis;
 
 /// How old a state may be on which a process decides: the time of its reads.
 const DECIDED_WITHIN: Millis = 3_000;

@@ -10,8 +10,8 @@ use simcluster::{Controllers, Key, KubeletTiming, Order, User};
 use super::draw::{Draw, Kind};
 use super::history::{Moment, history};
 use super::oracle;
-use crate::external_changes::{Deed, Others, command};
-use crate::kill_switch::{Death, Mortal};
+use crate::step_proof::external_changes::{Deed, Others, command};
+use crate::step_proof::kill_switch::{Death, Mortal};
 
 /// More often than this no command is typed.
 const PATIENCE: usize = 40;

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::draw::{Draw, Kind};
 use super::history::{By, Moment};
-use crate::command::{Batches, Share};
-use crate::world::Pod;
+use crate::step_proof::command::{Batches, Share};
+use crate::step_proof::world::Pod;
 
 /// Four pods `NAME-0` to `NAME-3` that are stepped by two, while one may be unavailable.
 pub(crate) struct Story<K> {

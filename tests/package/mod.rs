@@ -1,6 +1,5 @@
 //! The package: the files of a release, and their installation with krew.
 
-#![cfg(unix)] // the scripts are for Unix; archives for Windows are packed there too
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 #![expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 

@@ -1,7 +1,5 @@
 //! `status` and `--wait` against an API server and controllers in the same process, with a simulated clock.
 
-// The futures of whole commands nest deeper than the compiler's default limit.
-#![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod broken_workloads;
