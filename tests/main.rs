@@ -20,6 +20,8 @@ mod papers;
 mod preview;
 mod render;
 mod scenarios;
+mod simulated_api; // here, because in their own package the tests of simcluster would be optimised as it is
+mod simulated_controllers;
 mod status;
 mod step;
 mod step_proof;

@@ -36,7 +36,8 @@ fn rejected_pods_are_reported() {
             json!({"metadata": {"name": "web-3", "uid": "r3"}, "status": {"conditions": [failure]}});
         let template =
             json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:3"}]}}}});
-        let replica_set = merged(merged(crate::status::objects::revision("Deployment", 3), &template), &replica_set);
+        let replica_set =
+            merged(merged(crate::status::objects::revision("Deployment", 3), &template), &replica_set);
         let deployment = merged(workload("Deployment"), &template);
         let status = document("Deployment", &[deployment, replica_set]);
         assert_eq!(only(&status), expected);

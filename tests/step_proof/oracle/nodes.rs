@@ -179,7 +179,8 @@ fn is_soaked(view: &World, node: i64, soak: i64, now: Millis) -> bool {
 
 /// No process deletes a pod of the new revision while a plan releases that revision.
 fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
-    let (Some(process), crate::step_proof::timeline::What::Pod(name, after)) = (scene.process(), &scene.change.what)
+    let (Some(process), crate::step_proof::timeline::What::Pod(name, after)) =
+        (scene.process(), &scene.change.what)
     else {
         return Ok(());
     };

@@ -1,0 +1,19 @@
+//! The controllers of `simcluster`, compared with recordings of a real control plane.
+
+#![expect(clippy::unwrap_used, reason = "a test that unwraps says what it expected")]
+
+mod at_rest;
+mod collection;
+mod daemon_set;
+mod deployment;
+mod disruption;
+mod interleaving;
+mod kruise;
+mod kubelets;
+mod lab;
+mod recorded_nodes;
+mod stateful_set;
+mod trace_daemon_set;
+mod trace_deployment;
+mod trace_held_deployment;
+mod trace_stateful_set;
