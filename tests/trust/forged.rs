@@ -51,14 +51,20 @@ impl SteppedWorkload {
         };
         let other = cluster.editor().create_workload(&DAEMONSETS, "other", &on_delete);
         cluster.advance(30).await;
-        let workload = Self { cluster, key, target, mark: files::file("mark", "").with_file_name("was-run") };
+        let workload = Self { cluster, key, target, mark: mark() };
         workload.cluster.editor().set_image(&other, "app:2.0");
         assert_eq!(workload.run("pause TARGET").await.exit, 0);
         workload.cluster.editor().set_image(&workload.key, "app:2.0");
         workload.cluster.advance(10).await;
         let begun = workload.run("step TARGET --soak 1s").await;
         assert_eq!(begun.exit, 0, "{}", begun.transcript);
+        workload.cluster.stop_controllers();
         workload
+    }
+
+    /// Copies it into a cluster of its own, to be changed.
+    fn copy(&self) -> Self {
+        Self { cluster: self.cluster.copy(), key: self.key.clone(), target: self.target, mark: mark() }
     }
 
     async fn run(&self, args: &str) -> Output {
@@ -154,6 +160,11 @@ impl SteppedWorkload {
     }
 }
 
+/// Returns the path of a file that does not exist.
+fn mark() -> PathBuf {
+    files::file("mark", "").with_file_name("was-run")
+}
+
 /// Returns values that are invalid in every member of a plan.
 fn values(mark: &Path) -> Vec<Value> {
     let command = format!("touch {0}; $(touch {0})", mark.display());
@@ -195,13 +206,13 @@ fn run_paused<T>(work: impl Future<Output = T>) -> T {
 }
 
 async fn forge_each_member(resource: &'static Resource) {
-    let mut all = Vec::new();
-    pointers(&SteppedWorkload::new(resource).await.annotation(), "", &mut all);
+    let (stepped, mut all) = (SteppedWorkload::new(resource).await, Vec::new());
+    pointers(&stepped.annotation(), "", &mut all);
     assert!(all.len() > 10, "{all:?}");
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for pointer in all {
         for index in 0..values(Path::new("")).len() {
-            let workload = SteppedWorkload::new(resource).await;
+            let workload = stepped.copy();
             let mut forged = workload.annotation();
             let value = values(&workload.mark)[index].clone();
             let Some(member) = forged.pointer_mut(&pointer) else { continue };
@@ -251,6 +262,7 @@ fn strategies() -> Vec<(Value, &'static str)> {
 fn an_invalid_forged_strategy_is_refused() {
     run_paused(async {
         for resource in [&STATEFULSETS, &DAEMONSETS] {
+            let stepped = SteppedWorkload::new(resource).await;
             for (strategy, name) in strategies() {
                 for args in [
                     "step TARGET --all --timeout 300s",
@@ -258,7 +270,7 @@ fn an_invalid_forged_strategy_is_refused() {
                     "resume TARGET --release-all",
                     "pause TARGET",
                 ] {
-                    let workload = SteppedWorkload::new(resource).await;
+                    let workload = stepped.copy();
                     let mut forged = workload.annotation();
                     forged["strategy"] = strategy.clone();
                     workload.forge(&forged);
@@ -285,6 +297,7 @@ fn forged_additional_members_have_no_effect() {
     run_paused(async {
         let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
         for resource in [&STATEFULSETS, &DAEMONSETS] {
+            let stepped = SteppedWorkload::new(resource).await;
             for (name, value) in [
                 ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
                 ("check", json!("touch MARK")),
@@ -306,7 +319,7 @@ fn forged_additional_members_have_no_effect() {
             ] {
                 for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
                 {
-                    let workload = SteppedWorkload::new(resource).await;
+                    let workload = stepped.copy();
                     let mut forged = workload.annotation();
                     let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
                     let value: Value = serde_json::from_str(&text).unwrap();

@@ -82,6 +82,16 @@ impl TestCluster {
         Self { sim, controllers }
     }
 
+    /// Starts another cluster with the same objects and the same time, so that a setup is only made once.
+    pub fn copy(&self) -> Self {
+        let (items, now) = self.sim.store(|store| {
+            let items: Vec<Value> = store.all().map(|(_, object)| Value::clone(object)).collect();
+            (items, store.now())
+        });
+        let builder = SimCluster::builder().snapshot(&json!({"items": items})).unwrap();
+        Self::starting_at(now, builder, Controllers::new())
+    }
+
     /// Stops the controllers for the rest of the test.
     pub fn stop_controllers(&self) {
         self.controllers.abort();
