@@ -83,6 +83,7 @@ impl TestCluster {
     }
 
     /// Starts another cluster with the same objects and the same time, so that a setup is only made once.
+    #[must_use]
     pub fn copy(&self) -> Self {
         let (items, now) = self.sim.store(|store| {
             let items: Vec<Value> = store.all().map(|(_, object)| Value::clone(object)).collect();
