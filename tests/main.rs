@@ -1,7 +1,6 @@
 //! The tests of the program, one module for each subject: `cargo test --test all step::hints`.
 //!
-//! They are one binary because the test harness runs binaries one after another. So all processors are busy until the
-//! last test, and the crates below are linked once.
+//! cargo runs test binaries one after another. One binary keeps all processors busy, and is linked once.
 
 // The futures of whole commands nest deeper than the compiler's default limit.
 #![recursion_limit = "256"]
@@ -20,7 +19,7 @@ mod papers;
 mod preview;
 mod render;
 mod scenarios;
-mod simulated_api; // here, because in their own package the tests of simcluster would be optimised as it is
+mod simulated_api; // not in the package of simcluster, whose profile would optimise these tests
 mod simulated_controllers;
 mod status;
 mod step;

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::last_author;
 use crate::model::change::hold::{HoldMethod, step_command};
-use crate::model::change::plan::is_rolling_back;
+use crate::model::change::plan::{PlanRecord, is_rolling_back};
 use crate::model::status::effect::{HeldBy, held_by};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
@@ -96,8 +96,13 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
     std::iter::once(note).chain(hint).collect()
 }
 
-/// Returns the hint with the command that continues or replaces a plan.
+/// Returns the hint to continue a plan, or to replace one for another template.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    command("hint: to continue: {}", [step_command(workload)])
+    let hint = if PlanRecord::in_force(workload).is_none_or(|record| record.is_for(workload)) {
+        "hint: to continue the plan: {}"
+    } else {
+        "hint: to replace the plan, which is for another template: {}"
+    };
+    command(hint, [step_command(workload)])
 }

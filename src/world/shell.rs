@@ -69,11 +69,11 @@ impl ShellCommand {
         let group = ProcessGroup::of(&child);
         let forwarding = ForwardingGuard::default();
         let is_over = Arc::clone(&forwarding.is_over);
-        let listening = spawn_blocking(move || forward_lines(output, &is_over, on_line));
+        let reading = spawn_blocking(move || forward_lines(output, &is_over, on_line));
         let waiting = spawn_blocking(move || wait(child));
         let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
         group.has_ended();
-        let _ = timeout(OUTPUT_GRACE, listening).await; // later output is dropped
+        let _ = timeout(OUTPUT_GRACE, reading).await; // later output is dropped
         Ok(ShellOutcome::Exited(ended??))
     }
 }
@@ -106,7 +106,7 @@ fn forward_lines(mut output: impl Read, is_over: &AtomicBool, on_line: impl Fn(&
     }
 }
 
-/// Stops forwarding when dropped, so that the rest of a long output is not printed after the outcome.
+/// Stops the forwarding of output when dropped, so that the rest of a long output is not printed after the outcome.
 #[derive(Default)]
 struct ForwardingGuard {
     is_over: Arc<AtomicBool>,

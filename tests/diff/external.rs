@@ -2,8 +2,6 @@
 
 #![cfg(unix)]
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use harness::{Output, Run};
@@ -17,8 +15,7 @@ struct DiffProgram(PathBuf);
 impl DiffProgram {
     fn new(name: &str, script: &str) -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        harness::write_script(&path, script);
         Self(path)
     }
 

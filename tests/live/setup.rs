@@ -89,9 +89,8 @@ pub(crate) fn file(name: &str, content: &str) -> PathBuf {
 
 /// Writes a shell script that can be run as a program.
 pub(crate) fn program(name: &str, script: &str) -> PathBuf {
-    let path = file(name, &format!("#!/bin/sh\n{script}"));
-    #[cfg(unix)]
-    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = directory().join(name);
+    harness::write_script(&path, script);
     path
 }
 

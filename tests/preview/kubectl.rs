@@ -189,10 +189,10 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
 
 #[tokio::test]
 async fn a_signal_stops_kubectl_and_the_command() {
-    tokio::join!(is_stopped_by(2, 130), is_stopped_by(15, 143), is_stopped_by(1, 129));
+    tokio::join!(check_signal(2, 130), check_signal(15, 143), check_signal(1, 129));
 }
 
-async fn is_stopped_by(signal: i32, exit: u8) {
+async fn check_signal(signal: i32, exit: u8) {
     let directory = Directory::new();
     let program = directory.program("echo > started; sleep 2; echo > survived");
     let (send, signals) = watch::channel(0);

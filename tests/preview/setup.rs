@@ -65,12 +65,11 @@ impl Directory {
     /// Writes a program that runs `script` in this directory, after it wrote its arguments to `args`.
     pub(crate) fn program(&self, script: &str) -> PathBuf {
         let text = format!(
-            "#!/bin/sh\ncd '{}'\nfor word; do printf '%s\\n' \"$word\"; done >> args\necho >> args\n{script}\n",
+            "cd '{}'\nfor word; do printf '%s\\n' \"$word\"; done >> args\necho >> args\n{script}",
             self.0.display()
         );
-        let path = self.write("kubectl", &text);
-        #[cfg(unix)]
-        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = self.file("kubectl");
+        harness::write_script(&path, &text);
         path
     }
 

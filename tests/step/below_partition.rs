@@ -68,6 +68,22 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_held_rollback_of_another_template_is_replaced() {
+    let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
+    cluster.run("undo statefulset/db").await;
+    cluster.editor().set_image(&db, "app:3.0");
+    let replace = "kubectl rollout2 step statefulset/db -n default --new-plan\n";
+    let status = cluster.run("history statefulset/db").await;
+    assert!(status.stderr.contains(&format!("rolling back, until {replace}")), "{}", status.transcript);
+    let stopped = cluster.run("step statefulset/db").await;
+    assert_eq!(stopped.exit, 5, "{}", stopped.transcript);
+    let hint = format!("hint: to continue with it as it is now: {replace}");
+    assert!(stopped.stderr.contains(&hint), "{}", stopped.transcript);
+    let output = cluster.run("step statefulset/db --new-plan --all").await;
+    assert_eq!((output.exit, replicas_on(&cluster, &db, "app:3.0")), (0, 2), "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
 async fn resume_ends_the_hold_of_a_completed_rollback() {
     let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
     cluster.run("undo statefulset/db").await;

@@ -19,7 +19,7 @@ async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> harness::Output {
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_with_a_check_needs_it_again() {
-    let (cluster, _) = changed(3, &json!({})).await;
+    let (cluster, db) = changed(3, &json!({})).await;
     let output = run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true"]).await;
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
     assert_eq!(hints(&output.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
@@ -34,6 +34,9 @@ async fn a_plan_with_a_check_needs_it_again() {
         "{}",
         failed.transcript
     );
+    cluster.editor().set_image(&db, "app:3.0");
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    assert!(status.stderr.contains(&format!("until {step} --new-plan")), "{}", status.transcript);
 }
 
 #[tokio::test(start_paused = true)]
@@ -71,9 +74,12 @@ async fn a_paused_plan_for_another_template_is_replaced_after_its_resume() {
     let until = format!("paused, until kubectl rollout2 resume statefulset/db -n default && {step}");
     assert!(status.stderr.contains(&until), "{}", status.transcript);
     let resumed = cluster.run("resume statefulset/db").await;
-    assert_eq!(hints(&resumed.transcript), [format!("to continue: {step}")]);
+    assert_eq!(
+        hints(&resumed.transcript),
+        [format!("to replace the plan, which is for another template: {step}")]
+    );
     let output = cluster.run("step statefulset/db --new-plan --all").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!((output.exit, replicas_on(&cluster, &db, "app:3.0")), (0, 3), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,17 +9,17 @@ use simcluster::resource::STATEFULSETS;
 
 use crate::step::setup::{changed, run_of};
 
-fn patch(editor: &Editor, patch: &Value) {
+fn patch_db(editor: &Editor, patch: &Value) {
     editor.patch(&Key::new(&STATEFULSETS, "default", "db"), patch);
 }
 
 fn end_hold(editor: &Editor) {
-    patch(editor, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
+    patch_db(editor, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
 }
 
 /// Overwrites the annotation of the plan, or removes it.
-fn annotate(editor: &Editor, held: &Value) {
-    patch(editor, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": held}}}));
+fn set_annotation(editor: &Editor, held: &Value) {
+    patch_db(editor, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": held}}}));
 }
 
 #[tokio::test(start_paused = true)]
@@ -37,7 +37,7 @@ async fn a_hold_ended_by_another_client_is_reported_as_ended() {
 #[tokio::test(start_paused = true)]
 async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() {
     let (cluster, _) = changed(4, &json!({})).await;
-    cluster.later(20_000, |editor| annotate(editor, &Value::Null));
+    cluster.later(20_000, |editor| set_annotation(editor, &Value::Null));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     let message = "; no plan holds it any more, but its update strategy has partition 3: ";
@@ -54,7 +54,7 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed() {
     let (cluster, _) = changed(4, &json!({})).await;
-    cluster.later(20_000, |editor| annotate(editor, &"{}".into()));
+    cluster.later(20_000, |editor| set_annotation(editor, &"{}".into()));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
     let original =

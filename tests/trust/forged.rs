@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::test_cluster::{START, TestCluster};
+use harness::test_cluster::{START, SavedCluster, TestCluster};
 use harness::{Output, Run};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
@@ -39,7 +39,14 @@ struct SteppedWorkload {
     mark: PathBuf,
 }
 
-impl SteppedWorkload {
+/// A stepped workload, to start any number of clusters with it.
+struct SavedWorkload {
+    cluster: SavedCluster,
+    key: Key,
+    target: &'static str,
+}
+
+impl SavedWorkload {
     async fn new(resource: &'static Resource) -> Self {
         let cluster = TestCluster::new();
         let is_set = resource == &STATEFULSETS;
@@ -51,22 +58,27 @@ impl SteppedWorkload {
         };
         let other = cluster.editor().create_workload(&DAEMONSETS, "other", &on_delete);
         cluster.advance(30).await;
-        let workload = Self { cluster, key, target, mark: mark() };
+        let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
         workload.cluster.editor().set_image(&other, "app:2.0");
         assert_eq!(workload.run("pause TARGET").await.exit, 0);
         workload.cluster.editor().set_image(&workload.key, "app:2.0");
         workload.cluster.advance(10).await;
         let begun = workload.run("step TARGET --soak 1s").await;
         assert_eq!(begun.exit, 0, "{}", begun.transcript);
-        workload.cluster.stop_controllers();
-        workload
+        Self { cluster: workload.cluster.saved(), key: workload.key, target }
     }
 
-    /// Copies it into a cluster of its own, to be changed.
-    fn copy(&self) -> Self {
-        Self { cluster: self.cluster.copy(), key: self.key.clone(), target: self.target, mark: mark() }
+    fn start(&self) -> SteppedWorkload {
+        SteppedWorkload {
+            cluster: self.cluster.start(),
+            key: self.key.clone(),
+            target: self.target,
+            mark: unused_path(),
+        }
     }
+}
 
+impl SteppedWorkload {
     async fn run(&self, args: &str) -> Output {
         let client = kube::Client::new(self.cluster.sim.service_for("admin"), "default");
         let args = args.replace("TARGET", self.target);
@@ -160,8 +172,8 @@ impl SteppedWorkload {
     }
 }
 
-/// Returns the path of a file that does not exist.
-fn mark() -> PathBuf {
+/// Creates a directory, and returns the path of a missing file in it.
+fn unused_path() -> PathBuf {
     files::file("mark", "").with_file_name("was-run")
 }
 
@@ -206,13 +218,13 @@ fn run_paused<T>(work: impl Future<Output = T>) -> T {
 }
 
 async fn forge_each_member(resource: &'static Resource) {
-    let (stepped, mut all) = (SteppedWorkload::new(resource).await, Vec::new());
-    pointers(&stepped.annotation(), "", &mut all);
+    let (stepped, mut all) = (SavedWorkload::new(resource).await, Vec::new());
+    pointers(&stepped.start().annotation(), "", &mut all);
     assert!(all.len() > 10, "{all:?}");
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for pointer in all {
         for index in 0..values(Path::new("")).len() {
-            let workload = stepped.copy();
+            let workload = stepped.start();
             let mut forged = workload.annotation();
             let value = values(&workload.mark)[index].clone();
             let Some(member) = forged.pointer_mut(&pointer) else { continue };
@@ -262,7 +274,7 @@ fn strategies() -> Vec<(Value, &'static str)> {
 fn an_invalid_forged_strategy_is_refused() {
     run_paused(async {
         for resource in [&STATEFULSETS, &DAEMONSETS] {
-            let stepped = SteppedWorkload::new(resource).await;
+            let stepped = SavedWorkload::new(resource).await;
             for (strategy, name) in strategies() {
                 for args in [
                     "step TARGET --all --timeout 300s",
@@ -270,7 +282,7 @@ fn an_invalid_forged_strategy_is_refused() {
                     "resume TARGET --release-all",
                     "pause TARGET",
                 ] {
-                    let workload = stepped.copy();
+                    let workload = stepped.start();
                     let mut forged = workload.annotation();
                     forged["strategy"] = strategy.clone();
                     workload.forge(&forged);
@@ -297,7 +309,7 @@ fn forged_additional_members_have_no_effect() {
     run_paused(async {
         let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
         for resource in [&STATEFULSETS, &DAEMONSETS] {
-            let stepped = SteppedWorkload::new(resource).await;
+            let stepped = SavedWorkload::new(resource).await;
             for (name, value) in [
                 ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
                 ("check", json!("touch MARK")),
@@ -319,7 +331,7 @@ fn forged_additional_members_have_no_effect() {
             ] {
                 for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
                 {
-                    let workload = stepped.copy();
+                    let workload = stepped.start();
                     let mut forged = workload.annotation();
                     let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
                     let value: Value = serde_json::from_str(&text).unwrap();

@@ -352,9 +352,8 @@ async fn messages_of_kubectl_are_escaped() {
         let script = script
             .replace("MESSAGE", &message.display().to_string())
             .replace("MANIFEST", &manifest.display().to_string());
-        let program = file("kubectl", &format!("#!/bin/sh\n{script}\n"));
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(&program, executable).unwrap();
+        let program = message.with_file_name("kubectl");
+        harness::write_script(&program, &script);
         let cluster = cluster(&shop(), "out of luck");
         for to in [StreamKind::Pipe, StreamKind::Terminal] {
             let run = Run::of(["preview", "-f", "Cargo.toml"])

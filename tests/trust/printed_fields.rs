@@ -8,7 +8,7 @@ pub(crate) const SHOWN: &[(&str, &str)] = &[
     ("Event.metadata.namespace", "diff history list status step undo"),
     ("Pod.metadata.name", "preview restart status undo"),
     ("Pod.metadata.namespace", "diff history list status step undo"),
-    ("Pod.spec.nodeName", "preview restart step undo"),
+    ("Pod.spec.nodeName", "preview step undo"),
     ("Pod.status.conditions[].message", "status"),
     ("Pod.status.containerStatuses[].image", "status"),
     ("Pod.status.containerStatuses[].name", "status"),

@@ -81,12 +81,12 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                     roll_back(workload, view),
                 ];
             }
-            let again = match is_held(workload) {
-                true => "to continue with it as it is now: {}",
-                false if keeps_every_outdated_pod(workload) => {
-                    "to step the pods below its partition too: {} --to 100%"
-                }
-                false => "to hold it again: {}",
+            let again = if is_held(workload) {
+                "to continue with it as it is now: {}"
+            } else if keeps_every_outdated_pod(workload) {
+                "to step the pods below its partition too: {} --to 100%"
+            } else {
+                "to hold it again: {}"
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
             if is_annotation_lost(workload) {

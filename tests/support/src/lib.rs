@@ -18,6 +18,7 @@ mod recorded;
 pub mod replay;
 mod run;
 pub mod schema;
+mod script;
 pub mod terminal;
 pub mod test_cluster;
 
@@ -25,4 +26,5 @@ pub use cluster_state::{ends, is_ready};
 pub use merge::merged;
 pub use recorded::{Recorded, data};
 pub use run::{Output, Run, ignores_sighup};
+pub use script::write_script;
 pub use test_cluster::TestCluster;

@@ -37,6 +37,21 @@ pub struct TestCluster {
     controllers: JoinHandle<()>,
 }
 
+/// The objects of a cluster at a moment. Users, logs and options of the builder are not saved.
+#[derive(Debug)]
+pub struct SavedCluster {
+    objects: Value,
+    now: Timestamp,
+}
+
+impl SavedCluster {
+    /// Starts a cluster with these objects, at this time.
+    pub fn start(&self) -> TestCluster {
+        let builder = SimCluster::builder().snapshot(&self.objects).unwrap();
+        TestCluster::starting_at(self.now, builder, Controllers::new())
+    }
+}
+
 impl Default for TestCluster {
     fn default() -> Self {
         Self::new()
@@ -82,15 +97,12 @@ impl TestCluster {
         Self { sim, controllers }
     }
 
-    /// Starts another cluster with the same objects and the same time, so that a setup is only made once.
-    #[must_use]
-    pub fn copy(&self) -> Self {
-        let (items, now) = self.sim.store(|store| {
+    /// Returns the present objects and time, to start any number of clusters with them.
+    pub fn saved(&self) -> SavedCluster {
+        self.sim.store(|store| {
             let items: Vec<Value> = store.all().map(|(_, object)| Value::clone(object)).collect();
-            (items, store.now())
-        });
-        let builder = SimCluster::builder().snapshot(&json!({"items": items})).unwrap();
-        Self::starting_at(now, builder, Controllers::new())
+            SavedCluster { objects: json!({"items": items}), now: store.now() }
+        })
     }
 
     /// Stops the controllers for the rest of the test.

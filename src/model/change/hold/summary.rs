@@ -49,6 +49,7 @@ impl HoldSummary {
         if !self.is_plan() {
             return format!("held by a pause{by}, until {}", command("kubectl rollout2 resume {}", [target]));
         }
+        let step = step_command(workload);
         let progress = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
             _ if self.is_rolling_back() => "rolling back".to_owned(),
             Some(batch) if batch.done => format!("after batch {}", batch.number),
@@ -57,17 +58,15 @@ impl HoldSummary {
         };
         let next = match &self.lease {
             _ if self.hold.is_paused() => {
-                let resume_and_step = [target, step_command(workload)];
-                format!("paused, until {}", command("kubectl rollout2 resume {} && {}", resume_and_step))
+                format!("paused, until {}", command("kubectl rollout2 resume {} && {}", [target, step]))
             }
             // A lease names its holder. It does not show that the process still runs.
             Some(lease) => {
                 let stepper = lease.by.as_deref().unwrap_or("an unnamed process");
                 let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-                let step = step_command(workload);
                 format!("stepped by {stepper}{since}; if that process no longer runs, continue with {step}")
             }
-            None => format!("until {}", step_command(workload)),
+            None => format!("until {step}"),
         };
         format!("held by a plan of step{by}, {progress}, {next}")
     }
@@ -107,14 +106,15 @@ pub fn hold_words(workload: &Workload) -> Option<String> {
     Some(format!("held by a plan {what}, so that {finishes}"))
 }
 
-/// Returns the command that continues the plan of a workload, starts one, or replaces one for another template. A plan
-/// with a check needs it again; only the user knows the command. A rollback needs neither.
+/// Returns the `step` command for a workload. It replaces the plan in force if that is for another template, and has a
+/// placeholder for the check of the plan, which only the user knows. A rollback runs no check.
 #[must_use]
 pub fn step_command(workload: &Workload) -> Word {
-    let releasing = |record: &PlanRecord| !record.plan.is_rolling_back();
-    let record = PlanRecord::in_force(workload).filter(releasing);
-    let asks = |record: &PlanRecord| (record.plan.pace.check.is_some(), !record.is_for(workload));
-    let command = match record.as_ref().map(asks).unwrap_or_default() {
+    let flags = |record: PlanRecord| {
+        let has_check = record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
+        (has_check, !record.is_for(workload))
+    };
+    let command = match PlanRecord::in_force(workload).map(flags).unwrap_or_default() {
         (false, false) => "kubectl rollout2 step {}",
         (true, false) => "kubectl rollout2 step {} --check '...'",
         (false, true) => "kubectl rollout2 step {} --new-plan",

@@ -98,7 +98,7 @@ impl Hold {
             })
             .collect();
         let patch = json!({"metadata": {"annotations": {HOLD_ANNOTATION: null}}, "spec": spec});
-        Some(merge_command(workload, &patch))
+        Some(patch_command(workload, &patch))
     }
 }
 
@@ -109,10 +109,11 @@ pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> 
     let live = strategy::update_strategy(workload).filter(|_| !plan_fields::are_several(workload))?;
     let member = *workload.kind().strategy.last()?;
     let patch = json!({"spec": {member: merge(live, original)}});
-    Some(merge_command(workload, &patch))
+    Some(patch_command(workload, &patch))
 }
 
-fn merge_command(workload: &Workload, patch: &Value) -> String {
+/// Returns the kubectl command that applies a merge patch.
+fn patch_command(workload: &Workload, patch: &Value) -> String {
     let words = [workload.command_target(), Word::text(&go_json(patch), "PATCH")];
     command("kubectl patch {} --type=merge -p {}", words)
 }
