@@ -2,16 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Output, Run, data};
+use harness::{Output, Run, snapshot};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{SimCluster, Verb, resource};
 use tokio::time::{Duration, Instant};
 
 fn shop() -> SimCluster {
-    let snapshot = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
-    let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
-    SimCluster::builder().snapshot(&snapshot).unwrap().build()
+    SimCluster::builder().snapshot(&snapshot("shop")).unwrap().build()
 }
 
 fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {

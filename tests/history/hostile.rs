@@ -101,9 +101,7 @@ fn a_thousand_revisions_and_a_template_of_a_megabyte() {
 
 #[test]
 fn an_altered_revision_of_a_statefulset_is_marked_and_explained() {
-    let mut snapshot: Value =
-        serde_json::from_str(&std::fs::read_to_string(harness::data().join("shop/snapshot.json")).unwrap())
-            .unwrap();
+    let mut snapshot = harness::snapshot("shop");
     let items = snapshot["items"].as_array_mut().unwrap();
     let altered = items.iter_mut().find(|item| item["metadata"]["name"] == "db-7b668f8c8b").unwrap();
     altered["data"]["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/db:evil".into();

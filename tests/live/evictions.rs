@@ -19,9 +19,8 @@ fn connect_as(cluster: &SimCluster, user: &str) -> Cluster {
 }
 
 fn shop() -> SimCluster {
-    let snapshot = std::fs::read_to_string(harness::data().join("shop/snapshot.json")).unwrap();
     SimCluster::builder()
-        .snapshot(&serde_json::from_str(&snapshot).unwrap())
+        .snapshot(&harness::snapshot("shop"))
         .unwrap()
         .nodes(3)
         .user(User::limited("gina", [Rule::allow(&["list"], &["pods"])]))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Run, data};
+use harness::{Run, snapshot};
 use serde_json::Value;
 use simcluster::{Protocols, Served, ServerCertificate, SimCluster, User};
 
@@ -21,12 +21,12 @@ impl TestServer {
 
     /// Serves the snapshot of a recorded namespace over these protocols only.
     pub(crate) fn over(protocols: Protocols, namespace: &str) -> Self {
-        Self::serving(&recorded(namespace), ServerCertificate::Good, protocols, &[])
+        Self::serving(&snapshot(namespace), ServerCertificate::Good, protocols, &[])
     }
 
     /// Serves the snapshot of a recorded namespace with another server certificate and more users.
     pub(crate) fn with(namespace: &str, certificate: ServerCertificate, users: &[User]) -> Self {
-        Self::serving(&recorded(namespace), certificate, Protocols::default(), users)
+        Self::serving(&snapshot(namespace), certificate, Protocols::default(), users)
     }
 
     /// Serves a cluster with these objects.
@@ -64,11 +64,6 @@ impl TestServer {
     pub(crate) fn lines(&self) -> Vec<String> {
         self.cluster.requests().iter().map(simcluster::RecordedRequest::line).collect()
     }
-}
-
-fn recorded(namespace: &str) -> Value {
-    let snapshot = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
-    serde_json::from_str(&snapshot).unwrap()
 }
 
 /// Returns a run with this kubeconfig.

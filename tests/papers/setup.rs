@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use harness::{Output, Run, data};
+use harness::{Output, Run, snapshot};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
@@ -108,10 +108,7 @@ pub(crate) async fn run_as_user(
 }
 
 fn shop(user: User) -> Builder {
-    static SHOP: LazyLock<Value> = LazyLock::new(|| {
-        let text = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
-        serde_json::from_str(&text).unwrap()
-    });
+    static SHOP: LazyLock<Value> = LazyLock::new(|| snapshot("shop"));
     SimCluster::builder().snapshot(&SHOP).unwrap().user(user)
 }
 

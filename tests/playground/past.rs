@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 use simcluster::patch::Format;
 use simcluster::rules::{Author, Part};
 use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster};
@@ -29,9 +29,7 @@ pub(crate) fn of(namespace: &str) -> Value {
         shop_change.apply(&cluster, namespace);
         controllers.run_for(&cluster, shop_change.then * MINUTE);
     }
-    let items: Vec<Value> =
-        cluster.store(|store| store.all().map(|(_, value)| Value::clone(value)).collect());
-    json!({ "items": items })
+    cluster.store(|store| store.snapshot())
 }
 
 impl ShopChange {

@@ -4,14 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use harness::{Output, Run, data};
+use harness::{Output, Run};
 use serde_json::Value;
 use simcluster::{SimCluster, User};
 
 /// Returns the recorded objects of the shop.
 pub(crate) fn shop() -> Value {
-    let text = fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    harness::snapshot("shop")
 }
 
 /// Returns a recorded workload as the API server would print it after a change.

@@ -1,6 +1,7 @@
 //! Permissions, representations, logs and the journal.
 
-use crate::simulated_api::support::{Answer, app, core, get, patch, read, shop, snapshot};
+use crate::simulated_api::support::{Answer, app, core, get, patch, read, shop};
+use harness::snapshot;
 use http::{Request, header};
 use http_body_util::Empty;
 use serde_json::json;

@@ -1,6 +1,7 @@
 //! Deletions that kubelets or finalizers complete.
 
-use crate::simulated_api::support::{app, core, delete, get, listed, patch, post, shop, snapshot};
+use crate::simulated_api::support::{app, core, delete, get, listed, patch, post, shop};
+use harness::snapshot;
 use serde_json::{Value, json};
 use simcluster::{Finalization, Key, SimCluster, object, resource::PODS};
 

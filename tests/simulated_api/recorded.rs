@@ -1,6 +1,7 @@
 //! The server returns the recorded objects unchanged.
 
-use crate::simulated_api::support::{RECORDED, app, get, patch, snapshot};
+use crate::simulated_api::support::{RECORDED, app, get, patch};
+use harness::snapshot;
 use serde_json::{Value, json};
 use simcluster::{Resource, SimCluster, object};
 

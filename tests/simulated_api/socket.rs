@@ -1,7 +1,8 @@
 //! The socket: TLS, credentials, restarts, and faults from the view of a client.
 
 use crate::simulated_api::support::client::{admin, client, whole};
-use crate::simulated_api::support::{shop, snapshot};
+use crate::simulated_api::support::shop;
+use harness::snapshot;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api, Client,

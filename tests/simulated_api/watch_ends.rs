@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::simulated_api::support::{Watch, app, scale, shop, snapshot};
+use crate::simulated_api::support::{Watch, app, scale, shop};
+use harness::snapshot;
 use serde_json::json;
 use simcluster::{SimCluster, object};
 

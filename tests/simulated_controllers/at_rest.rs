@@ -1,13 +1,8 @@
 //! The recorded objects did not change any more, so a controller that reads them has nothing to write.
 
-use serde_json::Value;
+use harness::snapshot;
 use simcluster::controller::{Controller, Quota, Task, Write};
 use simcluster::{Controllers, Finalization, SimCluster, object};
-
-fn snapshot(namespace: &str) -> Value {
-    let path = harness::data().join(namespace).join("snapshot.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
 
 /// Returns what the controllers would write to a recorded namespace.
 fn wanted_writes(namespace: &str) -> Vec<String> {

@@ -180,8 +180,7 @@ fn min_ready_seconds_delay_the_next_pod() {
 /// The names of the recorded revisions follow from their data, byte for byte.
 #[test]
 fn revisions_have_kubernetes_names() {
-    let recorded = std::fs::read_to_string(harness::data().join("shop/snapshot.json")).unwrap();
-    let recorded: Value = serde_json::from_str(&recorded).unwrap();
+    let recorded = harness::snapshot("shop");
     let items = object::list(&recorded, &["items"]);
     let live = items.iter().find(|item| item["kind"] == "StatefulSet").unwrap();
     let theirs = object::text(live, &["status", "updateRevision"]);

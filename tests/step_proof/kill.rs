@@ -149,12 +149,6 @@ fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
     tokio::task::LocalSet::new().block_on(&runtime, play())
 }
 
-fn objects(cluster: &SimCluster) -> Value {
-    let items: Vec<Value> =
-        cluster.store(|store| store.all().map(|(_, value)| Value::clone(value)).collect());
-    json!({"items": items})
-}
-
 async fn step(cluster: &TestCluster, target: &str, words: &str) -> Output {
     let words = format!("step {target} {words}");
     let client = kube::Client::new(cluster.sim.service(), "default");
@@ -215,7 +209,7 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     child.kill().await.unwrap();
     controllers.abort();
     let was_writing = cluster.requests()[at].method != "GET";
-    let (left, now) = (objects(&cluster), cluster.store(|store| store.now()));
+    let (left, now) = cluster.store(|store| (store.snapshot(), store.now()));
     let ends = move || {
         in_paused_time(async || {
             let builder = SimCluster::builder().snapshot(&left).unwrap();
@@ -238,7 +232,7 @@ fn survives(scenario: Scenario) {
     let (start, expected) = in_paused_time(async || {
         let cluster = TestCluster::without_managed_fields(Controllers::new());
         paused(scenario, &cluster).await;
-        let start = objects(&cluster.sim);
+        let start = cluster.sim.store(|store| store.snapshot());
         let output = step(&cluster, &scenario.workload.target(), scenario.words).await;
         assert_eq!(output.exit, scenario.exit, "{}", output.transcript);
         (start, Left::of(&cluster.sim, &scenario.workload.key()))

@@ -1,7 +1,7 @@
 //! Credentials: tokens, passwords, keys, certificates, plugin output and proxy passwords. No `-v` level prints
 //! one, on success or on failure.
 
-use harness::{Run, data};
+use harness::Run;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Served, SimCluster};
@@ -14,9 +14,7 @@ const SECRET: &str = "s3same";
 const ENCODED: &str = "czNzYW1l";
 
 fn served() -> (SimCluster, Served) {
-    let snapshot = std::fs::read_to_string(data().join("shop/snapshot.json")).unwrap();
-    let snapshot: Value = serde_json::from_str(&snapshot).unwrap();
-    let cluster = SimCluster::builder().snapshot(&snapshot).unwrap().build();
+    let cluster = SimCluster::builder().snapshot(&harness::snapshot("shop")).unwrap().build();
     cluster.users(|users| users.grant_token(SECRET, "admin", None));
     let served = cluster.serve().unwrap();
     (cluster, served)

@@ -1,6 +1,6 @@
 //! Test objects: workloads of every kind, healthy, crashing and held, with pods, revisions and events.
 
-use harness::data;
+use harness::snapshot;
 use rollout2::cli::definition;
 use serde_json::{Value, json};
 use simcluster::SimCluster;
@@ -18,7 +18,7 @@ pub(crate) fn verbs() -> Vec<String> {
 
 /// Returns the recorded shop without duplicates of similar objects.
 pub(crate) fn shop() -> Value {
-    let mut shop = recorded("shop");
+    let mut shop = snapshot("shop");
     remove_similar(shop["items"].as_array_mut().unwrap());
     shop
 }
@@ -30,7 +30,7 @@ const FAILING: [&str; 6] = ["badimage", "config", "crash", "unschedulable", "sts
 pub(crate) fn trouble() -> Value {
     let mut items: Vec<Value> = Vec::new();
     for namespace in ["broken", "quota"] {
-        let mut recorded = recorded(namespace);
+        let mut recorded = snapshot(namespace);
         items.append(recorded["items"].as_array_mut().unwrap());
     }
     items.retain(|item| {
@@ -43,11 +43,6 @@ pub(crate) fn trouble() -> Value {
         text.replace(&format!("\"namespace\":\"{namespace}\""), &format!("\"namespace\":\"{NAMESPACE}\""))
     });
     serde_json::from_str(&moved).unwrap()
-}
-
-fn recorded(namespace: &str) -> Value {
-    let text = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
 }
 
 /// Keeps the newest of similar objects.

@@ -4,6 +4,7 @@ pub(crate) mod client;
 pub(crate) mod faults;
 pub(crate) mod kubectl;
 
+use harness::snapshot;
 use http::{Method, Request, Response, header::CONTENT_TYPE};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
@@ -12,12 +13,6 @@ use tower::ServiceExt;
 
 /// The recorded namespaces.
 pub(crate) const RECORDED: [&str; 4] = ["shop", "broken", "quota", "many"];
-
-/// A recorded snapshot.
-pub(crate) fn snapshot(namespace: &str) -> Value {
-    let path = harness::data().join(namespace).join("snapshot.json");
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
 
 /// Returns a cluster with the objects of the recorded shop.
 pub(crate) fn shop() -> SimCluster {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::Run;
 
 /// One recorded command: `$ COMMAND`, its stdout, `--- stderr` and its stderr if it had one, and
@@ -24,6 +26,17 @@ pub struct Recorded {
 #[must_use]
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
+}
+
+/// Returns the recorded objects of a namespace, as a list.
+///
+/// # Panics
+/// When there is no such recording.
+#[must_use]
+#[expect(clippy::unwrap_used, reason = "a missing recording fails the test")]
+pub fn snapshot(namespace: &str) -> Value {
+    let text = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
 }
 
 impl Recorded {

@@ -99,10 +99,7 @@ impl TestCluster {
 
     /// Returns the present objects and time, to start any number of clusters with them.
     pub fn saved(&self) -> SavedCluster {
-        self.sim.store(|store| {
-            let items: Vec<Value> = store.all().map(|(_, object)| Value::clone(object)).collect();
-            SavedCluster { objects: json!({"items": items}), now: store.now() }
-        })
+        self.sim.store(|store| SavedCluster { objects: store.snapshot(), now: store.now() })
     }
 
     /// Stops the controllers for the rest of the test.

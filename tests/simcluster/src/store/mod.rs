@@ -8,7 +8,7 @@ mod logs;
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::{
     history::Change,
@@ -154,6 +154,13 @@ impl Store {
     /// Every object of every resource.
     pub fn all(&self) -> impl Iterator<Item = (&Key, &Arc<Value>)> {
         self.objects.iter()
+    }
+
+    /// Returns a copy of every object as a list, which `Builder::snapshot` reads.
+    #[must_use]
+    pub fn snapshot(&self) -> Value {
+        let items: Vec<Value> = self.all().map(|(_, object)| Value::clone(object)).collect();
+        json!({"items": items})
     }
 
     /// Returns the objects that a LIST would have returned at an earlier revision.
