@@ -1,6 +1,6 @@
 //! Hints: the command to type next.
 
-use crate::model::change::hold::{end_command, is_annotation_lost, step_command};
+use crate::model::change::hold::{end_command, is_annotation_lost, resume_and_step_command, step_command};
 use crate::model::change::plan::{Hold, HoldReason, is_rollback_held, is_rolling_back, restore_by_hand};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -66,7 +66,7 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
 fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) -> Vec<String> {
     let (target, step) = (workload.command_target(), step_command(workload));
     match reason {
-        StopReason::Paused => vec![command("kubectl rollout2 resume {} && {}", [target, step])],
+        StopReason::Paused => vec![resume_and_step_command(workload).to_string()],
         StopReason::LeaseLost { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
             vec![status(target)]
         }
@@ -155,13 +155,11 @@ fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
 
 /// Returns the hint that the next step completes the rollback.
 fn continue_rollback(workload: &Workload) -> String {
-    let (target, step) = (workload.command_target(), step_command(workload));
     if !is_rollback_held(workload) {
-        return command("wait for the rollback: {}", [step]); // the original strategy is restored
+        return command("wait for the rollback: {}", [step_command(workload)]); // the original strategy is restored
     }
     let is_paused = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_paused());
-    let next =
-        if is_paused { Word::command("kubectl rollout2 resume {} && {}", [target, step]) } else { step };
+    let next = if is_paused { resume_and_step_command(workload) } else { step_command(workload) };
     command("complete the rollback and restore the original strategy: {}", [next])
 }
 

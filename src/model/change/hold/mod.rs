@@ -15,7 +15,7 @@ pub(in crate::model::change) use own_pause::end_pause;
 pub use pause::{HoldMethod, Pause, pause};
 pub(in crate::model) use pause::{hold_method, holding_partition};
 pub use resume::{Resume, resume};
-pub use summary::{HoldSummary, hold_words, step_command};
+pub use summary::{HoldSummary, hold_words, resume_and_step_command, step_command};
 
 #[cfg(test)]
 mod tests;

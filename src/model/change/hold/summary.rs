@@ -44,12 +44,11 @@ impl HoldSummary {
     /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
     /// rollout2 step statefulset/db`.
     fn words(&self, workload: &Workload) -> String {
-        let target = workload.command_target();
         let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
         if !self.is_plan() {
-            return format!("held by a pause{by}, until {}", command("kubectl rollout2 resume {}", [target]));
+            let resume = command("kubectl rollout2 resume {}", [workload.command_target()]);
+            return format!("held by a pause{by}, until {resume}");
         }
-        let step = step_command(workload);
         let progress = match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
             _ if self.is_rolling_back() => "rolling back".to_owned(),
             Some(batch) if batch.done => format!("after batch {}", batch.number),
@@ -58,15 +57,16 @@ impl HoldSummary {
         };
         let next = match &self.lease {
             _ if self.hold.is_paused() => {
-                format!("paused, until {}", command("kubectl rollout2 resume {} && {}", [target, step]))
+                format!("paused, until {}", resume_and_step_command(workload))
             }
             // A lease names its holder. It does not show that the process still runs.
             Some(lease) => {
                 let stepper = lease.by.as_deref().unwrap_or("an unnamed process");
                 let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
+                let step = step_command(workload);
                 format!("stepped by {stepper}{since}; if that process no longer runs, continue with {step}")
             }
-            None => format!("until {step}"),
+            None => format!("until {}", step_command(workload)),
         };
         format!("held by a plan of step{by}, {progress}, {next}")
     }
@@ -104,6 +104,13 @@ pub fn hold_words(workload: &Workload) -> Option<String> {
     };
     let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
     Some(format!("held by a plan {what}, so that {finishes}"))
+}
+
+/// Returns the commands that resume a paused plan, and then continue or replace it.
+#[must_use]
+pub fn resume_and_step_command(workload: &Workload) -> Word {
+    let words = [workload.command_target(), step_command(workload)];
+    Word::command("kubectl rollout2 resume {} && {}", words)
 }
 
 /// Returns the `step` command for a workload. It replaces the plan in force if that is for another template, and has a
