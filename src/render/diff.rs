@@ -7,8 +7,8 @@ use super::pod_update;
 use super::status::workload_json;
 use super::style::{Span, Style};
 use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
-use crate::model::revision::digest::Digest;
 use crate::model::revision::pod_update::PodUpdate;
+use crate::model::text::digest::Digest;
 use crate::model::text::plural::first_of;
 use crate::model::workload::Workload;
 

@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use crate::cli::duration::positive_duration;
 use crate::error::{Error, Result};
 use crate::model::change::plan::OnFailure;
-use crate::model::revision::digest::Digest;
 use crate::model::step::CheckOverride;
+use crate::model::text::digest::Digest;
 
 /// When a batch fails, and the reaction.
 #[derive(Debug, Args)]

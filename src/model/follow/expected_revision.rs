@@ -4,8 +4,8 @@ use super::options::FollowOptions;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::revision::RevisionWord;
-use crate::model::revision::digest::Digest;
 use crate::model::status::observation::Observation;
+use crate::model::text::digest::Digest;
 use crate::model::workload::Workload;
 use crate::model::workload::verdict::taken_over_line;
 

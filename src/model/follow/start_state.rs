@@ -1,8 +1,8 @@
 //! The state of a target when the follower started: its template, and its stable revision.
 
 use crate::model::revision::Revision;
-use crate::model::revision::digest::Digest;
 use crate::model::status::observation::Observation;
+use crate::model::text::digest::Digest;
 use crate::model::workload::Workload;
 
 /// The state of a target when the follower started.

@@ -2,7 +2,6 @@
 
 pub mod controller_hash;
 pub mod diff;
-pub mod digest;
 pub mod elsewhere;
 pub mod foretold;
 mod list;
@@ -25,8 +24,8 @@ use self::revision_object::RevisionObject;
 use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
 use crate::model::revision::controller_hash::DataHash;
-use crate::model::revision::digest::Digest;
 use crate::model::revision::template::Template;
+use crate::model::text::digest::Digest;
 use crate::model::text::secret::secrets_in;
 
 /// The annotation for the cause of a change.

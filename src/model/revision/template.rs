@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::digest::Digest;
 use crate::model::api::object::value_at;
 use crate::model::api::quantity::Quantity;
+use crate::model::text::digest::Digest;
 use crate::model::workload::Workload;
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.

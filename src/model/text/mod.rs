@@ -1,5 +1,6 @@
-//! Text: secrets, hidden characters, shell commands, and the formats of Go and YAML.
+//! Text: digests, secrets, hidden characters, shell commands, and the formats of Go and YAML.
 
+pub mod digest;
 pub mod go_duration;
 pub mod go_json;
 pub mod hidden_character;

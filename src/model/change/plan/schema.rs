@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach};
-use crate::model::revision::digest::Digest;
+use crate::model::text::digest::Digest;
 
 /// The plan of `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
