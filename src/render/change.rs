@@ -106,7 +106,7 @@ pub fn receipt(before: &Observation) -> Option<String> {
 /// `restart` reads no revisions. None if the controller has not observed that template, which then gets no revision.
 #[must_use]
 pub fn restart_receipt(before: &Workload) -> Option<String> {
-    let word = || format!("sha256:{}", before.template().digest().short());
+    let word = || format!("sha256:{}", before.template_digest().short());
     before.is_observed().then(|| receipt_to(before, &word()))
 }
 

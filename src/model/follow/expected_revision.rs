@@ -60,7 +60,7 @@ impl ExpectedRevision {
         };
         let current = observation.current_number();
         let grown = number.zip(current).is_some_and(|(wanted, current)| current > wanted);
-        if grown || observation.workload.template().digest() != *template {
+        if grown || observation.workload.template_digest() != *template {
             let current = current.map_or_else(|| "another".to_owned(), |number| number.to_string());
             return Ok(RevisionMatch::TakenOver(taken_over_line(label, &current)));
         }
@@ -74,7 +74,7 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     if now.object().generation() < written.object().generation() {
         return RevisionMatch::NotYet("the change to be observed".to_owned());
     }
-    if now.template().digest() == written.template().digest() {
+    if now.template_digest() == written.template_digest() {
         return RevisionMatch::Expected;
     }
     let author = last_template_author(now.object());
@@ -101,7 +101,7 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
     let numbered = observation.current_number().filter(|_| observation.workload.is_observed());
     Ok(match numbered {
         Some(current) if current == *wanted => Resolution::Resolved(ExpectedRevision::Found {
-            template: observation.workload.template().digest(),
+            template: observation.workload.template_digest(),
             label: wanted.to_string(),
             number: Some(*wanted),
         }),

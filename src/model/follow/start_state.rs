@@ -20,13 +20,13 @@ impl StartState {
     /// Records the state of a workload as it was found, with its first complete observation.
     pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
         let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
-        Self { uid: found.object().uid().to_owned(), template: found.template().digest(), stable }
+        Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable }
     }
 
     /// Whether the workload is still the same object with the same template.
     #[must_use]
     pub fn matches(&self, workload: &Workload) -> bool {
-        workload.object().uid() == self.uid && workload.template().digest() == self.template
+        workload.object().uid() == self.uid && workload.template_digest() == self.template
     }
 
     /// Returns the stable revision at the start, if it still exists with the same template.

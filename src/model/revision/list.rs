@@ -124,7 +124,7 @@ impl<'a> IntoIterator for &'a Revisions {
 /// Several revisions can have the live template. The Deployment controller uses the oldest of its
 /// ReplicaSets. Of ControllerRevisions the newest is renumbered.
 fn find_current(workload: &Workload, list: &[Arc<Revision>]) -> Option<usize> {
-    let live = workload.template().digest();
+    let live = workload.template_digest();
     let mut alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
     match workload.kind().revisions {
         RevisionStore::ReplicaSets => alike.min_by_key(|(_, revision)| (revision.created, &revision.name)),

@@ -37,6 +37,12 @@ impl Workload {
     pub fn template(&self) -> Template {
         Template::new(self.object().at("/spec/template").unwrap_or(&Value::Null))
     }
+
+    /// Returns the digest of the live template. It is computed once, because `step` compares it at every event.
+    #[must_use]
+    pub fn template_digest(&self) -> Digest {
+        *self.template_digest.get_or_init(|| self.template().into_digest())
+    }
 }
 
 /// A pod template as the API stores it, unknown fields included.

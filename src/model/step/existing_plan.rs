@@ -155,7 +155,7 @@ fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
 }
 
 fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
-    let template = observed.workload.template().digest();
+    let template = observed.workload.template_digest();
     let reach = request.reach.unwrap_or(Reach::Next);
     let pace = request.pace.apply_to(Pace::default());
     let from = observed.stable_at_start().map(|stable| stable.name.clone());

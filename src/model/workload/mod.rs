@@ -24,6 +24,7 @@ pub mod update_budget;
 pub mod verdict;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
@@ -36,6 +37,7 @@ use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
+use crate::model::text::digest::Digest;
 use crate::model::text::shell_command::Word;
 
 /// Where the controller of a Deployment writes a revision number: on each ReplicaSet, and on the workload.
@@ -118,10 +120,19 @@ impl fmt::Debug for KindSpec {
 }
 
 /// A workload as the API served it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Workload {
     kind: &'static KindSpec,
     object: Object,
+    /// Set by [`Workload::template_digest`].
+    pub(super) template_digest: OnceLock<Digest>,
+}
+
+/// Two workloads are equal if their objects are, whether or not a digest was computed.
+impl PartialEq for Workload {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.object == other.object
+    }
 }
 
 impl Workload {

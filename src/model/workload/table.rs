@@ -1,5 +1,7 @@
 //! The table of kinds, and their spellings.
 
+use std::sync::OnceLock;
+
 use serde_json::Value;
 
 use super::advanced_daemon_set::ADVANCED_DAEMON_SET;
@@ -68,7 +70,7 @@ impl Workload {
     #[must_use]
     pub fn of(object: Object) -> Option<Self> {
         let kind = KindSpec::of(object.kind(), object.text("/apiVersion"))?;
-        Some(Self { kind, object })
+        Some(Self { kind, object, template_digest: OnceLock::new() })
     }
 
     /// Returns the workload in a JSON document, if it is one.

@@ -62,7 +62,7 @@ impl Preview {
         let existing = revisions.current();
         let pending = pending_revision(before, &after);
         let base = pending.map_or_else(|| before.workload.template(), Revision::template);
-        let is_same = base.digest() == after.template().digest();
+        let is_same = base.digest() == after.template_digest();
         // A change made during a pause can be taken back before it has a revision.
         let compared = if is_same { before.workload.template() } else { base };
         let changes = Diff::between(&compared, &after.template(), secrets);

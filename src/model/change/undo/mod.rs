@@ -56,7 +56,7 @@ pub struct Undo<'a> {
 /// Whether the live template already equals the revision.
 #[must_use]
 pub fn is_live(observation: &Observation, target: &Revision) -> bool {
-    observation.workload.template().digest() == target.digest
+    observation.workload.template_digest() == target.digest
 }
 
 /// Prepares the rollback to a revision.

@@ -76,7 +76,7 @@ impl DaemonSetFixture {
             workload,
         };
         let hold = Hold::new(&observed.workload, HoldReason::Plan, &json!({"type": "OnDelete"}));
-        let digest = observed.workload.template().digest();
+        let digest = observed.workload.template_digest();
         let plan = Plan::new(&digest, None, Pace::default(), Reach::All);
         Self { observed, nodes: None, record: PlanRecord { hold, plan, lease: None } }
     }
