@@ -8,7 +8,7 @@ use super::task::{StepperOutput, Task};
 use crate::model::follow::{
     self, CauseReporter, FatalCauses, FollowOptions, FollowerRequest, LogLines, Now, ProgressClock, TargetId,
 };
-use crate::model::status::cause::{Cause, CauseId, causes, without_secrets_of};
+use crate::model::status::cause::{Cause, CauseId, causes_without_hold, without_secrets_of};
 use crate::model::status::observation::Observation;
 use crate::model::status::pod_stage::PodStage;
 
@@ -33,8 +33,7 @@ impl Causes {
             self.revision = revision;
         }
         self.progress.record(&observed.workload, now.elapsed);
-        let mut causes = causes(observed, now.server_time);
-        causes.retain(|cause| !cause.id.is_hold()); // step holds every workload that it steps
+        let causes = causes_without_hold(observed, now.server_time);
         let mut events = Vec::new();
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
@@ -66,13 +65,13 @@ pub(super) fn reasons<'s>(
     slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
     context: &PlanContext<'_>,
 ) -> Vec<(String, String)> {
-    let causes = causes(context.observed, context.now.server_time);
+    let causes = causes_without_hold(context.observed, context.now.server_time);
     slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, context))).collect()
 }
 
 fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> String {
     let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-    let cause = causes.iter().find(|cause| !cause.id.is_hold() && cause.pods.contains(&pod.name));
+    let cause = causes.iter().find(|cause| cause.pods.contains(&pod.name));
     if slot.is_available && slot.awaits_deletion {
         return "it is about to be replaced".to_owned();
     }
@@ -80,9 +79,7 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> St
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),
         (None, None) => {
-            let hold = &context.record.hold;
-            let min_ready_seconds = hold.own_min_ready_seconds(context.workload());
-            PodStage::of(pod, min_ready_seconds, context.now.server_time).word().to_owned()
+            PodStage::of(pod, context.min_ready_seconds, context.now.server_time).word().to_owned()
         }
     }
 }

@@ -13,18 +13,24 @@ use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 use crate::model::workload::verdict::RolloutState;
 
-/// Returns the causes that keep pods from being updated, or updated pods from being available.
-pub(super) fn causes(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {
+/// Returns the causes with which a user keeps pods from being updated. Each of them [is a hold](CauseId::is_hold).
+pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {
     let holds = [
         paused(context, state),
         budget(context),
         on_delete(context),
         partition(context),
         node_selector(context, state),
-        min_ready(context, state),
-        unavailable(context),
     ];
     holds.into_iter().flatten().collect()
+}
+
+/// Returns the causes for pods that are not available yet, or whose absence keeps others from being updated.
+pub(super) fn unavailable_pods(
+    context: &CauseContext<'_>,
+    state: RolloutState,
+) -> impl Iterator<Item = Cause> {
+    min_ready(context, state).into_iter().chain(unavailable(context))
 }
 
 fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {

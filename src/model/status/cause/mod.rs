@@ -44,6 +44,20 @@ use context::CauseContext;
 /// Returns the causes why a rollout does not progress. Causes that need a user come first.
 #[must_use]
 pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
+    causes_and(held::holds, observed, now)
+}
+
+/// Returns the causes without the hold, for `step`, which holds every workload that it steps.
+#[must_use]
+pub fn causes_without_hold(observed: &Observation, now: Timestamp) -> Vec<Cause> {
+    causes_and(|_, _| Vec::new(), observed, now)
+}
+
+fn causes_and(
+    holds: fn(&CauseContext<'_>, RolloutState) -> Vec<Cause>,
+    observed: &Observation,
+    now: Timestamp,
+) -> Vec<Cause> {
     let state = verdict(observed).state;
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
@@ -51,7 +65,8 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
         return deleting.into_iter().collect();
     }
     let context = CauseContext::new(observed, observed.revisions.current(), now);
-    let mut causes = held::causes(&context, state);
+    let mut causes = holds(&context, state);
+    causes.extend(held::unavailable_pods(&context, state));
     causes.extend(deleting);
     causes.extend(terminating::outliving_grace_period(&context));
     if state != RolloutState::Complete {
