@@ -19,6 +19,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) nodes: Option<&'a [Node]>,
     pub(super) record: &'a PlanRecord,
     pub(super) now: Now,
+    /// How long a pod must be ready before it counts as available, without the plan's own value.
+    pub(super) min_ready_seconds: i64,
     /// See [`PlanContext::current`].
     current: Option<&'a Revision>,
 }
@@ -76,7 +78,8 @@ impl<'a> PlanContext<'a> {
         } else {
             revisions.iter().rfind(|revision| revision.digest.hex() == *template)
         };
-        Self { observed, nodes, record, now, current }
+        let min_ready_seconds = record.hold.own_min_ready_seconds(&observed.workload);
+        Self { observed, nodes, record, now, min_ready_seconds, current }
     }
 
     pub(super) fn workload(&self) -> &'a Workload {
@@ -95,8 +98,9 @@ impl<'a> PlanContext<'a> {
 
     /// Whether a pod is available and not terminating.
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
-        let seconds = self.record.hold.own_min_ready_seconds(&self.observed.workload);
-        pod.is_active() && !pod.is_updating_in_place() && pod.is_available(seconds, self.now.server_time)
+        pod.is_active()
+            && !pod.is_updating_in_place()
+            && pod.is_available(self.min_ready_seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the revision of the plan.
@@ -232,7 +236,7 @@ pub(super) mod tests {
     /// Returns a plan for the live template of a workload with the annotation of a hold.
     pub(in crate::model::step) fn record_of(workload: &Workload) -> PlanRecord {
         let hold = Hold::of(workload).unwrap().unwrap();
-        let plan = Plan::new(&workload.template().digest(), None, Pace::default(), Reach::All);
+        let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
         PlanRecord { hold, plan, lease: None }
     }
 

@@ -34,7 +34,7 @@ impl HoldSummary {
 
     /// Whether the plan is for the live template; a hold without a readable plan is for any.
     fn is_for_live_template(&self, workload: &Workload) -> bool {
-        self.plan.as_ref().is_none_or(|plan| plan.template == workload.template().digest().hex())
+        self.plan.as_ref().is_none_or(|plan| plan.is_for(workload))
     }
 
     fn is_rolling_back(&self) -> bool {

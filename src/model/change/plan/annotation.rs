@@ -176,8 +176,8 @@ impl Hold {
         if self.version > VERSION {
             return Err(format!("it has version {}, this is version {VERSION}", self.version));
         }
-        let plan = self.plan.clone().ok_or("it has no plan")?;
-        serde_json::from_value(plan).map(Some).map_err(|error| error.to_string())
+        let plan = self.plan.as_ref().ok_or("it has no plan")?;
+        Plan::deserialize(plan).map(Some).map_err(|error| error.to_string())
     }
 
     /// Returns the lease of the process that steps the workload.
@@ -208,7 +208,7 @@ pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
         let mut hold = Hold::of(workload).ok()?.filter(|hold| hold.reason == HoldReason::Plan)?;
         (hold.lease, hold.set) = (None, Value::Null);
         hold.plan.as_mut()?.as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
-        Some((workload.template().digest(), hold))
+        Some((workload.template_digest(), hold))
     };
     plan(one).is_some_and(|one| plan(other) == Some(one))
 }

@@ -45,7 +45,7 @@ impl PlanRecord {
     /// Whether the plan is for the live template.
     #[must_use]
     pub fn is_for(&self, workload: &Workload) -> bool {
-        self.plan.template == workload.template().digest().hex()
+        self.plan.is_for(workload)
     }
 
     /// Returns the same record with its lease renewed. `now` is the time of day, for display.

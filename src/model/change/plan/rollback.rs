@@ -23,18 +23,21 @@ use crate::model::workload::strategy;
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
 pub fn is_rolling_back(workload: &Workload) -> bool {
-    rolling_back(workload).is_some()
+    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_rolling_back(workload))
 }
 
 /// Whether the plan of a workload is rolling back and its hold is in force.
 #[must_use]
 pub fn is_rollback_held(workload: &Workload) -> bool {
-    rolling_back(workload).is_some_and(|record| record.hold.is_in_force(workload))
+    Hold::in_force(workload).is_some_and(|hold| hold.is_rolling_back(workload))
 }
 
-fn rolling_back(workload: &Workload) -> Option<PlanRecord> {
-    let record = PlanRecord::of(workload).ok()??;
-    (record.plan.is_rolling_back() && record.is_for(workload)).then_some(record)
+impl Hold {
+    /// Whether its plan is rolling back to the live template.
+    #[must_use]
+    pub fn is_rolling_back(&self, workload: &Workload) -> bool {
+        self.plan().ok().flatten().is_some_and(|plan| plan.is_rolling_back() && plan.is_for(workload))
+    }
 }
 
 /// The rollback of pods that a plan released below the original partition of a StatefulSet.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach};
 use crate::model::text::digest::Digest;
+use crate::model::workload::Workload;
 
 /// The plan of `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,12 @@ impl Plan {
             batch.scale_to(wanted);
         }
         self
+    }
+
+    /// Whether the plan is for the live template of a workload.
+    #[must_use]
+    pub fn is_for(&self, workload: &Workload) -> bool {
+        self.template == workload.template_digest().hex()
     }
 
     /// Whether batches are released.

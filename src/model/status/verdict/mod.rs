@@ -10,7 +10,7 @@ pub use revision_check::taken_over;
 
 use crate::model::api::pod::Pod;
 use crate::model::change::hold::is_annotation_lost;
-use crate::model::change::plan::{Hold, is_rollback_held};
+use crate::model::change::plan::Hold;
 use crate::model::status::observation::Observation;
 use crate::model::workload::verdict::{KubectlStatus, RolloutFacts, Verdict};
 use crate::model::workload::{Workload, strategy};
@@ -19,13 +19,14 @@ use crate::model::workload::{Workload, strategy};
 #[must_use]
 pub fn verdict(observation: &Observation) -> Verdict {
     let workload = &observation.workload;
+    let hold = Hold::in_force(workload);
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
         is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
-        is_held: Hold::in_force(workload).is_some() || is_annotation_lost(workload),
-        is_rolling_back: is_rolling_back(observation),
+        is_rolling_back: hold.as_ref().is_some_and(|hold| is_rolling_back(observation, hold)),
+        is_held: hold.is_some() || is_annotation_lost(workload),
     };
     (workload.kind().verdict)(workload, &facts)
 }
@@ -57,12 +58,12 @@ fn pods_are_changing(observation: &Observation) -> bool {
 }
 
 /// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
-fn is_rolling_back(observation: &Observation) -> bool {
+fn is_rolling_back(observation: &Observation, hold: &Hold) -> bool {
     let (workload, live) = (&observation.workload, observation.revisions.current());
     let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
     let is_released = |pod: &Pod| {
         strategy::partition_index(workload, &pod.name)
             .is_none_or(|index| index >= strategy::partition(workload))
     };
-    is_rollback_held(workload) && observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
+    observation.own_pods().any(|pod| is_released(pod) && !is_back(pod)) && hold.is_rolling_back(workload)
 }
