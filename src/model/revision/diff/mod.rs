@@ -118,12 +118,14 @@ impl Changes {
     #[must_use]
     pub fn between(from: &Value, to: &Value, secrets: SecretValues) -> Self {
         let comparison = change::compare(from, to);
-        let containers: BTreeSet<_> = [from, to].into_iter().flat_map(container_names).collect();
         let list = match secrets {
             SecretValues::Shown => comparison.changes,
             SecretValues::Masked => secret::mask_changes(comparison.changes),
         };
-        Self { list, reordered: comparison.reordered, several_containers: containers.len() > 1 }
+        let mut containers = [from, to].into_iter().flat_map(container_names);
+        let first = containers.next();
+        let several_containers = containers.any(|name| Some(name) != first);
+        Self { list, reordered: comparison.reordered, several_containers }
     }
 
     /// Returns the changes as the parts of one line, the most important first: `image
@@ -143,10 +145,9 @@ impl Changes {
     }
 }
 
-fn container_names(template: &Value) -> Vec<String> {
-    let elements = |list: &str| template.get("spec")?.get(list)?.as_array();
-    let name = |container: &Value| container.get("name").map(ToString::to_string);
-    change::CONTAINERS.iter().filter_map(|list| elements(list)).flatten().filter_map(name).collect()
+fn container_names(template: &Value) -> impl Iterator<Item = &Value> {
+    let elements = |list: &&str| template.get("spec")?.get(list)?.as_array();
+    change::CONTAINERS.iter().filter_map(elements).flatten().filter_map(|container| container.get("name"))
 }
 
 #[cfg(test)]
