@@ -64,9 +64,9 @@ impl Stepper {
             TargetEvent::Refreshed(observed) => {
                 let fits = self.cluster.apply_refresh(observed);
                 let asked = self.in_flight.take_if(|in_flight| in_flight.is_refresh());
-                let Some(asked) = asked.map(|in_flight| in_flight.since) else { return false };
+                let Some(InFlight { since, .. }) = asked else { return false };
                 self.must_refresh |= !fits;
-                let is_fresh = now.elapsed < asked + LEASE_DURATION;
+                let is_fresh = now.elapsed < since + LEASE_DURATION;
                 if !is_fresh {
                     self.reporter.trouble(TOO_SLOW.to_owned(), out);
                 }
