@@ -8,7 +8,7 @@ use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
-use crate::render::change::{names, pods};
+use crate::render::pod_names::{names, pods};
 use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
 use crate::render::style::Style;

@@ -5,7 +5,7 @@ pub mod json;
 use std::collections::BTreeMap;
 
 use super::style::{Span, Style};
-use super::{change, diff, escape, owner_warnings};
+use super::{diff, effect, escape, owner_warnings, pod_names};
 use crate::model::change::plan::HoldReason;
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::revision::diff::{Change, short_text};
@@ -43,7 +43,7 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Span> {
     }
     spans.extend(preview.fields.iter().map(field));
     if let Some(effect) = preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()) {
-        spans.extend(change::effect(effect));
+        spans.extend(effect::lines(effect));
     }
     spans
 }
@@ -70,7 +70,7 @@ fn outcome(preview: &Preview) -> String {
         PreviewOutcome::Created { name } => {
             let pods = match preview.after.wanted() {
                 0 => String::new(),
-                pods => format!(" with {}", change::pods(pods)),
+                pods => format!(" with {}", pod_names::pods(pods)),
             };
             let revision = name.as_ref().map(|name| format!(", revision 1 ({name})")).unwrap_or_default();
             format!("is created{pods}{revision}")
@@ -134,7 +134,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
             if let [pod] = pods.as_slice() {
                 format!("{pod} is")
             } else {
-                format!("{} are", change::names(pods))
+                format!("{} are", pod_names::names(pods))
             },
             if pods.len() == 1 { "it" } else { "them" },
             if pods.len() == 1 { "it" } else { "them" },

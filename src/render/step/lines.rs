@@ -9,8 +9,8 @@ use crate::model::follow::Now;
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
 use crate::model::workload::kind::StepBy;
 use crate::model::workload::{Workload, strategy};
-use crate::render::change::{names, pods};
 use crate::render::follow::lines::{self, log};
+use crate::render::pod_names::{names, pods};
 use crate::render::status::NameContext;
 
 pub use super::outcome::outcome;

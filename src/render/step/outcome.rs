@@ -12,7 +12,7 @@ use crate::model::text::plural::plural;
 use crate::model::workload::Workload;
 use crate::model::workload::counts::Counts;
 use crate::model::workload::strategy;
-use crate::render::change::names;
+use crate::render::pod_names::names;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]

@@ -7,7 +7,7 @@ use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
-use crate::render::change::names;
+use crate::render::pod_names::names;
 use crate::render::style::Style;
 
 /// Returns `revision 3 -> 4`.

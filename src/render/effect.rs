@@ -1,0 +1,203 @@
+//! The effect of a change on the pods: which ones are replaced, how many at a time, and which ones are kept.
+
+use super::escape;
+use super::pod_names::{names, pods};
+use super::pod_update;
+use super::style::{Span, Style};
+use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
+use crate::model::text::plural::plural;
+use crate::model::workload::kind::PodIdentity;
+
+/// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
+/// how many are replaced at a time.
+pub(super) fn lines(effect: &Effect) -> Vec<Span> {
+    let (style, line) = effect_line(effect);
+    let mut spans = vec![Span::new(style, format!("  {}", escape::line(&line))), Span::plain("\n")];
+    if let Some(details) = effect.update.as_ref().and_then(pod_update::details) {
+        spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
+    }
+    spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
+    if !effect.removed.is_empty() {
+        let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
+        spans.push(Span::plain(format!("  scaling down removes {}\n", escape::line(&removed))));
+    }
+    spans
+}
+
+/// Returns how many pods are replaced at a time: `at most 1 unavailable and 1 surge pod at a time`.
+fn pace(effect: &Effect) -> Option<String> {
+    let budget = match effect.pace? {
+        UpdatePace::AllAtOnce => {
+            return Some("all of them stop before the updated ones start (Recreate)".to_owned());
+        }
+        UpdatePace::Budget(budget) => budget,
+    };
+    let surge = plural(budget.surge, "surge pod");
+    let words = match (budget.unavailable, budget.surge) {
+        (0, _) => format!("at most {surge} and none unavailable at a time"),
+        (unavailable, 0) => format!("at most {unavailable} unavailable at a time"),
+        (unavailable, _) => format!("at most {unavailable} unavailable and {surge} at a time"),
+    };
+    let is_ordered = effect.pods == PodIdentity::Ordinal;
+    Some(if is_ordered { format!("{words}, the highest ordinal first") } else { words })
+}
+
+fn effect_line(effect: &Effect) -> (Style, String) {
+    let Some(replaced) = &effect.replaced else {
+        return (Style::Plain, format!("replaces up to {} (cannot list pods)", pods(effect.wanted)));
+    };
+    let held = pod_names(effect.pods, &effect.held).unwrap_or_else(|| pods(count(&effect.held)));
+    let why = effect.held_by.filter(|_| !effect.held.is_empty()).map(|held_by| match held_by {
+        HeldBy::Paused => format!("the pause keeps {held}"),
+        HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
+        HeldBy::Partition(partition) => format!("partition {partition} keeps {held}"),
+    });
+    if replaced.is_empty() {
+        return match why {
+            Some(why) => (Style::Warning, format!("replaces no pod: {why}")),
+            None if effect.already > 0 => {
+                (Style::Plain, format!("replaces no pod: {}", already_all(effect.already)))
+            }
+            None => (Style::Plain, "replaces no pod: there are none".to_owned()),
+        };
+    }
+    let all = count(replaced) + count(&effect.held) + i64::try_from(effect.already).unwrap_or_default();
+    let of = effect.wanted.max(all);
+    let named = pod_names(effect.pods, replaced).map(|names| format!(": {names}")).unwrap_or_default();
+    let others = (effect.already > 0).then(|| match effect.already {
+        1 => "the other one already runs it".to_owned(),
+        count => format!("the other {count} already run it"),
+    });
+    let rest: Vec<String> = why.into_iter().chain(others).collect();
+    let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
+    let (verb, place) = match &effect.update {
+        Some(update) if update.refused => ("keeps", " on their revision"),
+        Some(update) if update.in_place > 0 && update.recreated > 0 => ("updates", ""),
+        Some(update) if update.in_place > 0 => ("updates", " in place"),
+        _ => ("replaces", ""),
+    };
+    (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
+}
+
+/// Names pods: `db-4 db-3`, or `those on node-0 node-1`. None for kinds whose pods are only counted.
+fn pod_names(identity: PodIdentity, pods: &[String]) -> Option<String> {
+    match identity {
+        PodIdentity::Ordinal => Some(names(pods)),
+        PodIdentity::Node => Some(format!("those on {}", names(pods))),
+        PodIdentity::Interchangeable => None,
+    }
+}
+
+fn already_all(count: usize) -> String {
+    if count == 1 { "the only one already runs it".to_owned() } else { format!("all {count} already run it") }
+}
+
+fn count(names: &[String]) -> i64 {
+    i64::try_from(names.len()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::workload::update_budget::UpdateBudget;
+
+    fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
+        line_with(wanted, replaced, held, held_by, 0)
+    }
+
+    fn line_with(
+        wanted: i64,
+        replaced: Option<&[&str]>,
+        held: &[&str],
+        held_by: Option<HeldBy>,
+        already: usize,
+    ) -> String {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        effect_line(&Effect {
+            wanted,
+            replaced: replaced.map(owned),
+            already,
+            removed: Vec::new(),
+            held: owned(held),
+            held_by,
+            pods: PodIdentity::Ordinal,
+            update: None,
+            pace: None,
+        })
+        .1
+    }
+
+    #[test]
+    fn an_effect_is_one_line() {
+        let partition = Some(HeldBy::Partition(3));
+        for (effect, text) in [
+            (
+                line(5, Some(&["db-4", "db-3"]), &["db-0", "db-1", "db-2"], partition),
+                "replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)",
+            ),
+            (
+                line_with(5, Some(&["db-4", "db-3"]), &["db-0"], partition, 2),
+                "replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0; the other 2 already run it)",
+            ),
+            (line_with(3, Some(&[]), &[], None, 3), "replaces no pod: all 3 already run it"),
+            (line_with(1, Some(&[]), &[], None, 1), "replaces no pod: the only one already runs it"),
+            (line(1, Some(&["db-0"]), &[], None), "replaces 1 of 1 pod: db-0"),
+            (
+                line(2, Some(&[]), &["db-1", "db-0"], partition),
+                "replaces no pod: partition 3 keeps db-1 db-0",
+            ),
+            (
+                line(1, Some(&[]), &["a-x7"], Some(HeldBy::OnDelete)),
+                "replaces no pod: OnDelete keeps a-x7 until they are deleted",
+            ),
+            (line(0, Some(&[]), &[], None), "replaces no pod: there are none"),
+            (line(4, None, &[], None), "replaces up to 4 pods (cannot list pods)"),
+            (
+                line(9, Some(&["w-9", "w-7", "w-6", "w-5", "w-3"]), &[], None),
+                "replaces 5 of 9 pods: w-9 w-7..w-5 w-3",
+            ),
+        ] {
+            assert_eq!(effect, text);
+        }
+    }
+
+    #[test]
+    fn a_pace_is_the_update_budget() {
+        let pace = |pods: PodIdentity, pace: UpdatePace| {
+            let effect = Effect {
+                wanted: 3,
+                replaced: None,
+                already: 0,
+                removed: Vec::new(),
+                held: Vec::new(),
+                held_by: None,
+                pods,
+                update: None,
+                pace: Some(pace),
+            };
+            super::pace(&effect).unwrap()
+        };
+        let budget = |unavailable, surge| UpdatePace::Budget(UpdateBudget { unavailable, surge });
+        for (words, expected) in [
+            (
+                pace(PodIdentity::Interchangeable, budget(0, 1)),
+                "at most 1 surge pod and none unavailable at a time",
+            ),
+            (
+                pace(PodIdentity::Interchangeable, budget(1, 2)),
+                "at most 1 unavailable and 2 surge pods at a time",
+            ),
+            (pace(PodIdentity::Node, budget(3, 0)), "at most 3 unavailable at a time"),
+            (
+                pace(PodIdentity::Ordinal, budget(1, 0)),
+                "at most 1 unavailable at a time, the highest ordinal first",
+            ),
+            (
+                pace(PodIdentity::Interchangeable, UpdatePace::AllAtOnce),
+                "all of them stop before the updated ones start (Recreate)",
+            ),
+        ] {
+            assert_eq!(words, expected);
+        }
+    }
+}
