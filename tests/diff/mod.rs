@@ -11,7 +11,7 @@ mod output;
 mod pairs;
 mod secrets;
 
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 use serde_json::{Value, json};
 
 /// Returns the list of changes in a JSON document.
@@ -22,7 +22,7 @@ fn changes_in(document: &str) -> Value {
 
 /// `diff ARGS... --from tests/data/NAMESPACE/snapshot.json`.
 fn diff(namespace: &str, args: &[&str]) -> Run {
-    Run::of(["diff"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+    Run::of(["diff"].iter().chain(args)).arg("--from").arg(snapshot_path(namespace))
 }
 
 /// `diff deploy/a ARGS...` of a Deployment with these templates as revisions. The last one is live.

@@ -1,6 +1,6 @@
 //! Every pair of adjacent recorded revisions, in all output formats.
 
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 use rollout2::model::revision::diff::{Change, apply, changes};
 use rollout2::model::revision::template::Template;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::diff::{changes_in, diff};
 
 /// The target and the revisions of every workload in a namespace, from `history`.
 fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
-    let snapshot = data().join(namespace).join("snapshot.json");
+    let snapshot = snapshot_path(namespace);
     let output = Run::of(["history", "all", "-o", "json", "--from"]).arg(snapshot).run();
     let document: Value = serde_json::from_str(&output.stdout).unwrap();
     let items = document["items"].as_array().unwrap().iter();
@@ -101,7 +101,7 @@ fn read(list: &Value) -> Vec<Change> {
 }
 
 fn template(namespace: &str, target: &str, revision: &str) -> Template {
-    let snapshot = data().join(namespace).join("snapshot.json");
+    let snapshot = snapshot_path(namespace);
     let args = ["history", target, "--revision", revision, "-o", "json", "--from"];
     let object: Value = serde_json::from_str(&Run::of(args).arg(snapshot).run().stdout).unwrap();
     Template::new(&object["spec"]["template"])

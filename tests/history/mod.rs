@@ -10,9 +10,9 @@ mod hostile;
 mod output;
 mod revision_words;
 
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 
 /// `history ARGS... --from tests/data/NAMESPACE/snapshot.json`.
 fn history(namespace: &str, args: &[&str]) -> Run {
-    Run::of(["history"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+    Run::of(["history"].iter().chain(args)).arg("--from").arg(snapshot_path(namespace))
 }

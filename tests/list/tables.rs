@@ -1,6 +1,6 @@
 //! The table: its order, its columns, the last line, and how it fits a terminal.
 
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 use serde_json::json;
 
 use crate::list::objects::{complete, deployment, every_state, list, listing, partly_updated_set};
@@ -167,7 +167,7 @@ fn a_failure_without_a_known_cause_has_the_line_of_its_verdict() {
 #[test]
 fn a_recorded_namespace_is_listed() {
     for (namespace, types) in [("shop", "all"), ("broken", "deploy,sts,ds"), ("quota", "deploy")] {
-        let run = Run::of(["list", types]).arg("--from").arg(data().join(namespace).join("snapshot.json"));
+        let run = Run::of(["list", types]).arg("--from").arg(snapshot_path(namespace));
         let output = run.run();
         insta::assert_snapshot!(namespace, output.stdout);
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{namespace}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harness::{Run, TestCluster, data, schema};
+use harness::{Run, TestCluster, schema, snapshot_path};
 use serde_json::{Value, json};
 
 use crate::papers::generated::root;
@@ -76,7 +76,7 @@ fn a_document_with_a_mistake_does_not_fit() {
 }
 
 fn recorded(line: &str, namespace: &str) -> Vec<Value> {
-    let run = Run::of(line.split(' ')).arg("--from").arg(data().join(namespace).join("snapshot.json"));
+    let run = Run::of(line.split(' ')).arg("--from").arg(snapshot_path(namespace));
     documents(&run.run().stdout)
 }
 

@@ -1,7 +1,7 @@
 //! The pictures in the README, generated from real runs.
 
 use harness::test_cluster::{START, TestCluster};
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 
 use crate::papers::generated::Files;
 use crate::papers::picture;
@@ -20,7 +20,7 @@ const MOMENT: &str = "db-3 db-2  soaking  healthy 3m";
 /// Returns every picture by its path.
 pub(crate) fn pictures() -> Files {
     let draw = |(name, line, namespace): (&str, &str, &str)| {
-        let snapshot = data().join(namespace).join("snapshot.json");
+        let snapshot = snapshot_path(namespace);
         let run = Run::of(line.split(' ')).arg("--color").arg("always").arg("--from").arg(snapshot);
         let shown = run.terminal(110, 40).run().transcript;
         picture_of(name, line, &shown)

@@ -50,8 +50,7 @@ pub(crate) fn kind(word: &str) -> &'static str {
 
 /// Returns the stored objects of a kind in a namespace.
 pub(crate) fn objects(namespace: &str, kind: &str) -> Vec<Value> {
-    let file = fs::read_to_string(data().join(namespace).join("snapshot.json")).expect("a snapshot");
-    let mut list: Value = serde_json::from_str(&file).expect("JSON");
+    let mut list = harness::snapshot(namespace);
     let items = list["items"].as_array_mut().expect("items").drain(..);
     items.filter(|object| object["kind"] == kind).collect()
 }

@@ -131,7 +131,7 @@ fn a_failure_is_printed_on_stderr_and_other_verdicts_on_stdout() {
 #[test]
 fn the_worst_exit_code_of_several_workloads_wins() {
     let run = |namespace: &str, targets: &[&str]| {
-        let path = harness::data().join(namespace).join("snapshot.json");
+        let path = harness::snapshot_path(namespace);
         harness::Run::of(["status", "--watch=false"].iter().chain(targets)).arg("--from").arg(path).run().exit
     };
     assert_eq!(run("broken", &["deploy/recreate", "deploy/zero"]), 0);

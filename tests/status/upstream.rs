@@ -77,7 +77,7 @@ fn negative_timeouts_are_refused_except_in_compat() {
 #[test]
 fn one_observation_does_not_show_stability() {
     let run = |args: &[&str]| {
-        let snapshot = harness::data().join("shop").join("snapshot.json");
+        let snapshot = harness::snapshot_path("shop");
         harness::Run::of(["status", "deployment/web", "--from"]).arg(snapshot).args(args).run()
     };
     assert_eq!(run(&[]).exit, 0);

@@ -95,7 +95,7 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
 
 #[test]
 fn a_snapshot_can_be_previewed_but_not_stepped() {
-    let shop = harness::data().join("shop").join("snapshot.json");
+    let shop = harness::snapshot_path("shop");
     let run = |args: &[&str]| Run::of(["step", "sts/db", "--from"]).arg(&shop).args(args).run();
     let output = run(&[]);
     assert_eq!((output.exit, output.stdout.as_str()), (2, ""));

@@ -3,9 +3,9 @@
 mod compat;
 mod dry_run;
 
-use harness::{Run, data};
+use harness::{Run, snapshot_path};
 
 /// `undo ARGS... --from tests/data/NAMESPACE/snapshot.json`.
 fn undo(namespace: &str, args: &[&str]) -> Run {
-    Run::of(["undo"].iter().chain(args)).arg("--from").arg(data().join(namespace).join("snapshot.json"))
+    Run::of(["undo"].iter().chain(args)).arg("--from").arg(snapshot_path(namespace))
 }

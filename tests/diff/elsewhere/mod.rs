@@ -166,7 +166,7 @@ fn recorded_manifests_equal_the_stored_objects_unless_they_were_edited() {
     let mut edited = Vec::new();
     let mut compared = 0;
     for namespace in ["shop", "broken", "quota", "many"] {
-        let path = data().join(namespace).join("snapshot.json");
+        let path = harness::snapshot_path(namespace);
         let snapshot: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         for item in snapshot["items"].as_array().unwrap() {
             let Some(manifest) = item["metadata"]["annotations"][LAST_APPLIED].as_str() else { continue };

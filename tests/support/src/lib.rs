@@ -24,7 +24,7 @@ pub mod test_cluster;
 
 pub use cluster_state::{ends, is_ready};
 pub use merge::merged;
-pub use recorded::{Recorded, data, snapshot};
+pub use recorded::{Recorded, data, snapshot, snapshot_path};
 pub use run::{Output, Run, ignores_sighup};
 pub use script::write_script;
 pub use test_cluster::TestCluster;

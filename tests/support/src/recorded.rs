@@ -31,12 +31,18 @@ pub fn data() -> PathBuf {
 /// Returns the recorded objects of a namespace, as a list.
 ///
 /// # Panics
-/// When there is no such recording.
+/// If the recording is missing or is no JSON.
 #[must_use]
 #[expect(clippy::unwrap_used, reason = "a missing recording fails the test")]
 pub fn snapshot(namespace: &str) -> Value {
-    let text = std::fs::read_to_string(data().join(namespace).join("snapshot.json")).unwrap();
+    let text = std::fs::read_to_string(snapshot_path(namespace)).unwrap();
     serde_json::from_str(&text).unwrap()
+}
+
+/// Returns the path of these objects.
+#[must_use]
+pub fn snapshot_path(namespace: &str) -> PathBuf {
+    data().join(namespace).join("snapshot.json")
 }
 
 impl Recorded {
@@ -86,15 +92,14 @@ impl Recorded {
 
     /// Returns the path of the snapshot that was taken with the recording.
     #[must_use]
-    pub fn snapshot(&self) -> PathBuf {
-        let namespace = self.name.split('/').next().unwrap_or_default();
-        data().join(namespace).join("snapshot.json")
+    pub fn snapshot_path(&self) -> PathBuf {
+        snapshot_path(self.name.split('/').next().unwrap_or_default())
     }
 
     /// Returns our command with the same arguments, which reads the snapshot instead of a cluster.
     #[must_use]
     pub fn from_snapshot(&self) -> Run {
-        Run::of(&self.args).arg("--from").arg(self.snapshot())
+        Run::of(&self.args).arg("--from").arg(self.snapshot_path())
     }
 }
 
