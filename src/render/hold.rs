@@ -99,10 +99,11 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
 /// Returns the hint to continue a plan, or to replace one for another template.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    let hint = if PlanRecord::in_force(workload).is_none_or(|record| record.is_for(workload)) {
-        "hint: to continue the plan: {}"
-    } else {
-        "hint: to replace the plan, which is for another template: {}"
-    };
+    let hint =
+        if PlanRecord::in_force(workload).is_none_or(|record| record.plan.is_for_live_template(workload)) {
+            "hint: to continue the plan: {}"
+        } else {
+            "hint: to replace the plan, which is for another template: {}"
+        };
     command(hint, [step_command(workload)])
 }

@@ -1,14 +1,18 @@
 //! The causes of the recorded workloads.
 
-use harness::{Run, data};
+use harness::test_cluster::{START, observed};
+use harness::{Run, snapshot, snapshot_path};
+use rollout2::model::status::cause::{causes, causes_without_holds};
 use serde_json::Value;
+use simcluster::SimCluster;
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 
 use crate::status::objects::cause_ids;
 
 /// The documents of every workload of a namespace.
 fn documents(namespace: &str) -> Vec<Value> {
     let output = Run::of(["status", "all", "-o", "json", "--watch=false", "--from"])
-        .arg(data().join(namespace).join("snapshot.json"))
+        .arg(snapshot_path(namespace))
         .run();
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -72,9 +76,29 @@ fn healthy_workloads_have_no_cause() {
 #[test]
 fn the_output_for_the_recorded_workloads_matches_its_snapshot() {
     for namespace in ["broken", "quota", "shop"] {
-        let output =
-            Run::of(["status", "all", "--from"]).arg(data().join(namespace).join("snapshot.json")).run();
+        let output = Run::of(["status", "all", "--from"]).arg(snapshot_path(namespace)).run();
         let transcript = output.transcript.lines().filter(|line| !line.starts_with("note: "));
         insta::assert_snapshot!(namespace, transcript.collect::<Vec<_>>().join("\n"));
     }
+}
+
+/// `step` reports every cause but the holds.
+#[test]
+fn the_causes_without_holds_are_all_the_others() {
+    let mut holds = 0;
+    for namespace in ["broken", "many", "quota", "shop"] {
+        let cluster = SimCluster::builder().snapshot(&snapshot(namespace)).unwrap().build();
+        for resource in [&DEPLOYMENTS, &DAEMONSETS, &STATEFULSETS] {
+            let keys: Vec<_> =
+                cluster.store(|store| store.list(resource, None).map(|(key, _)| key.clone()).collect());
+            for key in keys {
+                let (observed, now) = (observed(&cluster, &key).unwrap(), START.parse().unwrap());
+                let (held, others): (Vec<_>, Vec<_>) =
+                    causes(&observed, now).into_iter().partition(|cause| cause.id.is_hold());
+                holds += held.len();
+                assert_eq!(causes_without_holds(&observed, now), others, "{key:?}");
+            }
+        }
+    }
+    assert_eq!(holds, 4);
 }

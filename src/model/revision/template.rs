@@ -38,7 +38,8 @@ impl Workload {
         Template::new(self.object().at("/spec/template").unwrap_or(&Value::Null))
     }
 
-    /// Returns the digest of the live template. It is computed once, because `step` compares it at every event.
+    /// Returns the digest of the live template. It is computed once for an object, because it is compared at
+    /// every event.
     #[must_use]
     pub fn template_digest(&self) -> Digest {
         *self.template_digest.get_or_init(|| self.template().into_digest())

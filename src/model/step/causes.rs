@@ -8,7 +8,7 @@ use super::task::{StepperOutput, Task};
 use crate::model::follow::{
     self, CauseReporter, FatalCauses, FollowOptions, FollowerRequest, LogLines, Now, ProgressClock, TargetId,
 };
-use crate::model::status::cause::{Cause, CauseId, causes_without_hold, without_secrets_of};
+use crate::model::status::cause::{Cause, CauseId, causes_without_holds, without_secrets_of};
 use crate::model::status::observation::Observation;
 use crate::model::status::pod_stage::PodStage;
 
@@ -27,13 +27,13 @@ pub(super) struct Causes {
 impl Causes {
     /// Records the causes of an observation, and reports the changes.
     pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Vec<StepperOutput>) {
-        let revision = observed.revisions.current().map(|running| running.name.clone());
+        let revision = observed.revisions.current().map(|current| current.name.clone());
         if revision != self.revision {
             self.fatal.reset();
             self.revision = revision;
         }
         self.progress.record(&observed.workload, now.elapsed);
-        let causes = causes_without_hold(observed, now.server_time);
+        let causes = causes_without_holds(observed, now.server_time);
         let mut events = Vec::new();
         self.reporter.record(TargetId(0), &causes, now.elapsed, &mut events);
         out.extend(events.into_iter().filter_map(output));
@@ -65,7 +65,7 @@ pub(super) fn reasons<'s>(
     slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
     context: &PlanContext<'_>,
 ) -> Vec<(String, String)> {
-    let causes = causes_without_hold(context.observed, context.now.server_time);
+    let causes = causes_without_holds(context.observed, context.now.server_time);
     slots.into_iter().map(|slot| (slot.label(), reason(slot, &causes, context))).collect()
 }
 
@@ -79,7 +79,7 @@ fn reason(slot: &PodSlot<'_>, causes: &[Cause], context: &PlanContext<'_>) -> St
         (Some(cause), _) => cause.summary.clone(),
         (None, Some(node)) => format!("its node {node} is not ready"),
         (None, None) => {
-            PodStage::of(pod, context.min_ready_seconds, context.now.server_time).word().to_owned()
+            PodStage::of(pod, context.own_min_ready_seconds, context.now.server_time).word().to_owned()
         }
     }
 }

@@ -77,7 +77,7 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Exi
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(request, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
-            Some(record) if record.is_for(workload) && !request.new_plan => {
+            Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
                 ExistingPlan { record, origin: Origin::Plan, set: None }
             }
             rollback => {
@@ -179,7 +179,7 @@ fn continue_plan(
     }
     let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;
     match record {
-        Some(record) if record.is_for(workload) && !request.new_plan => {
+        Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
             let plan = &record.plan;
             if !plan.is_rolling_back() {
                 check_repeated(request, plan, workload).map_err(StepOutcome::Error)?;
@@ -205,7 +205,7 @@ fn replace_plan(
     other: PlanRecord,
 ) -> Result<ExistingPlan, StepOutcome> {
     let workload = &observed.workload;
-    let is_same_template = other.is_for(workload);
+    let is_same_template = other.plan.is_for_live_template(workload);
     let set =
         if is_same_template { None } else { Some(holding_strategy(observed).map_err(StepOutcome::Error)?) };
     let was_below = is_same_template

@@ -63,8 +63,8 @@ impl Stepper {
             TargetEvent::Workload(workload) => self.cluster.apply_workload(workload),
             TargetEvent::Refreshed(observed) => {
                 let fits = self.cluster.apply_refresh(observed);
-                let asked = self.in_flight.take_if(|in_flight| in_flight.is_refresh());
-                let Some(InFlight { since, .. }) = asked else { return false };
+                let refresh = self.in_flight.take_if(|in_flight| in_flight.is_refresh());
+                let Some(InFlight { since, .. }) = refresh else { return false };
                 self.must_refresh |= !fits;
                 let is_fresh = now.elapsed < since + LEASE_DURATION;
                 if !is_fresh {

@@ -77,7 +77,7 @@ impl Ownership {
     /// Returns the external change to a field that the plan relies on, if there is one.
     pub(super) fn external_change(&self, observed: &Observation, holder: &str) -> Option<StopReason> {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
-        let is_template_kept = stored.record.is_for(now);
+        let is_template_kept = stored.record.plan.is_for_live_template(now);
         let hold = &stored.record.hold;
         let is_held = stored.holds_nothing
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
@@ -100,7 +100,9 @@ impl Ownership {
         let (now, record) = (&observed.workload, &stored.record);
         let mut as_stored = Patch::of(now.object());
         let is_released = |revision: &&Revision| revision.digest.hex() == record.plan.template;
-        if let Some(revision) = observed.revisions.iter().find(is_released).filter(|_| !record.is_for(now)) {
+        if let Some(revision) =
+            observed.revisions.iter().find(is_released).filter(|_| !record.plan.is_for_live_template(now))
+        {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !record.hold.is_unchanged(now) && !stored.holds_nothing {

@@ -103,7 +103,7 @@ fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decis
         StopReason::LeaseLost { by } => {
             format!("{} took it over", by.as_deref().unwrap_or("another process"))
         }
-        _ if situation.record.is_some_and(|record| !record.is_for(workload)) => {
+        _ if situation.record.is_some_and(|record| !record.plan.is_for_live_template(workload)) => {
             "another client changed the template meanwhile".to_owned()
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),

@@ -64,7 +64,7 @@ impl ChangeReporter {
         }
         // After another client changed the template, pods that never moved may count as updated.
         let context = state.context();
-        let is_for_plan = context.record.is_for(context.workload());
+        let is_for_plan = context.record.plan.is_for_live_template(context.workload());
         let added = if is_for_plan { self.added(state) } else { Vec::new() };
         if !added.is_empty() {
             report(StepReport::AddedByController(added), out);

@@ -19,8 +19,8 @@ pub(super) struct PlanContext<'a> {
     pub(super) nodes: Option<&'a [Node]>,
     pub(super) record: &'a PlanRecord,
     pub(super) now: Now,
-    /// How long a pod must be ready before it counts as available, without the plan's own value.
-    pub(super) min_ready_seconds: i64,
+    /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
+    pub(super) own_min_ready_seconds: i64,
     /// See [`PlanContext::current`].
     current: Option<&'a Revision>,
 }
@@ -73,13 +73,13 @@ impl<'a> PlanContext<'a> {
         now: Now,
     ) -> Self {
         let (revisions, template) = (&observed.revisions, &record.plan.template);
-        let current = if record.is_for(&observed.workload) {
+        let current = if record.plan.is_for_live_template(&observed.workload) {
             revisions.current()
         } else {
             revisions.iter().rfind(|revision| revision.digest.hex() == *template)
         };
-        let min_ready_seconds = record.hold.own_min_ready_seconds(&observed.workload);
-        Self { observed, nodes, record, now, min_ready_seconds, current }
+        let own_min_ready_seconds = record.hold.own_min_ready_seconds(&observed.workload);
+        Self { observed, nodes, record, now, own_min_ready_seconds, current }
     }
 
     pub(super) fn workload(&self) -> &'a Workload {
@@ -100,7 +100,7 @@ impl<'a> PlanContext<'a> {
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
         pod.is_active()
             && !pod.is_updating_in_place()
-            && pod.is_available(self.min_ready_seconds, self.now.server_time)
+            && pod.is_available(self.own_min_ready_seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the revision of the plan.

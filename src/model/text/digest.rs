@@ -1,14 +1,14 @@
-//! The digest of a template.
+//! SHA-256 digests: of a canonical template, and of the text of a check.
 
 use std::fmt;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// The SHA-256 of a canonical template.
+/// The SHA-256 of a text. That of a template is the digest of its canonical JSON.
 ///
 /// Kubernetes' hash of a Deployment's or DaemonSet's template depends on the Go structs of the
-/// controller and cannot be recomputed. The digest is equal for equal templates, across kinds,
+/// controller and cannot be recomputed. The digest of a template is equal for equal templates, across kinds,
 /// clusters and versions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);

@@ -124,14 +124,16 @@ impl fmt::Debug for KindSpec {
 pub struct Workload {
     kind: &'static KindSpec,
     object: Object,
-    /// Set by [`Workload::template_digest`].
+    /// The digest of the live template, once [`Workload::template_digest`] computed it. No method changes `object`, so
+    /// that it stays valid.
     pub(super) template_digest: OnceLock<Digest>,
 }
 
-/// Two workloads are equal if their objects are, whether or not a digest was computed.
+/// Two workloads are equal if their kinds and objects are, whether or not a digest was computed.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.object == other.object
+        let Self { kind, object, template_digest: _ } = self;
+        *kind == other.kind && *object == other.object
     }
 }
 

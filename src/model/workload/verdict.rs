@@ -59,7 +59,7 @@ pub struct RolloutFacts<'a> {
     /// Whether an update is under way on some pod. Only determined for `OnDelete`, which holds once the updated
     /// pods are ready, and for a node selector, which holds once all pods are.
     pub is_starting: bool,
-    /// Whether a hold of `pause` or `step` is in force.
+    /// Whether a hold of `pause` or `step` is in force, or the annotation of one is gone.
     pub is_held: bool,
     /// Whether a rollback by `step` is under way and pods that the partition released are not back yet.
     pub is_rolling_back: bool,

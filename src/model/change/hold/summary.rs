@@ -32,9 +32,9 @@ impl HoldSummary {
         self.hold.reason() == HoldReason::Plan
     }
 
-    /// Whether the plan is for the live template; a hold without a readable plan is for any.
+    /// Whether the plan is for the live template. True for a hold without a readable plan.
     fn is_for_live_template(&self, workload: &Workload) -> bool {
-        self.plan.as_ref().is_none_or(|plan| plan.is_for(workload))
+        self.plan.as_ref().is_none_or(|plan| plan.is_for_live_template(workload))
     }
 
     fn is_rolling_back(&self) -> bool {
@@ -119,7 +119,7 @@ pub fn resume_and_step_command(workload: &Workload) -> Word {
 pub fn step_command(workload: &Workload) -> Word {
     let flags = |record: PlanRecord| {
         let has_check = record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
-        (has_check, !record.is_for(workload))
+        (has_check, !record.plan.is_for_live_template(workload))
     };
     let command = match PlanRecord::in_force(workload).map(flags).unwrap_or_default() {
         (false, false) => "kubectl rollout2 step {}",

@@ -38,7 +38,7 @@ pub struct Hold {
     pub(super) plan: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lease: Option<Value>,
-    /// For people without this program.
+    /// The kubectl command that ends the hold, for people without this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) end_by_hand: Option<String>,
     #[serde(flatten)]

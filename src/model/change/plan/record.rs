@@ -42,12 +42,6 @@ impl PlanRecord {
         Self::of(workload).ok()?.filter(|record| record.hold.is_in_force(workload))
     }
 
-    /// Whether the plan is for the live template.
-    #[must_use]
-    pub fn is_for(&self, workload: &Workload) -> bool {
-        self.plan.is_for(workload)
-    }
-
     /// Returns the same record with its lease renewed. `now` is the time of day, for display.
     #[must_use]
     pub fn renewed(&self, now: String) -> Self {

@@ -23,20 +23,21 @@ use crate::model::workload::strategy;
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]
 pub fn is_rolling_back(workload: &Workload) -> bool {
-    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_rolling_back(workload))
+    Hold::of(workload).ok().flatten().is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
 }
 
-/// Whether the plan of a workload is rolling back and its hold is in force.
+/// Whether the plan of a workload is rolling back to the live template, and its hold is in force.
 #[must_use]
 pub fn is_rollback_held(workload: &Workload) -> bool {
-    Hold::in_force(workload).is_some_and(|hold| hold.is_rolling_back(workload))
+    Hold::in_force(workload).is_some_and(|hold| hold.is_rolling_back_to_live_template(workload))
 }
 
 impl Hold {
     /// Whether its plan is rolling back to the live template.
     #[must_use]
-    pub fn is_rolling_back(&self, workload: &Workload) -> bool {
-        self.plan().ok().flatten().is_some_and(|plan| plan.is_rolling_back() && plan.is_for(workload))
+    pub fn is_rolling_back_to_live_template(&self, workload: &Workload) -> bool {
+        let plan = self.plan().ok().flatten();
+        plan.is_some_and(|plan| plan.is_rolling_back() && plan.is_for_live_template(workload))
     }
 }
 
@@ -73,8 +74,8 @@ impl PartitionRollback {
 
 impl PlanRecord {
     /// Returns the record during the rollback to a template, if the original strategy would leave released pods on the
-    /// failed revision: pods below the original partition. A partition that counts pods counts those of the rollback
-    /// that were never released, and would keep all others; so would another node selector.
+    /// failed revision: pods below the original partition. Of a partition that counts pods, the original keeps any pods
+    /// of that number, so also released ones; an original node selector keeps those on other nodes.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
         if !self.hold.is_in_force(workload) {

@@ -68,7 +68,8 @@ pub struct BatchRecord {
     /// Whether it soaked and passed its check.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
-    /// Where pods are only counted: of how many pods. The slots are their numbers then, from 1.
+    /// For a kind whose pods are only counted: how many pods were wanted when the batch began. The slots are the numbers
+    /// of pods then, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<usize>,
 }
@@ -108,7 +109,7 @@ impl Plan {
 
     /// Whether the plan is for the live template of a workload.
     #[must_use]
-    pub fn is_for(&self, workload: &Workload) -> bool {
+    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
         self.template == workload.template_digest().hex()
     }
 

@@ -13,19 +13,20 @@ use crate::model::workload::kind::{PodIdentity, StepBy};
 use crate::model::workload::strategy;
 use crate::model::workload::verdict::RolloutState;
 
-/// Returns the causes with which a user keeps pods from being updated. Each of them [is a hold](CauseId::is_hold).
-pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> Vec<Cause> {
-    let holds = [
+/// Returns the holds: a pause, a plan, `OnDelete`, a partition or a node selector keeps pods outdated. Each one
+/// [is a hold](CauseId::is_hold) by its id too.
+pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Iterator<Item = Cause> {
+    let found = [
         paused(context, state),
         budget(context),
         on_delete(context),
         partition(context),
         node_selector(context, state),
     ];
-    holds.into_iter().flatten().collect()
+    found.into_iter().flatten()
 }
 
-/// Returns the causes for pods that are not available yet, or whose absence keeps others from being updated.
+/// Returns the causes for updated pods within `minReadySeconds`, and for unavailable pods that use up `maxUnavailable`.
 pub(super) fn unavailable_pods(
     context: &CauseContext<'_>,
     state: RolloutState,
@@ -100,8 +101,8 @@ fn partition(context: &CauseContext<'_>) -> Option<Cause> {
     Some(Cause { pods: kept.iter().map(|pod| pod.name.clone()).collect(), ..cause })
 }
 
-/// Returns the cause for the pods on nodes that the strategy does not select. Which ones these are is known once the
-/// others are updated.
+/// Returns the cause for the pods on nodes that the strategy does not select. They differ from other outdated pods
+/// only once all others are updated.
 fn node_selector(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
     let has_other_hold = strategy::is_on_delete(workload) || strategy::partition(workload) > 0;

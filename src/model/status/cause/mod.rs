@@ -41,23 +41,26 @@ use crate::model::workload::Workload;
 use crate::model::workload::verdict::RolloutState;
 use context::CauseContext;
 
-/// Returns the causes why a rollout does not progress. Causes that need a user come first.
+/// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.
 #[must_use]
 pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    causes_and(held::holds, observed, now)
+    find_causes(observed, Holds::Included, now)
 }
 
-/// Returns the causes without the hold, for `step`, which holds every workload that it steps.
+/// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
 #[must_use]
-pub fn causes_without_hold(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    causes_and(|_, _| Vec::new(), observed, now)
+pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause> {
+    find_causes(observed, Holds::Omitted, now)
 }
 
-fn causes_and(
-    holds: fn(&CauseContext<'_>, RolloutState) -> Vec<Cause>,
-    observed: &Observation,
-    now: Timestamp,
-) -> Vec<Cause> {
+/// Whether holds are among the causes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Included,
+    Omitted,
+}
+
+fn find_causes(observed: &Observation, holds: Holds, now: Timestamp) -> Vec<Cause> {
     let state = verdict(observed).state;
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
@@ -65,7 +68,10 @@ fn causes_and(
         return deleting.into_iter().collect();
     }
     let context = CauseContext::new(observed, observed.revisions.current(), now);
-    let mut causes = holds(&context, state);
+    let mut causes = Vec::new();
+    if holds == Holds::Included {
+        causes.extend(held::holds(&context, state));
+    }
     causes.extend(held::unavailable_pods(&context, state));
     causes.extend(deleting);
     causes.extend(terminating::outliving_grace_period(&context));

@@ -25,7 +25,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
         has_revisions: !observation.revisions.is_empty(),
         is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
-        is_rolling_back: hold.as_ref().is_some_and(|hold| is_rolling_back(observation, hold)),
+        is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
         is_held: hold.is_some() || is_annotation_lost(workload),
     };
     (workload.kind().verdict)(workload, &facts)
@@ -58,12 +58,14 @@ fn pods_are_changing(observation: &Observation) -> bool {
 }
 
 /// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
-fn is_rolling_back(observation: &Observation, hold: &Hold) -> bool {
+fn has_pods_to_roll_back(observation: &Observation, hold: &Hold) -> bool {
     let (workload, live) = (&observation.workload, observation.revisions.current());
     let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
     let is_released = |pod: &Pod| {
         strategy::partition_index(workload, &pod.name)
             .is_none_or(|index| index >= strategy::partition(workload))
     };
-    observation.own_pods().any(|pod| is_released(pod) && !is_back(pod)) && hold.is_rolling_back(workload)
+    // The pods first, because the plan is parsed for the second question.
+    observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
+        && hold.is_rolling_back_to_live_template(workload)
 }
