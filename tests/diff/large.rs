@@ -21,7 +21,8 @@ fn pairs(parts: usize) -> [(&'static str, [Value; 2]); 4] {
             .map(|n| json!({"name": format!("c{n:06}"), "image": format!("shop/web:{}", n * salt)}))
             .collect()
     };
-    let config = |seed, between| web(&json!({"env": [{"name": "CONFIG", "value": noise(8 * parts, seed, between)}]}));
+    let config =
+        |seed, between| web(&json!({"env": [{"name": "CONFIG", "value": noise(8 * parts, seed, between)}]}));
     let crowd = |salt| json!({"spec": {"containers": containers(salt)}});
     [
         ("env", [web(&json!({"env": env(3)})), web(&json!({"env": env(7)}))]),
