@@ -30,27 +30,39 @@ pub enum ErrorKind {
     Refused,
     /// Another client changed the object first. Nothing was written.
     Conflict,
-    /// Everything was read, and the rollout failed.
-    Failed,
+}
+
+impl ErrorKind {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Usage => "usage",
+            Self::File => "file",
+            Self::NotFound => "not-found",
+            Self::NotReadable => "not-readable",
+            Self::Malformed => "malformed",
+            Self::Program => "program",
+            Self::Unreachable => "unreachable",
+            Self::Refused => "refused",
+            Self::Conflict => "conflict",
+        }
+    }
 }
 
 /// One error: a lowercase sentence, its source, and a hint with a command.
-///
-/// kubectl words some errors differently, and scripts match them. `--compat` prints the text given
-/// to [`Error::in_compat`] instead.
 #[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
     hint: Option<String>,
-    compat: Option<String>,
 }
 
 impl Error {
     /// Creates an error from one lowercase sentence.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None, hint: None, compat: None }
+        Self { kind, message: message.into(), source: None, hint: None }
     }
 
     /// Creates an error about the command line.
@@ -69,13 +81,6 @@ impl Error {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
-        self
-    }
-
-    /// Adds kubectl's message for the same error.
-    #[must_use]
-    pub fn in_compat(mut self, text: impl Into<String>) -> Self {
-        self.compat = Some(text.into());
         self
     }
 
@@ -103,18 +108,11 @@ impl Error {
         self.hint.as_deref()
     }
 
-    /// Returns the message for `--compat`: kubectl's, or ours if kubectl has none.
-    #[must_use]
-    pub fn compat_sentence(&self) -> String {
-        self.compat.clone().unwrap_or_else(|| self.sentence())
-    }
-
     /// Returns the exit code for this error.
     #[must_use]
     pub fn exit(&self) -> Exit {
         match self.kind {
             ErrorKind::Usage | ErrorKind::File => Exit::Usage,
-            ErrorKind::Failed => Exit::Failed,
             _ => Exit::Error,
         }
     }
@@ -145,8 +143,7 @@ impl std::error::Error for Error {
 /// Two errors are equal when they print the same: a source is compared by its text.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
-        let printed =
-            |error: &Self| (error.kind, error.to_string(), error.hint.clone(), error.compat.clone());
+        let printed = |error: &Self| (error.kind, error.to_string(), error.hint.clone());
         printed(self) == printed(other)
     }
 }

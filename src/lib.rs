@@ -3,10 +3,11 @@
 //! The rooms, and the only directions in which they may depend on each other:
 //!
 //! ```text
-//! cli  ->  command  ->  { cluster, render }  ->  model
+//! cli  ->  command  ->  { cluster, snapshot, render }  ->  model
+//!                         cluster  ->  snapshot
 //! ```
 //!
-//! Every room may use [`error`], [`exit`] and [`world`], and those use no room. `tests/arrows`
+//! Every room may use [`error`], [`exit`] and [`world`], and those use no room. `tests/architecture`
 //! checks this.
 
 pub mod cli;
@@ -16,6 +17,7 @@ pub mod error;
 pub mod exit;
 pub mod model;
 pub mod render;
+pub mod snapshot;
 pub mod world;
 
 use std::ffi::OsString;

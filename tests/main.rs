@@ -5,7 +5,7 @@
 // The futures of whole commands nest deeper than the compiler's default limit.
 #![recursion_limit = "256"]
 
-mod arrows;
+mod architecture;
 mod completion;
 mod diff;
 mod follow;

@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
 use crate::command::CommonOptions;
-use crate::command::access::{Access, InputPath};
+use crate::command::access::Access;
 use crate::error::{Error, Result};
-use crate::model::api::name;
+use crate::model::text::name;
 use crate::render::appearance::Color;
+use crate::world::input_path::InputPath;
 
 /// The flags that every verb takes.
 #[derive(Debug, Args)]
@@ -24,15 +25,6 @@ pub(super) struct CommonArgs {
     /// Record them with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml
     #[arg(long, value_name = "FILE|DIR|-", global = true, hide_short_help = true)]
     from: Option<PathBuf>,
-
-    /// Print and exit exactly as kubectl does
-    #[arg(
-        long,
-        global = true,
-        hide_short_help = true,
-        help = "Print and exit exactly as kubectl does [also: ROLLOUT2_COMPAT=kubectl]"
-    )]
-    compat: bool,
 
     /// When to use colour: auto, always or never
     #[arg(
@@ -59,8 +51,7 @@ enum ColorArg {
 }
 
 impl CommonArgs {
-    /// Lowers the flags. `compat` comes from the flag and the environment together.
-    pub(super) fn lower(self, compat: bool) -> Result<CommonOptions> {
+    pub(super) fn lower(self) -> Result<CommonOptions> {
         let snapshot = self.from.map(InputPath::from);
         let color = match self.color {
             ColorArg::Auto => Color::Auto,
@@ -69,18 +60,15 @@ impl CommonArgs {
         };
         let namespace = self.namespace.filter(|name| !name.is_empty()); // as in -n "$NS" with NS unset
         if let Some(namespace) = &namespace {
-            check_namespace(namespace, compat)?;
+            check_namespace(namespace)?;
         }
         let access = Access { snapshot, namespace, overrides: self.connection.lower()? };
-        Ok(CommonOptions { access, compat, color })
+        Ok(CommonOptions { access, color })
     }
 }
 
 /// Checks a namespace. kubectl sends any name that a URL can contain, and finds nothing in it.
-fn check_namespace(namespace: &str, compat: bool) -> Result<()> {
-    if compat {
-        return name::check_namespace(namespace);
-    }
+fn check_namespace(namespace: &str) -> Result<()> {
     if name::is_namespace_name(namespace) {
         return Ok(());
     }

@@ -22,6 +22,10 @@ pub(super) struct ConnectionArgs {
     #[arg(long, value_name = "FILE", global = true)]
     kubeconfig: Option<PathBuf>,
 
+    /// Read this kuberc instead of $KUBERC or ~/.kube/kuberc: which credential plugins may run; off for none
+    #[arg(long, value_name = "FILE", global = true)]
+    kuberc: Option<PathBuf>,
+
     /// Use this context of the kubeconfig
     #[arg(long = "context", value_name = "NAME", global = true)]
     kube_context: Option<String>, // `diff` has another argument named `context`
@@ -123,8 +127,6 @@ struct IgnoredArgs {
     #[arg(long, hide = true, global = true)]
     cache_dir: Option<String>,
     #[arg(long, hide = true, global = true)]
-    kuberc: Option<String>,
-    #[arg(long, hide = true, global = true)]
     log_flush_frequency: Option<String>,
     #[arg(long, hide = true, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     match_server_version: Option<bool>,
@@ -141,6 +143,7 @@ impl ConnectionArgs {
         let extra = self.as_user_extra.iter().map(|word| read_extra(word)).collect::<Result<_>>()?;
         Ok(Overrides {
             kubeconfig: self.kubeconfig,
+            kuberc: self.kuberc,
             context: self.kube_context,
             cluster: self.cluster,
             user: self.user,

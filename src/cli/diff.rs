@@ -13,8 +13,8 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
 use crate::command::targets::target_words::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
-use crate::model::api::name;
 use crate::model::revision::RevisionWord;
+use crate::model::text::name;
 
 /// Compare two revisions, or two workloads
 ///
@@ -49,7 +49,8 @@ pub(super) struct DiffArgs {
 
     /// Compare with the workload in the cluster of this context, in the namespace of -n or else of that context
     ///
-    /// Flags for the server and the credentials, such as --server and --token, apply to the first cluster only.
+    /// Flags for the server, the credentials and the impersonated user, such as --server, --token and --as, apply to
+    /// the first cluster only.
     #[arg(long, value_name = "NAME")]
     with_context: Option<String>,
 

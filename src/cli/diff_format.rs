@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::duration::count;
-use crate::model::revision::diff::SecretValues;
+use crate::model::diff::SecretValues;
 
 /// How the changes of a template are shown.
 #[derive(Debug, Args)]

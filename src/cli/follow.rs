@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use super::duration::duration;
 use super::timeout::{GRACE, TimeoutArgs};
 use crate::error::Result;
+use crate::model::cause::CauseId;
 use crate::model::follow::{FollowOptions, Goal};
-use crate::model::status::cause::CauseId;
 
 /// The goal, the time limits and the fatal causes.
 #[derive(Debug, Args)]
@@ -21,7 +21,8 @@ pub(super) struct FollowArgs {
     /// Wait until the goal has been reached for this long without interruption
     ///
     /// A container without a readiness probe counts as available as soon as it starts, even if it crashes
-    /// right afterwards.
+    /// right afterwards. So with --fail-fast, --fail-on and --undo-on-failure the updated pods must have been
+    /// ready for 10s, or for this long if it is longer; 0s turns that off.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     stable: Option<Duration>,
 
@@ -54,7 +55,7 @@ enum UntilArg {
 }
 
 impl FollowArgs {
-    pub(super) fn lower(self, compat: bool) -> Result<FollowOptions> {
+    pub(super) fn lower(self) -> Result<FollowOptions> {
         let goal = match self.until {
             None => Goal::Success,
             Some(UntilArg::Updated) => Goal::Updated,
@@ -64,11 +65,11 @@ impl FollowArgs {
         };
         Ok(FollowOptions {
             goal,
-            stable: self.stable.unwrap_or_default(),
+            stable: self.stable,
             wait_held: self.wait_held,
             fail_on: self.fail_on,
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
-            ..self.timeouts.lower(compat)?
+            ..self.timeouts.lower()?
         })
     }
 }
@@ -88,5 +89,5 @@ fn cause_and_grace(word: &str) -> std::result::Result<(CauseId, Duration), Strin
         let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.0);
         format!("{name:?} is not a cause; near ones are {}; --help lists all", near.join(", "))
     })?;
-    Ok((cause, duration(grace).map_err(|error| error.to_string())?))
+    Ok((cause, duration(grace)?))
 }

@@ -7,9 +7,17 @@ use clap::{Args, Command};
 
 use super::connection::{CONNECTION_OPTIONS, ConnectionArgs};
 use crate::render::appearance::Color;
+use crate::render::line::Line;
+use crate::render::style::Style;
+
+/// The heading of the options of `step` that `-h` leaves out.
+pub(super) const ADVANCED: &str = "Advanced";
 
 /// The line in every help text that replaces the connection options.
 const OPTIONS_LINE: &str = "Connection options, as in kubectl: kubectl rollout2 help options";
+
+/// The word before the forms of a command line.
+const USAGE: &str = "Usage:";
 
 /// The indentation of the text of an option in the long help.
 const DETAILS: &str = "          ";
@@ -81,5 +89,20 @@ pub(super) fn color(args: &[OsString]) -> Color {
         Some("always") => Color::Always,
         Some("never") => Color::Never,
         _ => Color::Auto,
+    }
+}
+
+/// Returns a help text with its headings styled: lines such as `Options:` below an empty one, and the word `Usage:`.
+pub(super) fn styled(text: &str) -> Vec<Line> {
+    let before = std::iter::once("").chain(text.lines());
+    text.lines().zip(before).map(|(text, before)| line(text, before.trim().is_empty())).collect()
+}
+
+fn line(line: &str, is_first: bool) -> Line {
+    let is_heading = is_first && !line.starts_with(' ') && line.trim_end().ends_with(':');
+    match line.strip_prefix(USAGE) {
+        _ if is_heading => Line::styled(Style::Heading, line.trim_end()),
+        Some(rest) => Line::styled(Style::Heading, USAGE).with(Style::Plain, rest),
+        None => Line::of(line),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::output_form::{OutputForm, OutputFormParser, no_such_form};
+use super::output_form::{OutputForm, OutputFormParser};
 use super::revision;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
@@ -30,8 +30,8 @@ pub(super) struct HistoryArgs {
     /// The output format
     ///
     /// json contains the facts of the table in one document, and jsonpath=TEMPLATE,
-    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision or --compat,
-    /// these are for the objects that kubectl prints, as yaml and name always are.
+    /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision,
+    /// these are for the object that kubectl prints, as yaml and name always are.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
     output: Option<OutputForm<HistoryFormat>>,
 
@@ -58,10 +58,9 @@ enum HistoryFormat {
 
 impl HistoryArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let revision = revision::read(self.revision.as_deref(), "history", common)?;
+        let revision = revision::read(self.revision.as_deref())?;
         let output = match self.output {
             None => Output::Text,
-            Some(OutputForm::Word(HistoryFormat::Wide)) if common.compat => return Err(no_such_form("wide")),
             Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,
             Some(OutputForm::Word(HistoryFormat::Json)) => Output::Json,
             Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Yaml,

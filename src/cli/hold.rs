@@ -48,14 +48,14 @@ Examples:
 
 impl PauseArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower("pause", common)?;
+        let (scope, options) = self.write.lower(common)?;
         Ok(Request { scope, options, verb: HoldVerb::Pause })
     }
 }
 
 impl ResumeArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower("resume", common)?;
+        let (scope, options) = self.write.lower(common)?;
         Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
     }
 }

@@ -12,8 +12,8 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::target_words::{TargetWord, read_targets};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::verdict::RolloutState;
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
@@ -89,10 +89,10 @@ pub(super) struct ListArgs {
 const EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 list
-  kubectl rollout2 list -A --state failed,held
+  kubectl rollout2 list -A --state stuck,failed,held
   kubectl rollout2 list deploy,sts -l app=web -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json
-  kubectl rollout2 list -o custom-columns=NAME:.name,STATE:.state
+  kubectl rollout2 list -o custom-columns=NAME:.workload.name,STATE:.state
   kubectl rollout2 list -A --watch
   kubectl rollout2 list --from snapshot.yaml";
 
@@ -106,6 +106,7 @@ enum ListFormat {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum StateArg {
+    Stuck,
     Failed,
     Progressing,
     Held,
@@ -118,6 +119,7 @@ impl StateArg {
     /// Returns the states that it means. A pause is a hold.
     fn states(self) -> &'static [RolloutState] {
         match self {
+            Self::Stuck => &[RolloutState::Stuck],
             Self::Failed => &[RolloutState::Failed],
             Self::Progressing => &[RolloutState::Progressing],
             Self::Held => &[RolloutState::Held, RolloutState::Paused],

@@ -38,9 +38,8 @@ use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
-use crate::render::help as render;
 use crate::render::screen::Screen;
-use crate::world::{Environment, World};
+use crate::world::World;
 
 /// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
 ///
@@ -80,9 +79,6 @@ enum VerbArguments {
     Version(version::VersionArgs),
 }
 
-/// The verbs that `kubectl rollout` lacks. They ignore `--compat`, which would change their exit codes.
-const NON_KUBECTL_VERBS: [&str; 6] = ["list", "diff", "preview", "step", "completion", "version"];
-
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
 pub fn definition() -> clap::Command {
@@ -110,30 +106,25 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     if help::asks_for_options(&args) {
         return ParsedArgs::Handled(print_help(&help::compacted(&help::options()), &args, world));
     }
-    let is_compat = wants_compat(&args, &world.environment);
-    let compat_of =
-        |verb: Option<&str>| is_compat && verb.is_none_or(|verb| !NON_KUBECTL_VERBS.contains(&verb));
-    let parsed = definition().try_get_matches_from(&args).and_then(|matches| {
-        Ok((Arguments::from_arg_matches(&matches)?, compat_of(matches.subcommand_name())))
-    });
+    let parsed =
+        definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
     let exit = match parsed {
-        Ok((arguments, compat)) => match arguments.lower(compat) {
+        Ok(arguments) => match arguments.lower() {
             Ok(LoweredArgs::Command(command)) => return ParsedArgs::Command(command),
-            Ok(LoweredArgs::Text(text)) => print(&text, Exit::Done, world, compat),
-            Err(error) => refuse(&error, help::color(&args), world, compat),
+            Ok(LoweredArgs::Text(text)) => print(&text, world),
+            Err(error) => refuse(&error, help::color(&args), world),
         },
         Err(help) if !help.use_stderr() => {
             print_help(&help::compacted(&help.render().to_string()), &args, world)
         }
         Err(mistake) => {
-            let program = definition();
-            let verb = parse_error::verb(&args, &program);
-            let compat = compat_of(verb); // the verb is a guess, because parsing failed
             if parse_error::is_missing_verb(&mistake) {
-                print_short_help(&args, world, compat)
+                print_short_help(&args, world)
             } else {
+                let program = definition();
+                let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
                 let error = parse_error::error(&mistake, verb, &program);
-                refuse(&error, help::color(&args), world, compat)
+                refuse(&error, help::color(&args), world)
             }
         }
     };
@@ -148,8 +139,8 @@ enum LoweredArgs {
 }
 
 impl Arguments {
-    fn lower(self, compat: bool) -> Result<LoweredArgs, Error> {
-        let common = self.common.lower(compat)?;
+    fn lower(self) -> Result<LoweredArgs, Error> {
+        let common = self.common.lower()?;
         let verb = match self.verb {
             VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
             VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
@@ -170,42 +161,29 @@ impl Arguments {
     }
 }
 
-/// Looks for `--compat` without clap, because parse errors follow it too.
-fn wants_compat(args: &[OsString], environment: &Environment) -> bool {
-    args.iter().take_while(|word| *word != "--").any(|word| word == "--compat")
-        || environment.text("ROLLOUT2_COMPAT") == Some("kubectl")
-}
-
-fn refuse(error: &Error, color: Color, world: &mut World, compat: bool) -> Exit {
-    let mut screen = Screen::new(world, color, compat);
+fn refuse(error: &Error, color: Color, world: &mut World) -> Exit {
+    let mut screen = Screen::new(world, color);
     screen.errors(std::slice::from_ref(error));
-    let exit = if compat { Exit::Error } else { error.exit() };
-    screen.finish().map_or(Exit::Error, |()| exit)
+    screen.finish().map_or(Exit::Error, |()| error.exit())
 }
 
-/// Prints the short help of a command line without a verb: to stderr, because it is a usage error, and to
-/// stdout with `--compat`, as kubectl does.
-fn print_short_help(args: &[OsString], world: &mut World, compat: bool) -> Exit {
-    let help = definition().render_help().to_string();
-    if compat {
-        return print(&help, Exit::Usage, world, compat);
-    }
-    let mut screen = Screen::new(world, help::color(args), compat);
-    screen.styled_notes(&render::styled(&help));
+/// Prints the short help of a command line without a verb: to stderr, because it is a usage error.
+fn print_short_help(args: &[OsString], world: &mut World) -> Exit {
+    let mut screen = Screen::new(world, help::color(args));
+    screen.note_lines(&help::styled(&definition().render_help().to_string()));
     screen.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 
 /// Prints a requested help text to stdout.
 fn print_help(text: &str, args: &[OsString], world: &mut World) -> Exit {
-    let mut screen = Screen::new(world, help::color(args), false);
-    screen.styled(&render::styled(text));
+    let mut screen = Screen::new(world, help::color(args));
+    screen.lines(&help::styled(text));
     screen.finish().map_or(Exit::Error, |()| Exit::Done)
 }
 
 /// Prints a requested text to stdout.
-fn print(text: &str, exit: Exit, world: &mut World, compat: bool) -> Exit {
-    let mut screen = Screen::new(world, Color::Auto, compat);
+fn print(text: &str, world: &mut World) -> Exit {
+    let mut screen = Screen::new(world, Color::Auto);
     screen.result(text);
-    let exit = if compat && exit != Exit::Done { Exit::Error } else { exit };
-    screen.finish().map_or(Exit::Error, |()| exit)
+    screen.finish().map_or(Exit::Error, |()| Exit::Done)
 }

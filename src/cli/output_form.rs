@@ -96,14 +96,10 @@ impl TemplateWord {
 }
 
 /// Returns kubectl's error for a form that `kubectl rollout` does not have. It lists those that this program has.
-pub(super) fn no_such_form(form: &str) -> Error {
-    let with = |formats: &str| {
-        format!(
-            "unable to match a printer suitable for the output format {form:?}, allowed formats are: {formats}"
-        )
-    };
-    Error::usage(with("json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml")).in_compat(with(
-        "go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,template,templatefile,yaml",
+fn no_such_form(form: &str) -> Error {
+    Error::usage(format!(
+        "unable to match a printer suitable for the output format {form:?}, allowed formats are: \
+         json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml"
     ))
 }
 

@@ -1,11 +1,9 @@
-//! Turns clap's parse errors into errors for the user, with kubectl's text for `--compat`.
+//! Turns clap's parse errors into errors for the user.
 
-use std::error::Error as _;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::duration::InvalidDuration;
 use crate::error::Error;
 
 /// Whether the command line has no verb, so that help is printed.
@@ -16,16 +14,13 @@ pub(super) fn is_missing_verb(clap_error: &clap::Error) -> bool {
 
 /// Turns a parse error into an error with one sentence and a hint at the help.
 pub(super) fn error(clap_error: &clap::Error, verb: Option<&str>, program: &clap::Command) -> Error {
-    let help = |program: &str| match verb {
-        Some(verb) => format!("{program} {verb} --help"),
-        None => format!("{program} --help"),
-    };
-    let compat = kubectl_message(clap_error, &help("kubectl rollout"));
-    let help = help("kubectl rollout2");
+    let verb_words = verb.map(|verb| format!(" {verb}")).unwrap_or_default();
+    let help = format!("kubectl rollout2{verb_words} --help");
     let hint = flag_hint(clap_error, verb, program, &help).unwrap_or_else(|| {
-        suggestion(clap_error).map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
+        let near = suggestion(clap_error).filter(|near| is_near(clap_error, near));
+        near.map_or_else(|| help.clone(), |near| format!("did you mean {near}?"))
     });
-    Error::usage(sentence(clap_error)).hint(hint).in_compat(compat)
+    Error::usage(sentence(clap_error)).hint(hint)
 }
 
 /// Returns the verb of a command line that could not be parsed: the first word that is a verb.
@@ -81,6 +76,16 @@ fn suggestion(clap_error: &clap::Error) -> Option<&String> {
     })
 }
 
+/// Whether a suggestion of clap is near to the value that it replaces. clap suggests any word with some of its letters.
+fn is_near(clap_error: &clap::Error, suggestion: &str) -> bool {
+    match clap_error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => {
+            !similar::get_close_matches(value.as_str(), &[suggestion], 1, 0.6).is_empty()
+        }
+        _ => true,
+    }
+}
+
 /// Returns the first paragraph of clap's message on one line, without the usage below it.
 fn sentence(clap_error: &clap::Error) -> String {
     if let Some(ContextValue::String(word)) = clap_error.get(ContextKind::InvalidSubcommand) {
@@ -90,44 +95,4 @@ fn sentence(clap_error: &clap::Error) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or_default();
     let words: Vec<_> = paragraph.split_whitespace().collect();
     words.join(" ").trim_start_matches("error: ").to_owned()
-}
-
-/// Returns kubectl's error for a flag that its verb does not have.
-pub(super) fn unknown_flag(flag: &str, verb: &str) -> Error {
-    Error::usage(unknown_flag_message(flag, &format!("kubectl rollout {verb} --help")))
-}
-
-fn unknown_flag_message(flag: &str, help: &str) -> String {
-    format!("unknown flag: {flag}\nSee '{help}' for usage.")
-}
-
-fn kubectl_message(clap_error: &clap::Error, help: &str) -> String {
-    let context = |kind| match clap_error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        _ => String::new(),
-    };
-    match clap_error.kind() {
-        ErrorKind::UnknownArgument => {
-            let argument = context(ContextKind::InvalidArg);
-            let flag = argument.split('=').next().unwrap_or_default();
-            match flag.strip_prefix("--") {
-                Some(_) => unknown_flag_message(flag, help),
-                None => format!(
-                    "unknown shorthand flag: {:?} in {flag}\nSee '{help}' for usage.",
-                    flag.chars().nth(1).unwrap_or('-')
-                ),
-            }
-        }
-        ErrorKind::InvalidSubcommand => {
-            let word = context(ContextKind::InvalidSubcommand);
-            format!("unknown command {word:?}\nSee 'kubectl rollout -h' for help and examples")
-        }
-        ErrorKind::ValueValidation => {
-            let invalid = clap_error.source().and_then(|source| source.downcast_ref::<InvalidDuration>());
-            let argument = context(ContextKind::InvalidArg);
-            let flag = argument.split([' ', '=']).next().unwrap_or_default();
-            invalid.map_or_else(|| sentence(clap_error), |invalid| invalid.kubectl_message(flag, help))
-        }
-        _ => sentence(clap_error),
-    }
 }

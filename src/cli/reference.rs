@@ -62,12 +62,11 @@ pub fn exit_codes(verb: &str) -> &'static [ReferenceEntry] {
 /// The environment variables that every verb reads.
 pub const ENVIRONMENT: &[ReferenceEntry] = &[
     entry("KUBECONFIG", "the kubeconfig files, separated as in PATH [default: ~/.kube/config]"),
-    entry("ROLLOUT2_COMPAT", "kubectl: print and exit exactly as kubectl does, as with --compat"),
-    entry("ROLLOUT2_REDACT", "1: mask secrets in objects and templates too, even with --compat"),
+    entry("ROLLOUT2_REDACT", "1: mask secrets in objects and templates too"),
     entry("NO_COLOR", "no colour, unless --color is always"),
     entry("CLICOLOR_FORCE", "colour without a terminal too, unless 0"),
     entry("TERM", "no colour and no redrawing when dumb"),
-    entry("CI", "no redrawing; a line that is a CI command is prefixed with \"| \""),
+    entry("CI", "no redrawing, no CI commands; also TF_BUILD, TEAMCITY_VERSION"),
     entry("GITHUB_ACTIONS", "true: errors are annotations too, and logs are folded"),
     entry("GITHUB_STEP_SUMMARY", "in GitHub Actions: the file for a table of the rollouts"),
     entry("HTTPS_PROXY, HTTP_PROXY", "the proxy for the API server; also in lower case"),

@@ -47,9 +47,9 @@ Examples:
 
 impl RestartArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower("restart", common)?;
+        let (scope, options) = self.write.lower(common)?;
         let options = ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
-        let options = self.wait.lower(options, "restart", common)?;
+        let options = self.wait.lower(options)?;
         let wait = options.wait.map(|options| {
             let options = FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
             self.undo.lower(options)

@@ -54,6 +54,13 @@ impl ScopeArgs {
         self.targets.iter().any(|target| target == word)
     }
 
+    /// Selects all workloads if no target is named.
+    pub(super) fn default_to_all(&mut self) {
+        if self.targets.is_empty() && self.files.is_empty() {
+            self.targets.push("all".to_owned());
+        }
+    }
+
     pub(super) fn lower(self, common: &CommonOptions) -> Result<TargetScope> {
         if let Some(directory) = &self.kustomize {
             return Err(self.refuse_kustomize(directory));

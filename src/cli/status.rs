@@ -4,7 +4,6 @@ use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::FollowArgs;
 use super::output_form::{OutputForm, OutputFormParser};
-use super::parse_error::unknown_flag;
 use super::revision;
 use super::scope::ScopeArgs;
 use super::undo_on_failure::{ReplaceStuckPodsArgs, UndoOnFailureArgs};
@@ -51,7 +50,7 @@ pub(super) struct StatusArgs {
     plain: bool,
 
     /// Show each pod: its node, state and restarts
-    #[arg(long, conflicts_with_all = ["plain", "output"])]
+    #[arg(long, conflicts_with = "output")]
     pods: bool,
 
     /// The output format: json is one document per line for each change, then one with the verdict
@@ -91,9 +90,6 @@ enum StatusFormat {
 
 impl StatusArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        if self.output.is_some() && common.compat {
-            return Err(no_output_in_compat());
-        }
         let output = match self.output {
             None => Output::Text,
             Some(OutputForm::Word(StatusFormat::Json)) => Output::Json,
@@ -105,13 +101,13 @@ impl StatusArgs {
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );
         }
-        let revision = revision::read(self.revision.as_deref(), "status", common)?;
+        let revision = revision::read(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
         let scope = self.scope.lower(common);
         let scope = scope.map_err(|error| {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
-        let options = self.stuck.lower(self.undo.lower(self.follow.lower(common.compat)?));
+        let options = self.stuck.lower(self.undo.lower(self.follow.lower()?));
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
@@ -138,9 +134,6 @@ fn go_bool(word: &str) -> Result<bool, String> {
 
 /// Rejects `--undo-on-failure` where nothing is followed or may be written.
 fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Result<()> {
-    if common.compat {
-        return Err(unknown_flag("--undo-on-failure", "status"));
-    }
     if scope.all_namespaces {
         return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")
             .hint("select a namespace with -n"));
@@ -151,8 +144,4 @@ fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Resul
         ));
     }
     Ok(())
-}
-
-fn no_output_in_compat() -> Error {
-    Error::usage("unknown shorthand flag: 'o' in -o\nSee 'kubectl rollout status --help' for usage.")
 }

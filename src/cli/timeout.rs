@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::duration::{InvalidDuration, duration};
+use super::duration::duration;
 use crate::error::{Error, Result};
 use crate::model::follow::FollowOptions;
 
@@ -22,7 +22,7 @@ pub(super) struct TimeoutArgs {
     ///
     /// These causes are: an image that cannot be pulled, a missing ConfigMap, Secret or key, a pod that cannot
     /// start, from the second restart on a crash or a kill by a probe, and pods that a quota or admission
-    /// refuses. Success waits until none was present for 10s.
+    /// refuses. Success waits until the updated pods have been ready for 10s.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
     fail_fast: Option<Duration>,
 }
@@ -33,8 +33,8 @@ impl TimeoutArgs {
         self.timeout.is_some() || self.fail_fast.is_some()
     }
 
-    pub(super) fn lower(&self, compat: bool) -> Result<FollowOptions> {
-        let timeout = self.timeout.map(|timeout| timeout.limit(compat)).transpose()?.flatten();
+    pub(super) fn lower(&self) -> Result<FollowOptions> {
+        let timeout = self.timeout.map(Timeout::limit).transpose()?.flatten();
         Ok(FollowOptions { timeout, fail_fast: self.fail_fast, ..FollowOptions::default() })
     }
 }
@@ -54,21 +54,21 @@ impl Timeout {
     /// Returns the limit.
     ///
     /// # Errors
-    /// For a negative duration, unless it is compatible with kubectl.
-    pub(super) fn limit(self, compat: bool) -> Result<Option<Duration>> {
+    /// For a negative duration.
+    pub(super) fn limit(self) -> Result<Option<Duration>> {
         match self {
             Self::Limit(limit) => Ok(Some(limit)),
-            Self::Negative if !compat => {
+            Self::Negative => {
                 Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
             }
-            Self::None | Self::Negative => Ok(None),
+            Self::None => Ok(None),
         }
     }
 }
 
 /// Parses the value of `--timeout`.
-pub(super) fn timeout(word: &str) -> Result<Timeout, InvalidDuration> {
-    let magnitude = duration(word.strip_prefix('-').unwrap_or(word)).map_err(|invalid| invalid.of(word))?;
+pub(super) fn timeout(word: &str) -> Result<Timeout, &'static str> {
+    let magnitude = duration(word.strip_prefix('-').unwrap_or(word))?;
     Ok(match magnitude {
         Duration::ZERO => Timeout::None,
         _ if word.starts_with('-') => Timeout::Negative,

@@ -2,7 +2,6 @@
 
 use clap::Args;
 
-use super::revision::kubectl_number;
 use super::wait::WaitArgs;
 use super::write::WriteArgs;
 use crate::command::CommonOptions;
@@ -10,8 +9,8 @@ use crate::command::undo::Request;
 use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
+use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
-use crate::model::revision::diff::SecretValues;
 
 /// Roll back to an earlier revision
 ///
@@ -42,7 +41,7 @@ pub(super) struct UndoArgs {
     #[arg(long, hide_short_help = true)]
     show_values: bool,
 
-    /// Resume a paused Deployment in the same patch
+    /// Resume a paused workload in the same patch
     #[arg(long)]
     resume: bool,
 
@@ -66,9 +65,15 @@ pub(super) struct UndoArgs {
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
     /// a ready pod, to what was undone just before, or past the stable revision. Without a terminal it never
-    /// asks: it warns.
+    /// asks: it warns, and refuses a type without names, -l or --failed.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
+
+    /// Roll back only what failed or is stuck, to the revision that served before
+    ///
+    /// Without a TARGET, it looks at all workloads of the namespace.
+    #[arg(long, conflicts_with = "to_revision")]
+    failed: bool,
 
     /// Set the change-cause [default: the revision's]
     #[arg(long, value_name = "TEXT")]
@@ -89,22 +94,27 @@ Examples:
   kubectl rollout2 undo deployment/web --to-revision 3 --cause 'OPS-42: 5 leaks'
   kubectl rollout2 undo statefulset/db --to stable --dry-run
   kubectl rollout2 undo deploy -l app=web -i
+  kubectl rollout2 undo --failed -n shop
   kubectl rollout2 undo cloneset/web --dry-run
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let to_revision = match self.to_revision.as_deref() {
+            None if self.failed => TargetRevision::Stable,
             None => TargetRevision::Previous,
-            Some(word) if common.compat => parse_as_kubectl(word)?,
             Some("stable") => TargetRevision::Stable,
             Some(word) => match RevisionWord::read(word)? {
                 RevisionWord::Number(0) => TargetRevision::Previous, // as in kubectl
                 word => TargetRevision::Named(word),
             },
         };
-        let (scope, options) = self.write.lower("undo", common)?;
-        let options = self.wait.lower(options, "undo", common)?;
+        let mut write = self.write;
+        if self.failed {
+            write.default_to_all();
+        }
+        let (scope, options) = write.lower(common)?;
+        let options = self.wait.lower(options)?;
         Ok(Request {
             scope,
             to_revision,
@@ -119,14 +129,7 @@ impl UndoArgs {
             secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,
             yes: self.yes,
+            failed: self.failed,
         })
     }
-}
-
-/// Parses as kubectl does: any integer, and 0 for the previous revision.
-fn parse_as_kubectl(word: &str) -> Result<TargetRevision> {
-    Ok(match kubectl_number(word, "--to-revision", "undo")? {
-        0 => TargetRevision::Previous,
-        number => TargetRevision::Named(RevisionWord::Number(number)),
-    })
 }

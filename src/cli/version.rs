@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-/// The version of kubectl whose behaviour `--compat` has.
+/// The version of kubectl whose lines and documents this program prints.
 const KUBECTL: &str = "1.36";
 
 /// Print the version

@@ -2,9 +2,7 @@
 
 use clap::Args;
 
-use super::parse_error::unknown_flag;
 use super::timeout::TimeoutArgs;
-use crate::command::CommonOptions;
 use crate::command::writing_verb::{ChangeOptions, DryRun, Output};
 use crate::error::{Error, Result};
 
@@ -38,17 +36,9 @@ impl WaitArgs {
     }
 
     /// Returns the options with the flags added.
-    pub(super) fn lower(
-        &self,
-        options: ChangeOptions,
-        verb: &str,
-        common: &CommonOptions,
-    ) -> Result<ChangeOptions> {
+    pub(super) fn lower(&self, options: ChangeOptions) -> Result<ChangeOptions> {
         if !self.wait {
             return self.refuse_options_of_wait().map(|()| options);
-        }
-        if common.compat {
-            return Err(unknown_flag("--wait", verb));
         }
         if options.dry_run != DryRun::None {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
@@ -57,6 +47,6 @@ impl WaitArgs {
             return Err(Error::usage("--wait prints lines, so it cannot be used with this output format")
                 .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
-        Ok(ChangeOptions { wait: Some(self.timeouts.lower(common.compat)?), plain: self.plain, ..options })
+        Ok(ChangeOptions { wait: Some(self.timeouts.lower()?), plain: self.plain, ..options })
     }
 }

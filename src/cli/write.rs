@@ -3,13 +3,12 @@
 use clap::{Args, ValueEnum};
 
 use super::output_form::{OutputForm, OutputFormParser};
-use super::parse_error::unknown_flag;
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
-use crate::command::access::InputPath;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
+use crate::world::input_path::InputPath;
 
 /// The heading of the arguments about writing in help.
 const WRITING: &str = "Writing";
@@ -52,11 +51,13 @@ enum WriteFormat {
 }
 
 impl WriteArgs {
+    /// Selects all workloads of the namespace if no target is named.
+    pub(super) fn default_to_all(&mut self) {
+        self.scope.default_to_all();
+    }
+
     /// Lowers the flags of a verb.
-    pub(super) fn lower(self, verb: &str, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
-        if common.compat && self.dry_run.is_some() && verb != "undo" {
-            return Err(unknown_flag("--dry-run", verb));
-        }
+    pub(super) fn lower(self, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {
             None => Output::Text,
@@ -64,9 +65,7 @@ impl WriteArgs {
             Some(OutputForm::Word(WriteFormat::Name)) => Output::Name,
             Some(OutputForm::Word(WriteFormat::Yaml)) => Output::Yaml,
             Some(OutputForm::Word(WriteFormat::Json)) => Output::Json,
-            Some(OutputForm::Word(WriteFormat::Patch)) if dry_run == DryRun::Client && !common.compat => {
-                Output::Patch
-            }
+            Some(OutputForm::Word(WriteFormat::Patch)) if dry_run == DryRun::Client => Output::Patch,
             Some(OutputForm::Word(WriteFormat::Patch)) => {
                 return Err(Error::usage("-o patch prints the patch instead of sending it")
                     .hint("add --dry-run=client"));
@@ -80,7 +79,7 @@ impl WriteArgs {
             return Err(Error::usage("this verb writes, and -A is allowed only for verbs that read")
                 .hint("select a namespace with -n"));
         }
-        if common.access.snapshot.is_some() && dry_run == DryRun::None && !common.compat {
+        if common.access.snapshot.is_some() && dry_run == DryRun::None {
             return Err(
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::world::input_path::InputPath;
+
 /// The source of the objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
@@ -15,35 +17,13 @@ pub struct Access {
     pub overrides: Overrides,
 }
 
-/// A path on the command line to read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InputPath {
-    /// A file, a directory, or a pattern.
-    Path(PathBuf),
-    /// `-`: standard input.
-    Stdin,
-}
-
-impl From<PathBuf> for InputPath {
-    fn from(path: PathBuf) -> Self {
-        if path.as_os_str() == "-" { Self::Stdin } else { Self::Path(path) }
-    }
-}
-
-impl fmt::Display for InputPath {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Path(path) => path.display().fmt(formatter),
-            Self::Stdin => formatter.write_str("standard input"),
-        }
-    }
-}
-
 /// kubectl's connection flags. Each one overrides the kubeconfig.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// The kubeconfig file to read, instead of `$KUBECONFIG` or `~/.kube/config`.
     pub kubeconfig: Option<PathBuf>,
+    /// The file of kubectl's preferences, instead of `$KUBERC` or `~/.kube/kuberc`; `off` for none.
+    pub kuberc: Option<PathBuf>,
     /// The context to use instead of the current one.
     pub context: Option<String>,
     /// The cluster to use instead of the context's.

@@ -7,13 +7,13 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::json_decoder::ItemSeed;
-use super::memory_budget::MemoryBudget;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
+use crate::snapshot::json_decoder::ItemSeed;
+use crate::snapshot::memory_budget::MemoryBudget;
 
 /// The estimated memory of the facts that are kept of an object, in bytes.
-const FACTS: usize = 1 << 10;
+const FACTS: usize = 2 << 10;
 
 /// A decoded list.
 #[derive(Debug)]
@@ -117,8 +117,8 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut ItemsSeed<'_, 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let ListReader { type_, is_whole, budget } = &mut *self.reader;
         loop {
-            // The budget of the list is that of one object too; what is not kept as JSON is given back.
-            let before = budget.left();
+            // What is not kept as JSON is given back.
+            let before = budget.used();
             let item = if *is_whole { ItemSeed::whole(budget) } else { ItemSeed::of(type_, budget) };
             let Some(mut item) = items.next_element_seed(item)? else { return Ok(()) };
             self.read += 1;
@@ -128,7 +128,8 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut ItemsSeed<'_, 
             }
             self.kept.extend(Object::read(item).ok().and_then(&mut self.keep));
             if !*is_whole {
-                budget.give_back(before, FACTS);
+                budget.set_used(before);
+                budget.take(FACTS); // the next value is refused when it is exceeded
             }
         }
     }
@@ -138,7 +139,8 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut ItemsSeed<'_, 
 mod tests {
     use super::*;
     use crate::model::api::resource_type::POD;
-    use crate::model::workload::deployment::DEPLOYMENT;
+    use crate::model::kind::Kind;
+    use crate::model::kind::deployment::Deployment;
     use serde_json::json;
 
     fn reading(type_: &ResourceType) -> ListReader<'_> {
@@ -159,7 +161,7 @@ mod tests {
         assert_eq!((list.rest.as_str(), list.version.as_str()), ("on", "7"));
         assert_eq!(list.kept.iter().map(Object::name).collect::<Vec<_>>(), ["a", "b"]);
         assert!(list.kept.iter().all(|pod| pod.kind() == "Pod" && pod.text("/apiVersion") == Some("v1")));
-        let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), DEPLOYMENT.type_()).unwrap();
+        let list = all(&json!({"items": [{"metadata": {"name": "a"}}]}), Deployment.type_()).unwrap();
         assert_eq!(list.kept[0].text("/apiVersion"), Some("apps/v1"));
         assert!(all(&json!({"items": null}), &POD).unwrap().kept.is_empty());
     }

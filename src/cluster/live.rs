@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::connection::{ApiRequest, ApiResponse, Connection, RequestError, ResponseLimits};
+use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
 use super::listener::Listener;
-use super::observe::{CollectionObserver, CollectionScope, Observer, WatchScope};
+use super::observe::{CollectionObserver, CollectionScope, Observer};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
 use super::served_versions::{group_path, is_absent, is_fixed, is_unserved, not_served};
 use super::write::{WriteFailure, WriteOptions};
@@ -17,16 +17,17 @@ use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{EVENT, NAMESPACE, POD, ResourceType};
 use crate::model::api::selector::Selector;
-use crate::model::change::patch::Patch;
-use crate::model::follow::LogRef;
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
+use crate::model::follow::{LogRef, last_lines};
+use crate::model::kind;
+use crate::model::kind::Workload;
+use crate::snapshot::memory_budget::COMMAND_TOO_LARGE;
 use crate::world::{Clock, World};
 
-/// The limit of a log, in bytes.
-const LOG_LIMIT_BYTES: usize = 8 << 10;
+/// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
+const LOG_LIMIT_BYTES: usize = 1 << 20;
 
 /// The limit for reading a log. The rollout has failed already when a log is read.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
@@ -46,16 +47,26 @@ impl Cluster {
         Ok(Self { connection: Arc::new(Connection::open(overrides, world, listener)?) })
     }
 
-    /// Creates a cluster that is reached through a client of the caller, in the same process.
+    /// Creates a cluster that is reached through a client of the caller, in the same process. `seed` decides the random
+    /// part of the pauses before retries.
     #[must_use]
-    pub fn in_process(client: kube::Client, clock: Clock, listener: Listener) -> Self {
-        Self { connection: Arc::new(Connection::in_process(client, clock, listener)) }
+    pub fn in_process(client: kube::Client, clock: Clock, seed: u64, listener: Listener) -> Self {
+        Self { connection: Arc::new(Connection::in_process(client, clock, seed, listener)) }
     }
 
     /// Returns the namespace of the context, or `default`.
     #[must_use]
     pub fn default_namespace(&self) -> &str {
         self.connection.namespace().unwrap_or("default")
+    }
+
+    /// Returns a kubeconfig with the server and the credential of this connection, for another program. It holds
+    /// secrets.
+    ///
+    /// # Errors
+    /// When no credential can be obtained.
+    pub async fn kubeconfig(&self) -> Result<Value> {
+        self.connection.kubeconfig().await
     }
 
     /// Returns the server's time.
@@ -116,7 +127,12 @@ impl Cluster {
     ) -> Result<Vec<Object>> {
         self.check_served(type_).await?;
         let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        self.read_all(Pages::of(type_, &collection, &query).whole(), type_, |object| object).await
+        self.read_all(
+            Pages::of(type_, &collection, &query, &self.connection.memory).whole(),
+            type_,
+            |object| object,
+        )
+        .await
     }
 
     /// Lists the objects of a type page by page, and returns what `keep` makes of each. Objects other than
@@ -133,7 +149,7 @@ impl Cluster {
     ) -> Result<Vec<T>> {
         self.check_served(type_).await?;
         let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        self.read_all(Pages::of(type_, &collection, &query), type_, keep).await
+        self.read_all(Pages::of(type_, &collection, &query, &self.connection.memory), type_, keep).await
     }
 
     /// Lists the events of type `Warning` in one namespace, or in all.
@@ -142,7 +158,7 @@ impl Cluster {
     /// When the server cannot be reached or refuses the request.
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
         let (collection, query) = (self.collection(&EVENT, namespace), warning_query());
-        let pages = Pages::of(&EVENT, &collection, &query);
+        let pages = Pages::of(&EVENT, &collection, &query, &self.connection.memory);
         let warnings = self.read_all(pages, &EVENT, |event| Event::read(&event)).await?;
         Ok(warnings.into_iter().flatten().collect())
     }
@@ -153,20 +169,21 @@ impl Cluster {
         type_: &ResourceType,
         keep: impl Fn(Object) -> T,
     ) -> Result<Vec<T>> {
-        let mut limits = ResponseLimits::of_list();
+        let mut deadline = None;
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let response = self.connection.read_within(&mut limits, &path, is_expired).await;
+            let request = ApiRequest::get(&path);
+            let response = self.connection.send(&request, Policy::Retried, &mut deadline, is_expired).await;
             let response = response.map_err(|failure| self.explain(type_, failure))?;
             pages.accept(&response, |object| Some(keep(object))).map_err(|why| unusable_list(type_, why))?;
         }
-        Ok(pages.kept)
+        Ok(pages.finish().0)
     }
 
     /// Starts to watch workloads, from the state in which they were read.
     #[must_use]
-    pub fn observe(&self, found: &[Workload], scope: WatchScope) -> Observer {
-        Observer::new(Arc::clone(&self.connection), found, scope)
+    pub fn observe(&self, found: &[Workload]) -> Observer {
+        Observer::new(Arc::clone(&self.connection), found)
     }
 
     /// Starts to watch everything of a scope.
@@ -175,7 +192,8 @@ impl Cluster {
         CollectionObserver::new(Arc::clone(&self.connection), scope)
     }
 
-    /// Returns the last `lines` lines of a container's log, up to 8 KiB.
+    /// Returns the last `lines` lines of a container's log as [`last_lines`] shortens them. The API server cuts the log
+    /// from the first of these lines on, so it is asked for more than is returned.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -194,7 +212,7 @@ impl Cluster {
         if is_missing_log(&text) {
             return Ok(Vec::new());
         }
-        Ok(text.lines().map(str::to_owned).collect())
+        Ok(last_lines(&text))
     }
 
     /// Patches one object with one request.
@@ -277,14 +295,13 @@ impl Cluster {
         if is_unserved(type_, &failure) {
             return not_served(type_);
         }
-        let is_optional = failure.is_forbidden() && KindSpec::of_type(type_).is_none();
+        let is_optional = failure.is_forbidden() && kind::of_type(type_).is_none();
         let error = self.connection.explain(failure);
         if !is_optional {
             return error;
         }
         let unreadable = Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
-            .caused_by(error.clone())
-            .in_compat(error.compat_sentence());
+            .caused_by(error.clone());
         match error.next_step() {
             Some(hint) => unreadable.hint(hint),
             None => unreadable,
@@ -293,7 +310,12 @@ impl Cluster {
 }
 
 fn unusable_list(type_: &ResourceType, why: &str) -> Error {
-    Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", type_.plural()))
+    let plural = type_.plural();
+    let error = Error::new(ErrorKind::Malformed, format!("the server's list of {plural} {why}"));
+    if why != COMMAND_TOO_LARGE {
+        return error;
+    }
+    error.hint(format!("select fewer with -n or -l; to count them: kubectl get {plural} -A -o name | wc -l"))
 }
 
 /// Whether the text is a kubelet's message that the log is missing. The kubelet sends it with status 200 instead of the

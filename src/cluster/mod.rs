@@ -1,27 +1,22 @@
-//! Reads and writes objects: an API server, or a recorded snapshot on disk.
+//! Reads and writes the objects of an API server, or reads recorded ones.
 //!
-//! This room makes requests and reads files. It prints nothing and computes no verdict. It reports retries,
+//! This room makes requests. It prints nothing and shows no verdict. It reports retries,
 //! warnings and slow responses to a [`Listener`](listener::Listener).
 
 pub mod access;
 pub mod concurrently;
 mod connection;
 pub mod credential;
-pub mod document;
-pub(crate) mod files;
-pub(crate) mod glob;
-mod json_decoder;
 pub mod kubeconfig;
 mod list;
 pub mod listener;
 pub mod live;
-mod memory_budget;
 pub mod notice;
 pub mod observe;
 mod page;
 mod proxy;
-mod record;
+pub mod reader;
 mod served_versions;
-pub mod snapshot;
+mod shared_failure;
 pub mod source;
 pub mod write;

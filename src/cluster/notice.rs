@@ -21,12 +21,21 @@ pub enum Notice {
         /// How long the request has waited.
         since: Duration,
     },
-    /// Watches and reads fail because the server cannot be reached or does not respond. They are retried.
-    Unreachable {
+    /// Reads fail. They are retried.
+    ReadsFail {
         /// The server, as `HOST:PORT`.
         server: String,
+        /// What cannot be read: `deployments`.
+        resource: &'static str,
         /// The failure, as a fragment: `503 Service Unavailable`.
         reason: String,
+    },
+    /// Reads work again, after [`Notice::ReadsFail`].
+    ReadsWorkAgain {
+        /// The server, as `HOST:PORT`.
+        server: String,
+        /// How long they failed.
+        lasted: Duration,
     },
     /// RBAC forbids reading these resources. The command continues without them.
     Forbidden(Vec<&'static str>),

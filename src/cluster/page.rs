@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 use super::connection::ApiResponse;
 use super::list::ListReader;
-use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
+use crate::snapshot::memory_budget::{COMMAND_TOO_LARGE, CommandMemory};
 use http::StatusCode;
 
 /// The number of objects of a page, as in kubectl.
@@ -16,9 +16,6 @@ const LIMIT: usize = 500;
 
 /// The limit of pages without objects in a list.
 const EMPTY_PAGES: usize = 16;
-
-/// The limit of objects in a list. Kubernetes is tested with 150,000 pods.
-const MOST_OBJECTS: usize = 1_000_000;
 
 /// Where a page starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +49,7 @@ impl PageStart {
 pub(super) struct Pages<'a, T> {
     collection: &'a str,
     query: &'a str,
+    memory: &'a CommandMemory,
     reader: ListReader<'a>,
     next: Option<PageStart>,
     /// The `continue` tokens used so far.
@@ -61,18 +59,24 @@ pub(super) struct Pages<'a, T> {
     /// The number of items read.
     objects: usize,
     /// What the caller kept of the objects.
-    pub(super) kept: Vec<T>,
+    kept: Vec<T>,
     /// The resourceVersion of the list, at which a watch can start.
-    pub(super) version: String,
+    version: String,
 }
 
 impl<'a, T> Pages<'a, T> {
     /// Creates the pages of a collection; `query` holds its selectors.
-    pub(super) fn of(type_: &'a ResourceType, collection: &'a str, query: &'a str) -> Self {
+    pub(super) fn of(
+        type_: &'a ResourceType,
+        collection: &'a str,
+        query: &'a str,
+        memory: &'a CommandMemory,
+    ) -> Self {
         Self {
             collection,
             query,
-            reader: ListReader { type_, is_whole: false, budget: MemoryBudget::new(ALL_OBJECTS) },
+            memory,
+            reader: ListReader { type_, is_whole: false, budget: memory.budget() },
             next: Some(PageStart::Beginning),
             tokens: HashSet::new(),
             page_count: 0,
@@ -111,22 +115,19 @@ impl<'a, T> Pages<'a, T> {
         if is_expired(response) {
             // The token expired between two pages. Paging again could expire again, so read one large page.
             self.kept.clear();
-            self.reader.budget = MemoryBudget::new(ALL_OBJECTS);
+            self.reader.budget = self.memory.budget();
             self.next = Some(PageStart::Everything);
             return Ok(());
         }
         let Some(page) = self.reader.read(response.body(), keep) else {
             let is_exceeded = self.reader.budget.is_exceeded();
-            return Err(if is_exceeded { "takes more than 1 GiB of memory" } else { "is not a list" });
+            return Err(if is_exceeded { COMMAND_TOO_LARGE } else { "is not a list" });
         };
         self.page_count += 1;
         self.objects += page.items;
         self.kept.extend(page.kept);
         self.version = page.version;
         self.next = (!page.rest.is_empty()).then(|| PageStart::After(page.rest.clone()));
-        if self.objects > MOST_OBJECTS {
-            return Err("has more than 1,000,000 objects");
-        }
         if self.next.is_some() && self.page_count > self.objects + EMPTY_PAGES {
             return Err("has more pages than objects");
         }
@@ -134,6 +135,12 @@ impl<'a, T> Pages<'a, T> {
             return Err("repeats a continue token");
         }
         Ok(())
+    }
+
+    /// Returns what the caller kept of the objects, and the resourceVersion of the list, at which a watch can start.
+    pub(super) fn finish(self) -> (Vec<T>, String) {
+        self.memory.keep_list(format!("{}?{}", self.collection, self.query), self.reader.budget);
+        (self.kept, self.version)
     }
 }
 

@@ -6,17 +6,22 @@
 use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
+use tokio::time::Instant;
 
 use super::connection::{ApiResponse, RequestError};
 use super::page::percent_encoded;
+use super::shared_failure::SharedFailure;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
-use crate::model::workload::KindSpec;
+use crate::model::kind::{self, Kind};
 
 /// What the server answered about the group of the types that are not Kubernetes' own. All of them are of one
 /// group.
 #[derive(Debug, Default)]
-pub(super) struct ServedVersions(OnceCell<Discovery>);
+pub(super) struct ServedVersions {
+    discovery: OnceCell<Discovery>,
+    failure: SharedFailure<RequestError>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Discovery {
@@ -37,9 +42,16 @@ impl ServedVersions {
         &self,
         answer: impl Future<Output = Result<ApiResponse, RequestError>>,
     ) -> Result<bool, RequestError> {
-        let discovery = self.0.get_or_try_init(async || match answer.await {
-            Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
-            response => response.map(|response| Discovery::of(&response)),
+        let asked = Instant::now();
+        let discovery = self.discovery.get_or_try_init(async || {
+            if let Some(failure) = self.failure.since(asked) {
+                return Err(failure);
+            }
+            match answer.await {
+                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
+                response => response.map(|response| Discovery::of(&response)),
+            }
+            .inspect_err(|failure| self.failure.record(failure))
         });
         let discovery = discovery.await?;
         Ok(*discovery != Discovery::NoGroup)
@@ -48,7 +60,7 @@ impl ServedVersions {
     /// Returns the path of the objects of a type, in the served version: `/apis/apps/v1/namespaces/shop/deployments`.
     /// No namespace stands for all.
     pub(super) fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
-        let is_preferred = match self.0.get() {
+        let is_preferred = match self.discovery.get() {
             _ if is_fixed(type_) => true,
             Some(Discovery::Preferred(plurals)) => plurals.iter().any(|plural| plural == type_.plural()),
             None | Some(Discovery::NoGroup) => true,
@@ -70,7 +82,7 @@ impl ServedVersions {
 
 /// Whether every server serves the type in the same version.
 pub(super) fn is_fixed(type_: &ResourceType) -> bool {
-    KindSpec::of_type(type_).is_none_or(|kind| kind.is_built_in)
+    kind::of_type(type_).is_none_or(Kind::is_built_in)
 }
 
 /// Returns the path that lists the resources in the preferred version of a type's group.
@@ -105,5 +117,4 @@ pub(super) fn not_served(type_: &ResourceType) -> Error {
     let resource = type_.resource();
     Error::new(ErrorKind::NotFound, format!("the server has no {resource}"))
         .hint("to see which resources it has: kubectl api-resources")
-        .in_compat(format!("error: the server doesn't have a resource type {:?}", type_.plural()))
 }

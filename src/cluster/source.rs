@@ -4,13 +4,13 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::listener::Listener;
 use super::live::Cluster;
-use super::snapshot::Snapshot;
 use crate::cluster::access::Access;
 use crate::error::Result;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::snapshot::Snapshot;
 use crate::world::World;
 
 /// A source of objects.

@@ -19,8 +19,6 @@ pub struct WriteOptions<'a> {
 pub struct WriteFailure {
     /// The error for the user.
     pub error: Error,
-    /// The message of the server's `Status`, if there was one.
-    pub message: Option<String>,
     /// What is known of the object.
     pub outcome: WriteOutcome,
 }
@@ -50,25 +48,23 @@ impl WriteFailure {
     pub fn for_snapshot() -> Self {
         let error = Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
             .hint("to see the change: add --dry-run=client");
-        Self { error, message: None, outcome: WriteOutcome::Unchanged }
+        Self { error, outcome: WriteOutcome::Unchanged }
     }
 
     /// Returns the failure for a 2xx response that does not contain the changed object.
     pub(super) fn without_object(why: &str) -> Self {
         let error = Error::new(ErrorKind::Malformed, format!("the server's response to the write {why}"));
-        Self { error, message: None, outcome: WriteOutcome::Unknown }
+        Self { error, outcome: WriteOutcome::Unknown }
     }
 
     /// Classifies a failed request. `explain` describes failures other than a rejected object.
     pub(super) fn of(failure: RequestError, explain: impl FnOnce(RequestError) -> Error) -> Self {
         let outcome = WriteOutcome::of(&failure);
-        let (message, invalid) = match &failure {
-            RequestError::Status(response) => {
-                (response.message(), invalid(response).or_else(|| not_evicted(response)))
-            }
-            _ => (None, None),
+        let rejected = match &failure {
+            RequestError::Status(response) => invalid(response).or_else(|| not_evicted(response)),
+            _ => None,
         };
-        Self { error: invalid.unwrap_or_else(|| explain(failure)), message, outcome }
+        Self { error: rejected.unwrap_or_else(|| explain(failure)), outcome }
     }
 }
 
@@ -113,14 +109,7 @@ fn invalid(response: &ApiResponse) -> Option<Error> {
     if response.status != StatusCode::UNPROCESSABLE_ENTITY || causes.is_empty() {
         return None;
     }
-    let error = Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes.join("; "));
-    Some(match response.named_object() {
-        Some((kind, name)) => error.in_compat(match causes.as_slice() {
-            [only] => format!("The {kind} {name:?} is invalid: {only}"),
-            several => format!("The {kind} {name:?} is invalid: \n* {}", several.join("\n* ")),
-        }),
-        None => error,
-    })
+    Some(Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes.join("; ")))
 }
 
 #[cfg(test)]
@@ -147,7 +136,7 @@ mod tests {
             (RequestError::Transport(TransportError::ConnectionRefused), WriteOutcome::Unchanged),
             (RequestError::ReadTimeout(Duration::ZERO), WriteOutcome::Unknown),
             (RequestError::DeadlineExceeded(Duration::ZERO), WriteOutcome::Unknown),
-            (RequestError::TooLarge(1), WriteOutcome::Unknown),
+            (RequestError::TooLarge("has more than 256 MiB"), WriteOutcome::Unknown),
             (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::INTERNAL_SERVER_ERROR, "{}"), WriteOutcome::Unknown),

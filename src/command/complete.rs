@@ -2,6 +2,7 @@
 //!
 //! Completion prints no notes and no errors, and offers nothing that takes longer than `LOOKUP_TIMEOUT`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::timeout;
@@ -9,18 +10,19 @@ use tokio::time::timeout;
 use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::{self, KubeconfigNames};
 use crate::cluster::listener::Listener;
+use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
-use crate::command::targets::observe_revisions;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::NAMESPACE;
 use crate::model::api::selector::Selector;
+use crate::model::kind::Kind;
+use crate::model::kind::Workload;
 use crate::model::status::history::History;
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
-use crate::render::completion::candidate::{Candidate, NameForm};
+use crate::model::text::name::is_object_name;
 use crate::render::completion::{self, Directive};
+use crate::render::completion::{Candidate, NameForm};
 use crate::render::history::changes;
 use crate::world::World;
 
@@ -48,14 +50,14 @@ pub enum Lookup {
     /// The names of workloads.
     Names {
         /// The kinds to list.
-        kinds: Vec<&'static KindSpec>,
+        kinds: Vec<&'static dyn Kind>,
         /// How to write the names.
         form: NameForm,
         /// The names that are on the line already.
         exclude: Vec<String>,
     },
     /// The revisions of one workload.
-    Revisions(&'static KindSpec, String),
+    Revisions(&'static dyn Kind, String),
     /// Namespaces.
     Namespaces,
     /// Contexts of the kubeconfig.
@@ -83,7 +85,12 @@ pub async fn run_on(
         let found = timeout(LOOKUP_TIMEOUT, look_up(open, lookup, &request.access, world)).await;
         candidates.splice(0..0, found.ok().and_then(Result::ok).unwrap_or_default());
     }
-    candidates.retain(|candidate| candidate.word.starts_with(&request.typed) && candidate.is_one_word());
+    let mut offered = BTreeSet::new();
+    candidates.retain(|candidate| {
+        candidate.word.starts_with(&request.typed)
+            && candidate.is_one_word()
+            && offered.insert(candidate.word.clone())
+    });
     match world.out.write(&completion::answer(&candidates, request.directive)) {
         Ok(()) => Exit::Done,
         Err(_) => Exit::Error,
@@ -114,10 +121,12 @@ async fn look_up(
     };
     match lookup {
         Lookup::Names { kinds, form, exclude } => names_of(kinds, form, exclude, &namespace, &source).await,
-        Lookup::Revisions(kind, name) => revisions_of(kind, name, &namespace, &source).await,
+        Lookup::Revisions(kind, name) => revisions_of(*kind, name, &namespace, &source).await,
         _ => {
-            let name = |object: Object| Candidate::new(object.name(), "");
-            source.list_as(&NAMESPACE, None, &Selector::default(), name).await
+            let name =
+                |object: Object| is_object_name(object.name()).then(|| Candidate::new(object.name(), ""));
+            let names = source.list_as(&NAMESPACE, None, &Selector::default(), name).await?;
+            Ok(names.into_iter().flatten().collect())
         }
     }
 }
@@ -128,7 +137,7 @@ fn described(names: Vec<(String, String)>) -> Vec<Candidate> {
 
 /// Lists the names of workloads. A kind that cannot be listed adds none.
 async fn names_of(
-    kinds: &[&'static KindSpec],
+    kinds: &[&'static dyn Kind],
     form: &NameForm,
     exclude: &[String],
     namespace: &str,
@@ -136,7 +145,11 @@ async fn names_of(
 ) -> Result<Vec<Candidate>> {
     let mut names = Vec::new();
     for kind in kinds {
-        let candidate = |object| Workload::of(object).map(|workload| Candidate::of_workload(&workload, form));
+        // Any other name would be a flag or a command of a hostile server.
+        let workload = |object: Object| {
+            Some(object).filter(|object| is_object_name(object.name())).and_then(Workload::of)
+        };
+        let candidate = |object| workload(object).map(|workload| Candidate::of_workload(&workload, form));
         let listed = source.list_as(kind.type_(), Some(namespace), &Selector::default(), candidate).await;
         names.extend(listed.unwrap_or_default().into_iter().flatten());
     }
@@ -146,7 +159,7 @@ async fn names_of(
 
 /// Lists the revisions of a workload, newest first.
 async fn revisions_of(
-    kind: &'static KindSpec,
+    kind: &'static dyn Kind,
     name: &str,
     namespace: &str,
     source: &Source,
@@ -155,7 +168,7 @@ async fn revisions_of(
     let Some(workload) = object.and_then(Workload::of) else {
         return Ok(Vec::new());
     };
-    let observed = observe_revisions(workload, source).await?;
+    let observed = read_revisions(workload, source).await?;
     let history = History::of(&observed, source.now());
     let candidates = history.entries.iter().rev().map(|entry| {
         let is_current = observed.revisions.is_current(entry.revision);

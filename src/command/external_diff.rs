@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::revision::diff::yaml;
-use crate::model::workload::Workload;
+use crate::model::diff::yaml;
+use crate::model::kind::Workload;
 use crate::render::screen::Screen;
 use crate::world::Environment;
 use crate::world::program::Program;
@@ -76,7 +76,8 @@ impl ExternalDiff {
 /// Returns the file name of a workload, as in `kubectl diff`: `apps.v1.Deployment.shop.web`.
 pub(super) fn file_name(workload: &Workload) -> String {
     let object = workload.object();
-    plain(&format!("apps.v1.{}.{}.{}", object.kind(), object.namespace(), object.name()))
+    let version = workload.api_version().replace('/', ".");
+    plain(&format!("{version}.{}.{}.{}", object.kind(), object.namespace(), object.name()))
 }
 
 /// Returns a name that is safe as one component of a path. Names in a snapshot may hold any character.
@@ -86,4 +87,23 @@ fn plain(name: &str) -> String {
 
 fn not_written(error: std::io::Error) -> Error {
     Error::new(ErrorKind::Program, "cannot write the files to compare").caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_name_of_the_file_begins_with_the_version_of_the_object() {
+        for (api_version, kind, name) in [
+            ("apps/v1", "Deployment", "apps.v1.Deployment.n.w"),
+            ("apps.kruise.io/v1alpha1", "CloneSet", "apps.kruise.io.v1alpha1.CloneSet.n.w"),
+        ] {
+            let metadata = json!({"name": "w", "namespace": "n"});
+            let object = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
+            assert_eq!(file_name(&Workload::of_json(&object).unwrap()), name);
+        }
+    }
 }

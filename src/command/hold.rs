@@ -5,21 +5,22 @@ use k8s_openapi::jiff::Timestamp;
 use super::CommandOutcome;
 use super::owners;
 use super::writing_verb::{
-    ChangeOptions, DryRun, Output, WritingVerb, print_as_read, print_effect, select_targets, unsupported,
+    ChangeOptions, DryRun, Output, print_as_read, print_effect, print_selection, select_targets,
 };
+use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
-use crate::command::targets::{TargetScope, observe, observe_revisions, reread};
-use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold::{
+use crate::command::targets::{TargetScope, observe};
+use crate::error::{ErrorKind, Result};
+use crate::model::api::patch::Patch;
+use crate::model::hold::plan::{PlanRecord, completed_rollback, have_same_plan, is_rollback_held};
+use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
-use crate::model::change::patch::Patch;
-use crate::model::change::plan::{PlanRecord, have_same_plan};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::HoldBy;
-use crate::model::workload::strategy;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::HoldBy;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
 use crate::render::hold as words;
 use crate::render::screen::Screen;
 
@@ -46,15 +47,6 @@ pub enum HoldVerb {
     },
 }
 
-const PAUSE: WritingVerb = WritingVerb {
-    unsupported_message: |type_, name| unsupported(type_, name, "pausing"),
-    kubectl_reports_nothing_found: true,
-};
-const RESUME: WritingVerb = WritingVerb {
-    unsupported_message: |type_, name| unsupported(type_, name, "resuming"),
-    kubectl_reports_nothing_found: true,
-};
-
 /// Pauses or resumes the workloads one after another.
 pub(super) async fn run(
     request: &Request,
@@ -62,12 +54,8 @@ pub(super) async fn run(
     by: Option<&str>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let verb = match request.verb {
-        HoldVerb::Pause => &PAUSE,
-        HoldVerb::Resume { .. } => &RESUME,
-    };
-    let (workloads, mut results) =
-        select_targets(&request.scope, verb, &request.options, source, screen).await?;
+    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
+    print_selection(&request.scope, &workloads, screen);
     for workload in workloads {
         let done = match request.verb {
             HoldVerb::Pause => pause_workload(workload, by, request, source, screen).await,
@@ -87,7 +75,6 @@ async fn pause_workload(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    refuse_as_kubectl(&workload, request.verb, screen)?;
     let mut observed = observe_for_hold(workload, source, screen).await?;
     for _ in 0..MAX_CONFLICTS {
         match pause_observed(&observed, by, request, source, screen).await {
@@ -117,17 +104,18 @@ async fn pause_observed(
     let workload = &observed.workload;
     let since = Timestamp::from_second(source.now().as_second()).unwrap_or_default().to_string();
     match pause(observed, by, &since)? {
-        Pause::AlreadyPaused => print_unchanged(workload, "already paused", request, screen),
+        Pause::AlreadyPaused => {
+            print_as_read(workload, "already paused", &request.options, screen);
+            Ok(())
+        }
         Pause::OnDelete => {
             screen.note(&words::nothing_to_pause(workload));
-            print_unchanged(workload, "not paused", request, screen)
+            print_as_read(workload, "not paused", &request.options, screen);
+            Ok(())
         }
         Pause::Change { patch, method } => {
-            let mut effect = Vec::new();
-            if !screen.is_compat() {
-                owners::warn_before_a_hold(workload, &strategy::hold_path(workload), screen);
-                effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
-            }
+            let mut effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
+            owners::warn_before_a_hold(workload, &strategy::hold_path(workload), screen);
             if request.options.interactive {
                 screen.notes(std::mem::take(&mut effect)); // before the question
             }
@@ -145,30 +133,37 @@ async fn resume_workload(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    refuse_as_kubectl(&workload, request.verb, screen)?;
     let alone = Observation::of_alone(workload);
     let workload = &alone.workload;
-    if is_annotation_lost(workload) && !screen.is_compat() {
-        let observed = observe_revisions(workload.clone(), source).await?;
+    if is_annotation_lost(workload) {
+        let observed = read_revisions(workload.clone(), source).await?;
         if !release_all {
             return refuse_lost_annotation(&observed);
         }
-        return write(&alone, &end_lost_hold(&observed)?, "resumed", request, source, screen).await;
+        let patch = end_lost_hold(&observed)?;
+        screen.notes(words::restored(workload, patch.after()));
+        return write(&alone, &patch, "resumed", request, source, screen).await;
     }
-    match resume(workload, release_all)? {
+    let is_rolled_back = is_rollback_held(workload)
+        && completed_rollback(&observe(workload.clone(), source, screen).await?).is_some();
+    match resume(workload, release_all || is_rolled_back)? {
         Resume::NotPaused => {
-            print_unchanged(workload, "not paused", request, screen)?;
+            print_as_read(workload, "not paused", &request.options, screen);
             screen.notes(words::own_hold(workload));
             Ok(())
         }
         Resume::Stepping => {
-            print_unchanged(workload, "not paused", request, screen)?;
+            print_as_read(workload, "not paused", &request.options, screen);
             screen.note(&words::step_hint(workload));
             Ok(())
         }
-        Resume::End(patch) => write(&alone, &patch, "resumed", request, source, screen).await,
+        Resume::End(patch) => {
+            screen.notes(words::restored(workload, patch.after()));
+            write(&alone, &patch, "resumed", request, source, screen).await
+        }
         Resume::Forget(patch) => {
             screen.note(&words::hold_already_ended(workload, source.now()));
+            screen.notes(words::restored(workload, patch.after()));
             write(&alone, &patch, "resumed", request, source, screen).await
         }
         Resume::Continue(patch) => {
@@ -179,15 +174,15 @@ async fn resume_workload(
     }
 }
 
-/// Reads the pods and revisions that a hold depends on. The hold of a Deployment depends on none.
+/// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.
 async fn observe_for_hold(
     workload: Workload,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Observation> {
-    match workload.kind().hold {
-        HoldBy::Paused(_) => Ok(Observation::of_alone(workload)),
-        HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, screen).await,
+    match workload.kind().hold() {
+        HoldBy::Paused(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
+        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, screen).await,
     }
 }
 
@@ -207,11 +202,7 @@ async fn write(
     // A plan releases pods batch by batch, which `step --dry-run` shows.
     let has_plan =
         || Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
-    if options.dry_run == DryRun::Client
-        && options.output == Output::Text
-        && !screen.is_compat()
-        && !has_plan()
-    {
+    if options.dry_run == DryRun::Client && options.output == Output::Text && !has_plan() {
         let is_complete = observed.pods.is_some();
         let read =
             if is_complete { Ok(observed.clone()) } else { observe(workload.clone(), source, screen).await };
@@ -224,35 +215,4 @@ async fn write(
     }
     let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };
     write_change(workload, patch, &words, options, source, screen).await.map(drop)
-}
-
-/// Prints that there is nothing to do. With `--compat` that is an error, as in kubectl.
-fn print_unchanged(
-    workload: &Workload,
-    words: &str,
-    request: &Request,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
-    if screen.is_compat() {
-        return Err(kubectl_error(workload, &format!("is {words}")));
-    }
-    print_as_read(workload, words, &request.options, screen);
-    Ok(())
-}
-
-/// Refuses other kinds than Deployments with `--compat`, as kubectl does.
-fn refuse_as_kubectl(workload: &Workload, verb: HoldVerb, screen: &Screen<'_>) -> Result<()> {
-    let verb = if verb == HoldVerb::Pause { "pausing" } else { "resuming" };
-    match workload.kind().hold {
-        HoldBy::Partition | HoldBy::OnDelete if screen.is_compat() => {
-            let sentence = unsupported(workload.kind().type_(), workload.name(), verb);
-            Err(Error::new(ErrorKind::Refused, sentence.clone()).in_compat(sentence))
-        }
-        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => Ok(()),
-    }
-}
-
-fn kubectl_error(workload: &Workload, reason: &str) -> Error {
-    let sentence = format!("{} {:?} {reason}", workload.kind().type_().resource(), workload.name());
-    Error::new(ErrorKind::Refused, sentence.clone()).in_compat(format!("error: {sentence}"))
 }

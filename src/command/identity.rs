@@ -1,17 +1,20 @@
-//! The identity of this process in a lease, and the user's name in annotations.
+//! The lock that this process writes, and the user's name in annotations.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use crate::model::step::Identity;
+use crate::model::hold::plan::Lock;
 use crate::world::Environment;
+use crate::world::process::Processes;
 
-/// Returns a unique identity for one run, for the holder of a lease.
+/// Returns the lock of one run, with a unique holder.
 ///
 /// The 128 random bits come from the keys of two hashers of the standard library.
-pub(super) fn identity(by: Option<&str>) -> Identity {
+pub(super) fn lock(by: Option<&str>, processes: &Processes) -> Lock {
     let random = || RandomState::new().hash_one("kubectl-rollout2");
-    Identity { holder: format!("{:016x}{:016x}", random(), random()), by: by.map(str::to_owned) }
+    let holder = format!("{:016x}{:016x}", random(), random());
+    let (host, process) = processes.this().map(|this| (this.host, this.id)).unzip();
+    Lock { holder, by: by.map(str::to_owned), host, process, written: None }
 }
 
 /// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
@@ -30,8 +33,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_runs_have_the_same_identity() {
-        let (one, other) = (identity(None), identity(None));
+    fn no_two_runs_have_the_same_holder() {
+        let (one, other) = (lock(None, &Processes::Unknown), lock(None, &Processes::Unknown));
         assert_ne!(one.holder, other.holder);
         assert_eq!(one.holder.len(), 32);
     }

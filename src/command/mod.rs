@@ -31,13 +31,15 @@ pub use crate::cluster::access;
 use crate::cluster::access::Access;
 use crate::cluster::listener::Listener;
 use crate::cluster::source::Source;
+use crate::command::follow::line_reporter::{ReportFormat, print_document};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
+use crate::render::error_document::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::{Screen, message_color};
+use crate::render::screen::Screen;
 use crate::world::{World, job_summary};
 pub use outcome::CommandOutcome;
 
@@ -55,8 +57,6 @@ pub struct Command {
 pub struct CommonOptions {
     /// The cluster or the snapshot to read from.
     pub access: Access,
-    /// Whether to print and exit exactly as kubectl does.
-    pub compat: bool,
     /// When to use colour.
     pub color: Color,
 }
@@ -93,6 +93,49 @@ impl Verb {
         }
     }
 
+    /// Returns the format of the verb's documents; none for text and templates.
+    fn documents(&self) -> Option<ReportFormat> {
+        let (is_json, is_yaml) = match self {
+            Self::List(list::Request { output, .. }) => {
+                (*output == list::Output::Json, *output == list::Output::Yaml)
+            }
+            Self::History(history::Request { output, .. }) => {
+                (*output == history::Output::Json, *output == history::Output::Yaml)
+            }
+            Self::Diff(diff::Request { output, .. }) => {
+                (*output == diff::Output::Json, *output == diff::Output::Yaml)
+            }
+            Self::Preview(request) => {
+                (request.output == preview::Output::Json, request.output == preview::Output::Yaml)
+            }
+            Self::Status(status::Request { output, .. }) => {
+                (*output == status::Output::Json, *output == status::Output::Yaml)
+            }
+            Self::Undo(undo::Request { options, .. })
+            | Self::Hold(hold::Request { options, .. })
+            | Self::Restart(restart::Request { options, .. }) => {
+                (options.output == writing_verb::Output::Json, options.output == writing_verb::Output::Yaml)
+            }
+            Self::Step(request) => (request.output == step::Output::Json, false),
+        };
+        let yaml = is_yaml.then_some(ReportFormat::Yaml);
+        is_json.then_some(ReportFormat::Json).or(yaml)
+    }
+
+    /// Whether a verb that printed its documents has its errors among them.
+    fn documents_errors(&self) -> bool {
+        matches!(self, Self::Preview(_) | Self::Step(_))
+    }
+
+    /// Returns the exit code of the process.
+    fn process_exit(&self, exit: Exit) -> Exit {
+        match self {
+            Self::Diff(request) if request.exit_code => diff::diff_exit(exit),
+            Self::Preview(request) if request.exit_code => diff::diff_exit(exit),
+            _ => exit,
+        }
+    }
+
     /// Returns the targets of the verb.
     fn scope_mut(&mut self) -> &mut TargetScope {
         match self {
@@ -125,8 +168,7 @@ pub async fn run_on(
         request.read_stdin(&mut world.stdin);
     }
     let common = &command.common;
-    let color = message_color(common.color, common.compat);
-    let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
+    let messages = MessageWriter::new(world.err.clone(), &world.environment, common.color);
     let source = open(&common.access, world, listener(messages.clone()));
     let other_source = command
         .verb
@@ -137,9 +179,10 @@ pub async fn run_on(
         (Err(error), _) | (_, Err(error)) => (Err(error), None),
     };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
+    let processes = world.processes.clone();
     let for_summary = environment.clone();
     let by = identity::user_at_host(&environment, world.host.as_deref());
-    let mut screen = Screen::with(messages, world, common.color, common.compat);
+    let mut screen = Screen::with(messages, world, common.color);
     let ran = match &source {
         Ok(source) => match &command.verb {
             Verb::List(request) => Box::pin(list::run(request, source, signals, &mut screen)).await,
@@ -157,33 +200,36 @@ pub async fn run_on(
             Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
             Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
             Verb::Step(request) => {
-                let caller = step::Caller { environment, by, signals };
+                let caller = step::Caller { environment, by, signals, processes };
                 Box::pin(step::run(request, source, &caller, &mut screen)).await
             }
         },
         Err(error) => Err(error.clone()),
     };
+    let documents = command.verb.documents().filter(|_| ran.is_err() || !command.verb.documents_errors());
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
         outcome.errors.extend(warnings_error(warnings));
+    }
+    outcome.name_errors_once();
+    for error in outcome.all_errors() {
+        if let Some(format) = documents {
+            let exit = command.verb.process_exit(error.exit());
+            print_document(&error_document(error, exit.code()), format, &mut screen);
+        }
     }
     screen.errors(&outcome.errors);
     if let Err(error) = job_summary::append(&for_summary, &screen.job_summary()) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         screen.note(&format!("warning: {}", error.sentence()));
     }
-    let exit = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
+    let exit = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
     let exit = match screen.finish() {
         Ok(()) => exit,
         Err(_) => exit.worst(Exit::Error), // `finish` printed the error
     };
-    match &command.verb {
-        Verb::Diff(request) if request.exit_code => diff::diff_exit(exit),
-        Verb::Preview(request) if request.exit_code => diff::diff_exit(exit),
-        _ if command.common.compat => compat_exit(exit),
-        _ => exit,
-    }
+    command.verb.process_exit(exit)
 }
 
 /// Returns a listener that prints the notices of the transport to stderr.
@@ -195,9 +241,4 @@ fn listener(messages: MessageWriter) -> Listener {
 fn warnings_error(warnings: usize) -> Option<Error> {
     let message = format!("{} received", plural(warnings, "warning"));
     (warnings > 0).then(|| Error::new(ErrorKind::Refused, message))
-}
-
-/// Maps an exit code to kubectl's two: 0 and 1.
-fn compat_exit(exit: Exit) -> Exit {
-    if exit == Exit::Done { Exit::Done } else { Exit::Error }
 }

@@ -3,25 +3,27 @@
 use std::time::Duration;
 
 use crate::cluster::notice::{Exchange, Notice};
-use crate::render::escape;
 
 /// Formats a notice as one line.
 #[must_use]
 pub(super) fn line(notice: &Notice) -> String {
     match notice {
         Notice::Retrying { server, reason, pause } => {
-            format!("note: {server}: {}; retrying in {}", escape::line(reason), seconds(*pause))
+            format!("note: {server}: {reason}; retrying in {}", seconds(*pause))
         }
         Notice::SlowResponse { server, since } => {
             format!("note: {server}: no answer for {}; still waiting", seconds(*since))
         }
-        Notice::Unreachable { server, reason } => {
-            format!("note: {server}: {}; following continues when it answers", escape::line(reason))
+        Notice::ReadsFail { server, resource, reason } => {
+            format!("note: {server}: cannot read {resource}: {reason}; trying again")
+        }
+        Notice::ReadsWorkAgain { server, lasted } => {
+            format!("note: {server}: reads work again, after {}", seconds(*lasted))
         }
         Notice::Forbidden(what) => {
             format!("note: causes are incomplete: cannot list {}", listed(what))
         }
-        Notice::PluginOutput(line) => escape::line(line).into_owned(),
+        Notice::PluginOutput(line) => line.clone(),
         Notice::PluginRunning { command, limit } => {
             let limit = limit.map_or_else(String::new, |limit| format!(" up to {}", seconds(limit)));
             format!("note: waiting{limit} for the credential plugin {command}")
@@ -33,9 +35,9 @@ pub(super) fn line(notice: &Notice) -> String {
                  write the server as https://HOST:PORT{flag}"
             )
         }
-        Notice::Warning(text) => format!("Warning: {}", escape::line(text)),
+        Notice::Warning(text) => format!("Warning: {text}"),
         Notice::Exchange(Exchange { verb, url, outcome, took, round_trip }) => {
-            let (outcome, took) = (escape::line(outcome), took.as_millis());
+            let took = took.as_millis();
             format!("{verb} {url} {outcome} in {took} milliseconds (round trip {round_trip})")
         }
     }
@@ -82,8 +84,16 @@ mod tests {
                 "note: 10.0.0.1:6443: no answer for 5s; still waiting",
             ),
             (
-                Notice::Unreachable { server: server(), reason: "502 Bad Gateway".into() },
-                "note: 10.0.0.1:6443: 502 Bad Gateway; following continues when it answers",
+                Notice::ReadsFail {
+                    server: server(),
+                    resource: "deployments",
+                    reason: "502 Bad Gateway".into(),
+                },
+                "note: 10.0.0.1:6443: cannot read deployments: 502 Bad Gateway; trying again",
+            ),
+            (
+                Notice::ReadsWorkAgain { server: server(), lasted: ms(42_000) },
+                "note: 10.0.0.1:6443: reads work again, after 42s",
             ),
             (
                 Notice::Forbidden(vec!["pods", "events"]),

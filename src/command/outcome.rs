@@ -10,25 +10,43 @@ pub struct CommandOutcome {
     pub exit: Exit,
     /// The errors of the other targets, in order.
     pub errors: Vec<Error>,
+    /// The error of a search that found nothing. kubectl's line for it is printed already.
+    pub nothing_found: Option<Error>,
 }
 
 impl CommandOutcome {
+    /// Returns all errors, also those that are printed already.
+    pub(super) fn all_errors(&self) -> impl Iterator<Item = &Error> {
+        self.nothing_found.iter().chain(&self.errors)
+    }
+
     /// Combines two outcomes: the worst exit code, and the errors of both.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.exit = self.exit.worst(other.exit);
         self.errors.extend(other.errors);
+        self.nothing_found = self.nothing_found.or(other.nothing_found);
         self
+    }
+
+    /// Leaves out repetitions of an error: the server fails the list of each type, or of each target, in the same way.
+    pub(super) fn name_errors_once(&mut self) {
+        let mut named = Vec::new();
+        self.errors.retain(|error| {
+            let is_new = !named.contains(error);
+            named.extend(is_new.then(|| error.clone()));
+            is_new
+        });
     }
 }
 
 impl From<Error> for CommandOutcome {
     fn from(error: Error) -> Self {
-        Self { exit: Exit::Done, errors: vec![error] }
+        Self { errors: vec![error], ..Self::from(Exit::Done) }
     }
 }
 
 impl From<Exit> for CommandOutcome {
     fn from(exit: Exit) -> Self {
-        Self { exit, errors: Vec::new() }
+        Self { exit, errors: Vec::new(), nothing_found: None }
     }
 }

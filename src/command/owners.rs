@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
-use crate::model::change::patch::FieldPath;
-use crate::model::change::plan::PlanRecord;
 use crate::model::change::undo::UndoOptions;
-use crate::model::workload::{Workload, plan_fields};
+use crate::model::hold::plan::PlanRecord;
+use crate::model::kind::{Workload, plan_fields};
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 

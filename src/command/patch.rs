@@ -5,10 +5,10 @@ use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::patch::Patch;
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 use crate::render::screen::Screen;
 
 /// The outcome of a patch.
@@ -91,7 +91,7 @@ pub(super) async fn write_change(
         return Ok(None);
     }
     confirm(&words.question, options, screen)?;
-    let target = PatchTarget::of(workload).with_error_prefix("failed to patch");
+    let target = PatchTarget::of(workload);
     match apply(patch, &target, options, source, screen).await? {
         PatchOutcome::Applied(object) => {
             print_change(workload, words.operation, object.json(), patch, options, screen);
@@ -116,13 +116,10 @@ pub(super) async fn attempt(
         };
         match failure.outcome {
             WriteOutcome::Conflict => continue,
-            WriteOutcome::Gone => {
-                let compat = target.error_of(failure).compat_sentence();
-                return PatchAttempt::Rejected(target.deleted().in_compat(compat));
-            }
-            WriteOutcome::Unchanged => return PatchAttempt::Rejected(target.error_of(failure)),
-            WriteOutcome::RetryLater => return PatchAttempt::Unavailable(target.error_of(failure)),
-            WriteOutcome::Unknown => return PatchAttempt::Unknown(patch, target.error_of(failure)),
+            WriteOutcome::Gone => return PatchAttempt::Rejected(target.deleted()),
+            WriteOutcome::Unchanged => return PatchAttempt::Rejected(failure.error),
+            WriteOutcome::RetryLater => return PatchAttempt::Unavailable(failure.error),
+            WriteOutcome::Unknown => return PatchAttempt::Unknown(patch, failure.error),
             WriteOutcome::TestsFailed => {}
         }
         let now = match target.read(source).await {
@@ -133,7 +130,7 @@ pub(super) async fn attempt(
             return PatchAttempt::Conflict(conflict);
         }
         if patch.is_based_on(&now) {
-            return PatchAttempt::Rejected(target.error_of(failure)); // the patch itself is wrong
+            return PatchAttempt::Rejected(failure.error); // the patch itself is wrong
         }
         patch = patch.rebased_on(&now);
     }
@@ -147,31 +144,17 @@ pub(super) async fn attempt(
 pub(super) struct PatchTarget<'a> {
     type_: &'static ResourceType,
     object: &'a Object,
-    error_prefix: String,
 }
 
 impl<'a> PatchTarget<'a> {
     /// Targets a workload.
     pub(super) fn of(workload: &'a Workload) -> Self {
-        Self { type_: workload.kind().type_(), object: workload.object(), error_prefix: String::new() }
+        Self { type_: workload.kind().type_(), object: workload.object() }
     }
 
     /// Targets the object that stores a revision of a workload.
     pub(super) fn of_revision(workload: &Workload, object: &'a Object) -> Self {
-        Self { type_: workload.kind().revisions.type_(), object, error_prefix: String::new() }
-    }
-
-    /// Sets what kubectl prints before the API server's message.
-    pub(super) fn with_error_prefix(self, words: impl Into<String>) -> Self {
-        Self { error_prefix: words.into(), ..self }
-    }
-
-    /// Returns the error of a failed write, with kubectl's message for `--compat`.
-    fn error_of(&self, failure: WriteFailure) -> Error {
-        match failure.message.filter(|_| !self.error_prefix.is_empty()) {
-            Some(message) => failure.error.in_compat(format!("{}: {message}", self.error_prefix)),
-            None => failure.error,
-        }
+        Self { type_: workload.kind().revisions().type_(), object }
     }
 
     fn label(&self) -> String {

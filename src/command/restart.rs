@@ -4,16 +4,16 @@ use super::CommandOutcome;
 use super::follow;
 use super::owners;
 use super::writing_verb::{
-    ChangeOptions, DryRun, WritingVerb, print_effect, replace_stuck_pods_if_requested, select_targets,
-    shows_effect, unsupported,
+    ChangeOptions, DryRun, print_effect, print_selection, replace_stuck_pods_if_requested, select_targets,
+    shows_effect,
 };
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe};
 use crate::error::Result;
+use crate::model::change::effect::held_by;
 use crate::model::change::restart::restart;
-use crate::model::status::effect::held_by;
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 use crate::render::change as render;
 use crate::render::screen::Screen;
 use crate::world::Signals;
@@ -29,11 +29,6 @@ pub struct Request {
     pub cause: Option<String>,
 }
 
-const VERB: WritingVerb = WritingVerb {
-    unsupported_message: |type_, name| unsupported(type_, name, "restarting"),
-    kubectl_reports_nothing_found: true,
-};
-
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(
     request: &Request,
@@ -41,8 +36,8 @@ pub(super) async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let (workloads, mut results) =
-        select_targets(&request.scope, &VERB, &request.options, source, screen).await?;
+    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
+    print_selection(&request.scope, &workloads, screen);
     let mut written = Vec::new();
     for workload in workloads {
         let done = restart_workload(workload, request, source, screen).await;
@@ -60,19 +55,17 @@ async fn restart_workload(
 ) -> Result<Workload> {
     let options = &request.options;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
-    if !screen.is_compat() {
-        owners::warn_of_kruise_rollout(&workload, screen);
-        if shows_effect(options, screen) || held_by(&workload).is_some() {
-            let observed = observe(workload.clone(), source, screen).await?;
-            print_effect(&observed, "restart", &patch, options, screen);
-        }
+    owners::warn_of_kruise_rollout(&workload, screen);
+    if shows_effect(options, screen) || held_by(&workload).is_some() {
+        let observed = observe(workload.clone(), source, screen).await?;
+        print_effect(&observed, "restart", &patch, options, screen);
     }
     let question = format!("restart {}?", workload.target());
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
     let Some(object) = write_change(&workload, &patch, &words, options, source, screen).await? else {
         return Ok(workload);
     };
-    if options.dry_run == DryRun::None && !screen.is_compat() {
+    if options.dry_run == DryRun::None {
         screen.notes(render::restart_receipt(&workload).as_slice());
     }
     replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;

@@ -5,26 +5,26 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::follow;
+use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::ReportFormat;
-use crate::command::targets::{BulkReader, ManagedFields, TargetScope, find_workloads_with};
-use crate::error::{Error, ErrorKind, Result};
+use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::{FollowMode, FollowOptions};
+use crate::model::follow::FollowOptions;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::status::cause::causes;
-use crate::model::status::observation::Observation;
-use crate::model::status::serving::is_outage;
-use crate::model::status::verdict::{kubectl_status, taken_over, verdict};
-use crate::model::workload::Workload;
-use crate::model::workload::verdict::{RolloutState, Verdict};
+use crate::model::status::verdict::taken_over;
+use crate::model::text::yaml::yaml;
+use crate::model::view::RolloutView;
 use crate::render::frame::pod_tree;
 use crate::render::job_summary;
+use crate::render::line::Line;
 use crate::render::screen::Screen;
-use crate::render::status::{self as render, NameContext, RolloutStatus};
+use crate::render::status::{self as render, NameContext};
 use crate::render::template_form::TemplateForm;
-use crate::render::yaml;
 use crate::world::Signals;
 
 /// The arguments of `status`.
@@ -67,21 +67,15 @@ pub(super) async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let found =
-        find_workloads_with(&request.scope, ManagedFields::Drop, unsupported_message, source, screen).await?;
-    let (workloads, mut outcome) = found.report(&request.scope, screen);
+    let found = find_workloads_with(&request.scope, ManagedFields::Drop, source, screen).await?;
+    let (workloads, mut outcome) = found.with_outcome();
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let follow_request = request.follow_request(names, signals, screen);
-        let so_far = outcome.errors.iter().map(Error::exit).fold(outcome.exit, Exit::worst);
+        let so_far = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
         return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await));
     }
-    let shown = if screen.is_compat() {
-        workloads.iter().map(|workload| show_as_kubectl(workload, request, screen)).collect()
-    } else {
-        show_all(workloads, names, request, source, screen).await
-    };
-    for shown in shown {
+    for shown in show_all(workloads, names, request, source, screen).await {
         match shown {
             Ok(exit) => outcome.exit = outcome.exit.worst(exit),
             Err(error) => outcome.errors.push(error),
@@ -92,19 +86,14 @@ pub(super) async fn run(
 
 impl Request {
     fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
-        let (mode, format) = match &self.output {
-            _ if screen.is_compat() => (FollowMode::Kubectl, ReportFormat::Kubectl),
-            Output::Text => (FollowMode::Native, ReportFormat::of_text(screen, self.plain)),
-            Output::Yaml => (FollowMode::Native, ReportFormat::Yaml),
-            Output::Json | Output::Template(_) => (FollowMode::Native, ReportFormat::Json),
+        let format = match &self.output {
+            Output::Text => ReportFormat::of_text(screen, self.plain),
+            Output::Yaml => ReportFormat::Yaml,
+            Output::Json | Output::Template(_) => ReportFormat::Json,
         };
-        let options = FollowOptions { mode, revision: self.revision.clone(), ..self.options.clone() };
+        let options = FollowOptions { revision: self.revision.clone(), ..self.options.clone() };
         follow::Request { options, format, names, shows_pods: self.pods, signals }
     }
-}
-
-fn unsupported_message(type_: &ResourceType, _name: &str) -> String {
-    format!("no status viewer has been implemented for {}", type_.group_kind())
 }
 
 async fn show_all(
@@ -114,15 +103,13 @@ async fn show_all(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Vec<Result<Exit>> {
-    let read = BulkReader::read_for_status(&request.scope, &workloads, source).await;
-    let mut reader = match read {
-        Ok(reader) => reader,
-        Err(error) => return vec![Err(error)],
+    let read = read_all(workloads, request.scope.all_namespaces, Needs::STATUS, source).await;
+    screen.notes(&read.notes);
+    let mut documents = Vec::new();
+    let show = |observed: Result<Observation>| {
+        show(&observed?, source.now(), names, request, &mut documents, screen)
     };
-    let (mut shown, mut documents) = (Vec::new(), Vec::new());
-    for workload in workloads {
-        shown.push(show(workload, &mut reader, names, request, &mut documents, screen).await);
-    }
+    let mut shown: Vec<_> = read.observations.into_iter().map(show).collect();
     if let Output::Template(form) = &request.output {
         match form.text_of_all(&documents) {
             Ok(text) => screen.exact(&text),
@@ -132,113 +119,83 @@ async fn show_all(
     shown
 }
 
-async fn show(
-    workload: Workload,
-    reader: &mut BulkReader<'_>,
+fn show(
+    observed: &Observation,
+    now: Timestamp,
     names: NameContext,
     request: &Request,
     documents: &mut Vec<Value>,
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
-    let mut observed = reader.observe_for_status(workload, screen)?;
-    let verdict = verdict_of(&observed, request.revision.as_ref())?;
-    if verdict.state != RolloutState::Complete {
-        observed.events = reader.warnings(&observed.workload, screen).await?;
-    }
-    let causes = causes(&observed, reader.now());
-    let status = RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
+    let view = RolloutView::of(observed, now);
+    let pinned = request.revision.as_ref().map(|word| taken_over(observed, word)).transpose()?.flatten();
+    let view = match pinned {
+        Some(verdict) => view.taken_over(verdict),
+        None => view,
+    };
     match &request.output {
-        Output::Json => screen.exact(&format!("{}\n", render::json(&status))),
-        Output::Yaml => screen.document(&yaml::yaml(&render::json(&status))),
-        Output::Template(_) => documents.push(render::json(&status)),
+        Output::Json => screen.json(&format!("{}\n", render::json(&view))),
+        Output::Yaml => screen.document(&yaml(&render::json(&view))),
+        Output::Template(_) => documents.push(render::json(&view)),
         Output::Text => {
-            let now = request.pods.then(|| reader.now());
-            print_status(&status, names, now, screen);
+            print_status(
+                &view,
+                request.pods.then(|| pod_tree(observed, now, screen.terminal())),
+                names,
+                screen,
+            );
         }
     }
-    screen.summarize([job_summary::of_status(&status, names)]);
-    let exit = exit_of_state(request.options.goal.rollout_state(&observed, &verdict));
-    if exit == Exit::Done && !request.options.stable.is_zero() {
+    screen.summarize([job_summary::of_status(&view, names)]);
+    let exit = exit_of_state(request.options.goal.rollout_state(observed, &view.verdict));
+    if exit == Exit::Done && request.options.stable.is_some_and(|stable| !stable.is_zero()) {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);
     }
     Ok(exit)
 }
 
-fn verdict_of(observed: &Observation, revision: Option<&RevisionWord>) -> Result<Verdict> {
-    let pinned = revision.map(|word| taken_over(observed, word)).transpose()?.flatten();
-    Ok(pinned.unwrap_or_else(|| verdict(observed)))
-}
-
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
-/// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines. `pods_at` is the moment at
-/// which the pods are shown; none if they are not.
-fn print_status(
-    status: &RolloutStatus<'_>,
-    names: NameContext,
-    pods_at: Option<Timestamp>,
-    screen: &mut Screen<'_>,
-) {
-    let (line, state) =
-        (render::line(&status.observed.workload, status.verdict, names), status.verdict.state);
+/// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines.
+fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext, screen: &mut Screen<'_>) {
+    let (line, workload) = (render::line(&view.workload, &view.verdict, names), &view.workload);
     let terminal = screen.terminal();
-    if state == RolloutState::Failed {
+    if view.state() == RolloutState::Failed {
         screen.note(&format!("error: {line}"));
     } else {
-        screen.styled(&render::colored(&line, state, terminal));
+        screen.lines(&render::colored(&line, view.state(), terminal));
     }
-    if let Some(now) = pods_at {
-        screen.styled_lines(&pod_tree(status.observed, now, terminal));
-    }
-    for cause in status.causes {
-        let line = render::cause_line(cause, &status.observed.workload, names, terminal);
+    screen.lines(&pods.unwrap_or_default());
+    for cause in &view.causes {
         match terminal {
-            Some(_) => screen.styled(&render::colored_cause(line, cause)),
-            None => screen.note(&line),
+            Some(size) => screen.lines(&render::cause_lines(cause, workload, names, size)),
+            None => screen.note(&render::cause_line(cause, workload, names)),
         }
     }
-    print_what_serves(status, screen);
-    screen.notes(render::next_change_note(&status.observed.workload, state));
+    print_what_serves(view, screen);
+    screen.notes(render::next_change_note(view));
 }
 
 /// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none
 /// from a complete rollout of another revision than the expected one.
-fn print_what_serves(status: &RolloutStatus<'_>, screen: &mut Screen<'_>) {
-    let observed = status.observed;
-    let state = verdict(observed).state;
-    let needs_a_fix = render::needs_a_fix(state, status.causes);
-    if !needs_a_fix && !is_outage(observed, state) {
+fn print_what_serves(view: &RolloutView, screen: &mut Screen<'_>) {
+    if !view.needs_a_fix && !view.is_outage {
         return;
     }
-    let line = render::serving_line(observed, state);
+    let line = render::serving_line(view);
     match screen.terminal() {
         Some(_) => screen.line(&line),
         None => screen.note(&line),
     }
-    screen.notes(render::rollback_command_hint(observed).filter(|_| needs_a_fix).as_slice());
+    screen.notes(render::rollback_hint(view).filter(|_| view.needs_a_fix));
 }
 
 /// Returns the exit code for a state.
 pub(super) fn exit_of_state(state: RolloutState) -> Exit {
     match state {
         RolloutState::Complete => Exit::Done,
-        RolloutState::Progressing | RolloutState::Unobserved => Exit::Unfinished,
+        RolloutState::Progressing | RolloutState::Stuck | RolloutState::Unobserved => Exit::Unfinished,
         RolloutState::Paused | RolloutState::Held => Exit::Held,
         RolloutState::Failed => Exit::Failed,
     }
-}
-
-/// Shows a workload of a snapshot with kubectl's line. kubectl would wait until the rollout is complete; a
-/// snapshot never changes, so an incomplete one ends with kubectl's timeout error.
-fn show_as_kubectl(workload: &Workload, request: &Request, screen: &mut Screen<'_>) -> Result<Exit> {
-    let revision = match request.revision {
-        Some(RevisionWord::Number(number)) => Some(number),
-        _ => None,
-    };
-    let reported = kubectl_status(workload, revision).map_err(|text| Error::new(ErrorKind::Failed, text))?;
-    screen.line(&reported.line);
-    if request.watch && !reported.done {
-        return Err(Error::new(ErrorKind::Failed, "timed out waiting for the condition"));
-    }
-    Ok(Exit::Done)
 }

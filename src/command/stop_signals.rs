@@ -81,6 +81,7 @@ impl Listeners {
             }
         };
         tokio::select! {
+            biased;
             _ = self.interrupt.recv() => StopSignal::Interrupted,
             _ = self.terminate.recv() => StopSignal::Terminated,
             _ = hung_up => StopSignal::HungUp,

@@ -15,10 +15,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::follow::PodRef;
-use crate::model::status::observation::Observation;
+use crate::model::kind::Workload;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::strategy;
 use crate::render::screen::Screen;
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.
@@ -40,12 +40,14 @@ pub(super) async fn replace_stuck_pods(
 ) -> Result<()> {
     let mut deletions = StuckPodDeletions::default();
     let mut replaced: Option<PodRef> = None;
-    let mut begun = Instant::now();
+    let started = Instant::now();
+    let mut begun = started;
     loop {
         let observation = observe_unchanged(written, source, screen).await?;
+        deletions.observe(&observation, started.elapsed());
         let has_turn =
             |pod: &&Pod| replaced.as_ref().is_none_or(|last| may_be_deleted_after(last, pod, &observation));
-        if let Some(pod) = deletions.next(&observation).filter(has_turn).map(PodRef::of) {
+        if let Some(pod) = deletions.next(&observation, started.elapsed()).filter(has_turn).map(PodRef::of) {
             delete(&pod, &observation.workload, source, screen).await?;
             deletions.record(&pod.uid);
             (replaced, begun) = (Some(pod), Instant::now());
@@ -55,6 +57,7 @@ pub(super) async fn replace_stuck_pods(
             }
         } else {
             match replaced.as_ref().filter(|pod| !is_replaced(pod, &observation)) {
+                None if deletions.due().is_some() => {}
                 None => return Ok(()),
                 Some(pod) if begun.elapsed() >= POD_READY_TIMEOUT => {
                     return Err(not_ready(pod, &observation.workload));

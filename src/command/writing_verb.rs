@@ -7,21 +7,20 @@ use serde_json::Value;
 use super::CommandOutcome;
 use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
-use crate::command::targets::{FoundTargets, TargetScope, UnsupportedMessage, find_workloads};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
-use crate::model::change::patch::Patch;
+use crate::model::api::patch::Patch;
+use crate::model::change::effect::Effect;
 use crate::model::follow::FollowOptions;
-use crate::model::status::effect::Effect;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::PodIdentity;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::observation::Observation;
 use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
-use crate::render::{change as render, revision_document};
+use crate::render::{change as render, revision};
 
 /// The options of a writing verb.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -80,7 +79,7 @@ pub enum Output {
 pub(super) struct TargetResults {
     errors: Vec<Error>,
     done: usize,
-    found_nothing: bool,
+    nothing_found: Option<Error>,
 }
 
 impl TargetResults {
@@ -95,29 +94,19 @@ impl TargetResults {
     /// Returns the outcome of the verb. Prints how many workloads failed if only some of them did.
     pub(super) fn outcome(self, screen: &mut Screen<'_>) -> CommandOutcome {
         let all = self.done + self.errors.len();
-        if self.done > 0 && !self.errors.is_empty() && !screen.is_compat() {
+        if self.done > 0 && !self.errors.is_empty() {
             screen.note(&format!("{} of {all} workloads failed", self.errors.len()));
         }
-        let exit = if self.found_nothing { Exit::Error } else { Exit::Done };
-        CommandOutcome { exit, errors: self.errors }
+        CommandOutcome { exit: Exit::Done, errors: self.errors, nothing_found: self.nothing_found }
     }
 }
 
-/// What differs between the writing verbs before they write.
-pub(super) struct WritingVerb {
-    /// Returns kubectl's message for an object that the verb does not support.
-    pub(super) unsupported_message: UnsupportedMessage,
-    /// Whether kubectl prints a line when nothing was found.
-    pub(super) kubectl_reports_nothing_found: bool,
-}
-
-/// Finds the workloads to write to. Prints them when a type or a selector selected several.
+/// Finds the workloads to write to.
 ///
 /// # Errors
 /// When the search cannot start, and when a patch is to be printed without its secret values.
 pub(super) async fn select_targets(
     scope: &TargetScope,
-    verb: &WritingVerb,
     options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
@@ -128,31 +117,22 @@ pub(super) async fn select_targets(
         )
         .hint("unset ROLLOUT2_REDACT"));
     }
-    let found = find_workloads(scope, verb.unsupported_message, source, screen).await?;
-    let exit = found.exit(scope, screen.is_compat());
+    let found = find_workloads(scope, source, screen).await?;
     let FoundTargets { mut workloads, errors, nothing_found } = found;
-    if !screen.is_compat() {
-        // Two arguments may mean one workload. The second write would conflict with the first one.
-        let mut uids = HashSet::new();
-        workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
-    }
-    let results = TargetResults { errors, found_nothing: exit == Exit::Error, ..TargetResults::default() };
-    if !screen.is_compat() || verb.kubectl_reports_nothing_found {
-        screen.notes(nothing_found);
-    }
-    if scope.is_selection() && workloads.len() > 1 && !screen.is_compat() {
-        screen.note(&render::selection(&workloads));
-    }
-    if !screen.is_compat() {
-        let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
-        screen.notes(deletions.map(|sentence| format!("warning: {sentence}")));
-    }
+    // Two arguments may mean one workload. The second write would conflict with the first one.
+    let mut uids = HashSet::new();
+    workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
+    let results = TargetResults { errors, nothing_found, ..TargetResults::default() };
     Ok((workloads, results))
 }
 
-/// Returns kubectl's message for a type that a verb does not support.
-pub(super) fn unsupported(type_: &ResourceType, name: &str, verb: &str) -> String {
-    format!("error: {} {name:?} {verb} is not supported", type_.resource())
+/// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
+pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], screen: &mut Screen<'_>) {
+    if scope.is_selection() && workloads.len() > 1 {
+        screen.note(&render::selection(workloads));
+    }
+    let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
+    screen.notes(deletions.map(|sentence| format!("warning: {sentence}")));
 }
 
 /// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
@@ -171,9 +151,9 @@ pub(super) fn print_effect(
     let effect = Effect::of_change(observed, patch.after());
     let effect = render::verb_effect(&observed.workload, verb, &effect);
     if shows_effect(options, screen) && options.output == Output::Text {
-        screen.styled(&effect);
+        screen.lines(&effect);
     } else {
-        screen.styled_notes(&effect);
+        screen.note_lines(&effect);
     }
 }
 
@@ -188,8 +168,10 @@ pub(super) async fn replace_stuck_pods_if_requested(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<()> {
-    let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None;
-    match Workload::of(written.clone()).filter(|_| is_wanted && workload.kind().pods == PodIdentity::Ordinal)
+    // With `--wait` the follower deletes them, within its limits and with the causes.
+    let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None && options.wait.is_none();
+    match Workload::of(written.clone())
+        .filter(|_| is_wanted && workload.kind().pods() == PodIdentity::Ordinal)
     {
         Some(written) => replace_stuck_pods(&written, source, screen).await,
         None => Ok(()),
@@ -257,11 +239,9 @@ pub(super) fn print_change(
             screen.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
         }
         Output::Name => screen.line(&workload.reference()),
-        // kubectl's writing verbs create a printer for each object, which prints no `---` between documents.
-        Output::Yaml if screen.is_compat() => screen.exact(&revision_document::yaml(&document)),
-        Output::Yaml => screen.document(&revision_document::yaml(&document)),
-        Output::Json => screen.exact(&revision_document::json(&document)),
-        Output::Patch => screen.exact(&format!("{}\n", patch.body())),
+        Output::Yaml => screen.document(&revision::yaml(&document)),
+        Output::Json => screen.json(&revision::json(&document)),
+        Output::Patch => screen.json(&format!("{}\n", patch.body())),
         Output::Template(form) => match form.text_of_object(&document) {
             Ok(text) => screen.exact(&text),
             Err(error) => screen.fail_output(&error),

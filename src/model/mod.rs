@@ -1,12 +1,31 @@
 //! Everything that is a function of API objects and a time: workloads, revisions, verdicts and changes.
 //!
 //! The model does no I/O, reads no clock and knows nothing of the command line. Most tests are here.
+//!
+//! The folders are a ladder: each one uses only those above it in this list.
+
+pub mod text;
 
 pub mod api;
-pub mod change;
-pub mod follow;
+
+pub mod kind;
+
 pub mod revision;
+
+pub mod diff;
+
+pub mod observation;
+
+pub mod hold;
+
 pub mod status;
+
+pub mod cause;
+
+pub mod change;
+
+pub mod view;
+
+pub mod follow;
+
 pub mod step;
-pub mod text;
-pub mod workload;

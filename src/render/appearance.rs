@@ -10,8 +10,6 @@ pub(super) struct Appearance {
     pub(super) colored: bool,
     /// Whether to draw live frames.
     pub(super) draws: bool,
-    /// Whether to print exactly what kubectl prints.
-    pub(super) compat: bool,
     /// Whether to mask secret-looking values in printed objects.
     pub(super) redacts: bool,
     /// Whether a CI system reads the output.
@@ -21,16 +19,10 @@ pub(super) struct Appearance {
 }
 
 impl Appearance {
-    pub(super) fn of(
-        color: Color,
-        compat: bool,
-        environment: &Environment,
-        terminal: Option<Terminal>,
-    ) -> Self {
+    pub(super) fn of(color: Color, environment: &Environment, terminal: Option<Terminal>) -> Self {
         Self {
             colored: wants_color(color, environment, terminal),
             draws: can_draw(environment, terminal),
-            compat,
             redacts: wants_redaction(environment),
             in_build: is_build(environment),
             ascii: is_ascii_only(environment),
@@ -68,12 +60,15 @@ fn wants_redaction(environment: &Environment) -> bool {
     environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
-/// Whether `CI` is set: a CI system reads the log and executes some lines as commands.
+/// The variables by which CI systems are known. Azure Pipelines and `TeamCity` do not set `CI`.
+const BUILD: [&str; 5] = ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION"];
+
+/// Whether a CI system reads the log and executes some lines as commands.
 pub(super) fn is_build(environment: &Environment) -> bool {
-    environment.get("CI").is_some()
+    BUILD.iter().any(|name| environment.get(name).is_some())
 }
 
-/// Whether to draw live frames: on a terminal that can move its cursor, unless `CI` is set.
+/// Whether to draw live frames: on a terminal that can move its cursor, outside of CI systems.
 fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
     terminal.is_some() && environment.text("TERM") != Some("dumb") && !is_build(environment)
 }
@@ -112,6 +107,8 @@ mod tests {
             (vec![("NO_COLOR", "1")], terminal, true),
             (vec![("CI", "")], terminal, true),
             (vec![("CI", "true")], terminal, false),
+            (vec![("TF_BUILD", "True")], terminal, false),
+            (vec![("TEAMCITY_VERSION", "2026.1")], terminal, false),
             (vec![("TERM", "dumb")], terminal, false),
             (vec![("CLICOLOR_FORCE", "1")], None, false),
         ] {

@@ -4,40 +4,39 @@ use std::collections::BTreeMap;
 
 use super::diff;
 use super::effect;
-use super::escape;
+use super::line::Line;
 use super::pod_names::{MAX_NAMES, names};
-use super::style::{Span, Style};
-use crate::model::change::hold::step_command;
-use crate::model::change::plan::PartitionRollback;
+use super::style::Style;
+use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::hold::plan::PartitionRollback;
+use crate::model::hold::step_command;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::revision::diff::{Diff, SecretValues};
-use crate::model::status::effect::Effect;
-use crate::model::status::observation::Observation;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
 
 /// Returns the preview of a rollback.
 #[must_use]
-pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -> Vec<Span> {
+pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -> Vec<Line> {
     let from = observed
         .revisions
         .current()
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
     let to = format!("revision {}", undo.target.label());
     let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
-    let mut spans = diff::title(&observed.workload.reference(), &from, &to);
+    let mut lines = vec![diff::title(&observed.workload.reference(), &from, &to)];
     if changes.is_empty() {
-        spans.push(Span::plain("  "));
-        spans.extend(diff::no_differences(changes.reordered()));
+        lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
     }
-    spans.extend(diff::rows(&changes.rows()));
-    spans.extend(effect::lines(&undo.effect));
+    lines.extend(diff::rows(&changes.rows()));
+    lines.extend(effect::lines(&undo.effect));
     if undo.ends_hold.is_some() {
-        spans.push(Span::plain("  releases the hold and restores the update strategy\n"));
+        lines.push(Line::of("  releases the hold and restores the update strategy"));
     }
-    spans
+    lines
 }
 
 /// Returns the note that a rollback includes pods below the StatefulSet's partition, and is held meanwhile.
@@ -74,13 +73,14 @@ pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
             format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
         }
         Doubt::ReplacedByEarlier { current, was, is_undo } => {
-            let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
             let current = current.label();
             if is_undo {
+                let was = was.map(|was| format!(", was {was}")).unwrap_or_default();
                 format!(
-                    "warning: revision {label} was undone just before; revision {current}{was} replaced it"
+                    "warning: revision {label} was just rolled back (to {current}{was}); this brings it back"
                 )
             } else {
+                let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
                 format!("warning: revision {label} was replaced by an earlier one, revision {current}{was}")
             }
         }
@@ -114,11 +114,9 @@ fn receipt_to(before: &Workload, revision: &str) -> String {
 
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
-pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Span> {
-    let name = Span::new(Style::Heading, escape::line(&workload.reference()));
-    let mut spans = vec![name, Span::plain(format!("  {verb}\n"))];
-    spans.extend(effect::lines(effect));
-    spans
+pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line> {
+    let title = Line::styled(Style::Heading, workload.reference()).with(Style::Plain, format!("  {verb}"));
+    std::iter::once(title).chain(effect::lines(effect)).collect()
 }
 
 /// Counts the selected workloads by kind, and names the first ones: `1 deployment and 1 statefulset: deployment/web

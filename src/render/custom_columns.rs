@@ -1,10 +1,8 @@
 //! `-o custom-columns`: a table whose columns are JSONPaths, as `kubectl get` prints it.
 
-use serde_json::Value;
-
-use super::escape;
-use super::tab_writer::aligned_as_get;
+use super::line::Line;
 use crate::model::text::jsonpath::{JsonPath, Numbers, go_text};
+use serde_json::Value;
 
 /// The columns of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,9 +74,9 @@ impl CustomColumns {
             rows.push(self.0.iter().map(|column| column.cell(document, numbers)).collect::<Result<_, _>>()?);
         }
         let line =
-            |row: &Vec<String>| row.iter().map(|cell| escape::line(cell)).collect::<Vec<_>>().join("\t");
+            |row: &Vec<String>| row.iter().map(|cell| Line::of(cell).text()).collect::<Vec<_>>().join("\t");
         let lines: Vec<_> = rows.iter().map(line).collect();
-        Ok(if lines.is_empty() { String::new() } else { aligned_as_get(&lines.join("\n")) })
+        Ok(if lines.is_empty() { String::new() } else { aligned(&lines.join("\n")) })
     }
 }
 
@@ -107,6 +105,46 @@ fn in_braces(path: &str) -> Result<String, String> {
         return Err("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'".to_owned());
     }
     Ok(format!("{{.{fields}}}"))
+}
+
+/// The spaces between two columns of `kubectl get`.
+const PADDING: usize = 3;
+
+/// The minimum width of a column of `kubectl get`, with its spaces.
+const MIN_WIDTH: usize = 6;
+
+/// Aligns tab-terminated cells as `kubectl get` does, with Go's `text/tabwriter`. The last cell of a line belongs to no column and is not padded.
+///
+/// A column is a block of adjacent lines that have a cell there. So a tab inside a cell, as a change-cause may
+/// have, begins another column, and a newline begins a row.
+fn aligned(text: &str) -> String {
+    let rows: Vec<Vec<&str>> = text.split('\n').map(|line| line.split('\t').collect()).collect();
+    let mut widths: Vec<Vec<usize>> = rows.iter().map(|row| vec![0; row.len() - 1]).collect();
+    for start in 0..rows.len() {
+        for column in 0..rows[start].len() - 1 {
+            let begins_a_block = start == 0 || rows[start - 1].len() - 1 <= column;
+            if begins_a_block {
+                let block = rows[start..].iter().take_while(|row| row.len() - 1 > column);
+                let width = block.clone().map(|row| row[column].chars().count()).max().unwrap_or(0);
+                let length = block.count();
+                for row in &mut widths[start..start + length] {
+                    row[column] = (width + PADDING).max(MIN_WIDTH);
+                }
+            }
+        }
+    }
+    rows.iter().zip(&widths).fold(String::new(), |text, (row, widths)| text + &line(row, widths) + "\n")
+}
+
+fn line(cells: &[&str], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (index, cell) in cells.iter().enumerate() {
+        match widths.get(index) {
+            Some(&width) => line.push_str(&format!("{cell:width$}")),
+            None => line.push_str(cell),
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -158,5 +196,19 @@ mod tests {
         ] {
             assert!(CustomColumns::parse_file(text).unwrap_err().starts_with(message), "{text:?}");
         }
+    }
+
+    #[test]
+    fn columns_end_where_a_line_has_no_cell_for_them() {
+        assert_eq!(
+            aligned("REVISION\tCAUSE\n1\tone\n22\t<none>"),
+            "REVISION   CAUSE\n1          one\n22         <none>\n"
+        );
+        assert_eq!(
+            aligned("A\tB\n1\tx\ty\n2\tlonger\tz\n3\tq"),
+            "A     B\n1     x        y\n2     longer   z\n3     q\n"
+        );
+        assert_eq!(aligned("A\tB\n1\tbroken\nrow\n2\tx"), "A     B\n1     broken\nrow\n2     x\n");
+        assert_eq!(aligned(""), "\n");
     }
 }

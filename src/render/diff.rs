@@ -2,94 +2,83 @@
 
 use serde_json::{Value, json};
 
-use super::escape;
+use super::columns::aligned;
+use super::line::Line;
 use super::pod_update;
 use super::status::workload_json;
-use super::style::{Span, Style};
-use crate::model::revision::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
-use crate::model::revision::pod_update::PodUpdate;
+use super::style::Style;
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
+use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
 use crate::model::text::plural::first_of;
-use crate::model::workload::Workload;
 
 /// Returns the title line: `deployment.apps/web  revision 3 -> 5`.
 #[must_use]
-pub fn title(workload: &str, from: &str, to: &str) -> Vec<Span> {
+pub fn title(workload: &str, from: &str, to: &str) -> Line {
     // Print the word "revision" only once.
     let to = match (from.strip_prefix("revision "), to.strip_prefix("revision ")) {
         (Some(_), Some(to)) => to,
         _ => to,
     };
-    vec![
-        Span::new(Style::Heading, escape::line(workload)),
-        Span::plain(format!("  {} -> {}\n", escape::line(from), escape::line(to))),
-    ]
+    Line::styled(Style::Heading, workload).with(Style::Plain, format!("  {from} -> {to}"))
 }
 
 /// Returns the changes in aligned columns. The name of a container is printed only in its first row.
-///
-/// Values are escaped even for a pipe, so that each row stays one line. The unified diff and the JSON have the
-/// exact values.
 #[must_use]
-pub fn rows(rows: &[ChangeRow]) -> Vec<Span> {
-    let width = |column: fn(&ChangeRow) -> &str| {
-        rows.iter().map(|row| escape::line(column(row)).chars().count()).max().unwrap_or_default()
-    };
-    let (scope_width, field_width) = (width(|row| &row.scope), width(|row| &row.field));
-    let mut spans = Vec::new();
+pub fn rows(rows: &[ChangeRow]) -> Vec<Line> {
     let mut before = "";
-    for row in rows {
+    let cells = rows.iter().map(|row| {
         let scope = if row.scope == before { "" } else { row.scope.as_str() };
         before = &row.scope;
-        spans.push(Span::new(Style::Heading, format!("  {:scope_width$}", escape::line(scope))));
-        let field = escape::line(&row.field);
-        spans.push(Span::plain(format!("   {field:field_width$}   {}\n", escape::line(&row.text))));
-    }
-    spans
+        vec![
+            Line::styled(Style::Heading, format!("  {scope}")),
+            Line::of(format!(" {}", row.field)),
+            Line::of(format!(" {}", row.text)),
+        ]
+    });
+    aligned(cells.collect())
 }
 
 /// Returns the comparison with a workload elsewhere: the digests, the changes, and the fields that were left out.
 #[must_use]
-pub fn elsewhere(diff: &Diff, [from, to]: [Digest; 2], not_compared: &[TemplatePath]) -> Vec<Span> {
-    let mut spans = match (from == to, diff.is_empty()) {
-        (true, _) => vec![Span::new(Style::Good, format!("equal: {from:?}\n"))],
-        (false, true) => no_differences(diff.reordered()),
+pub fn elsewhere(diff: &Diff, [from, to]: [Digest; 2], not_compared: &[TemplatePath]) -> Vec<Line> {
+    let mut lines = match (from == to, diff.is_empty()) {
+        (true, _) => vec![Line::styled(Style::Good, format!("equal: {from:?}"))],
+        (false, true) => vec![no_differences(diff.reordered())],
         (false, false) => rows(&diff.rows()),
     };
     if from != to {
-        spans.insert(0, Span::plain(format!("  {from:?} -> {to:?}\n")));
+        lines.insert(0, Line::of(format!("  {from:?} -> {to:?}")));
     }
     if !not_compared.is_empty() {
         let fields: Vec<String> = not_compared.iter().map(place).collect();
-        spans.push(Span::plain(format!("  not compared: {}\n", escape::line(&fields.join(", ")))));
+        lines.push(Line::of(format!("  not compared: {}", fields.join(", "))));
     }
-    spans
+    lines
 }
 
 /// Returns the line for an empty diff: no differences at all, or only the order of some lists.
 #[must_use]
-pub fn no_differences(reordered: &[TemplatePath]) -> Vec<Span> {
+pub fn no_differences(reordered: &[TemplatePath]) -> Line {
     let lists: Vec<String> = reordered.iter().map(place).collect();
     let order =
         if lists.is_empty() { String::new() } else { format!(" except the order of {}", lists.join(", ")) };
-    vec![Span::plain(format!("no differences{}\n", escape::line(&order)))]
+    Line::of(format!("no differences{order}"))
 }
 
 /// Returns the unified diff, with the paths of each hunk after `@@` and the changed words highlighted.
 #[must_use]
-pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Span> {
-    let mut spans = vec![
-        Span::new(Style::Removed, format!("--- {}", escape::line(from))),
-        Span::plain("\n"),
-        Span::new(Style::Added, format!("+++ {}", escape::line(to))),
-        Span::plain("\n"),
+pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Line> {
+    let mut lines = vec![
+        Line::styled(Style::Removed, format!("--- {from}")),
+        Line::styled(Style::Added, format!("+++ {to}")),
     ];
     for hunk in hunks {
-        spans.push(Span::new(Style::Location, format!("@@ {} @@", escape::line(&paths(&hunk.paths)))));
-        spans.push(Span::plain("\n"));
-        spans.extend(hunk.lines.iter().flat_map(line));
+        lines.push(Line::styled(Style::Location, format!("@@ {} @@", paths(&hunk.paths))));
+        lines.extend(hunk.lines.iter().map(line));
     }
-    spans
+    lines
 }
 
 /// The most paths in the header of a hunk.
@@ -103,29 +92,25 @@ fn place(path: &TemplatePath) -> String {
     if path.steps().is_empty() { "template".to_owned() } else { path.to_string() }
 }
 
-fn line(line: &HunkLine) -> Vec<Span> {
+fn line(line: &HunkLine) -> Line {
     let (sign, style, changed_style) = match line.side {
-        DiffSide::Both => (' ', Style::Plain, Style::Plain),
-        DiffSide::From => ('-', Style::Removed, Style::RemovedWord),
-        DiffSide::To => ('+', Style::Added, Style::AddedWord),
+        DiffSide::Both => (" ", Style::Plain, Style::Plain),
+        DiffSide::From => ("-", Style::Removed, Style::RemovedWord),
+        DiffSide::To => ("+", Style::Added, Style::AddedWord),
     };
-    let mut spans = vec![Span::new(style, sign)];
-    let mut done = 0;
+    let (mut words, mut done) = (Line::styled(style, sign), 0);
     for changed in &line.changed {
-        spans.push(Span::new(style, &line.text[done..changed.start]));
-        spans.push(Span::new(changed_style, &line.text[changed.clone()]));
+        words = words.with_tabs(style, &line.text[done..changed.start]);
+        words = words.with_tabs(changed_style, &line.text[changed.clone()]);
         done = changed.end;
     }
-    spans.push(Span::new(style, &line.text[done..]));
-    spans.push(Span::plain("\n"));
-    spans.retain(|span| !span.text.is_empty());
-    spans
+    words.with_tabs(style, &line.text[done..])
 }
 
 /// Returns the line about the pods of the workload.
 #[must_use]
-pub fn pod_update(words: &str) -> Vec<Span> {
-    vec![Span::plain(format!("  {}\n", escape::line(words)))]
+pub fn pod_update(words: &str) -> Line {
+    Line::of(format!("  {words}"))
 }
 
 /// Returns the number in the label of a side: 3 for `revision 3` and for `namespace dev, revision 3`.
@@ -195,4 +180,21 @@ fn change_json(change: &Change) -> Value {
         "from": change.from,
         "to": change.to,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::line::text_of;
+
+    #[test]
+    fn columns_are_aligned_by_cells() {
+        let row = |field: &str| ChangeRow {
+            scope: "pod".to_owned(),
+            field: field.to_owned(),
+            text: "added".to_owned(),
+        };
+        let text = text_of(&rows(&[row("設定"), row("label")]), false);
+        assert_eq!(text, "  pod   設定    added\n        label   added\n");
+    }
 }

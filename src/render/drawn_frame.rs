@@ -6,8 +6,8 @@
 //!
 //! The cost: the terminal echoes keys below the frame, and the return key moves the frame up by one line.
 
-use super::frame::{Frame, FrameLine};
-use super::style::text_of;
+use super::frame::Frame;
+use super::line::Line;
 use crate::world::Terminal;
 
 /// A frame on a terminal.
@@ -82,8 +82,8 @@ pub fn drawing(frame: &Frame, colored: bool) -> String {
 
 /// Returns the text that draws one line. Erases the row before writing it, because erasing after a character in
 /// the last column removes that character on some terminals.
-fn drawn(line: &FrameLine, colored: bool) -> String {
-    format!("\x1b[K{}\n", text_of(line.spans(), colored))
+fn drawn(line: &Line, colored: bool) -> String {
+    format!("\x1b[K{}\n", line.drawn(colored))
 }
 
 fn up(rows: usize) -> String {
@@ -91,7 +91,7 @@ fn up(rows: usize) -> String {
 }
 
 /// Returns how many rows a line takes. A wide character that does not fit into a row begins the next one.
-fn rows_of(line: &FrameLine, width: u16) -> usize {
+fn rows_of(line: &Line, width: u16) -> usize {
     let width = usize::from(width).max(1);
     let (mut rows, mut used) = (1, 0);
     for cells in line.characters() {

@@ -1,27 +1,25 @@
 //! The effect of a change on the pods: which ones are replaced, how many at a time, and which ones are kept.
 
-use super::escape;
+use super::line::Line;
 use super::pod_names::{names, pods};
 use super::pod_update;
-use super::style::{Span, Style};
-use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
+use super::style::Style;
+use crate::model::change::effect::{Effect, HeldBy, UpdatePace};
+use crate::model::kind::properties::PodIdentity;
 use crate::model::text::plural::plural;
-use crate::model::workload::kind::PodIdentity;
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
 /// how many are replaced at a time.
-pub(super) fn lines(effect: &Effect) -> Vec<Span> {
+pub(super) fn lines(effect: &Effect) -> Vec<Line> {
     let (style, line) = effect_line(effect);
-    let mut spans = vec![Span::new(style, format!("  {}", escape::line(&line))), Span::plain("\n")];
-    if let Some(details) = effect.update.as_ref().and_then(pod_update::details) {
-        spans.push(Span::plain(format!("  {}\n", escape::line(&details))));
-    }
-    spans.extend(pace(effect).map(|words| Span::plain(format!("  {words}\n"))));
+    let mut lines = vec![Line::styled(style, format!("  {line}"))];
+    let details = effect.update.as_ref().and_then(pod_update::details);
+    lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
     if !effect.removed.is_empty() {
         let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
-        spans.push(Span::plain(format!("  scaling down removes {}\n", escape::line(&removed))));
+        lines.push(Line::of(format!("  scaling down removes {removed}")));
     }
-    spans
+    lines
 }
 
 /// Returns how many pods are replaced at a time: `at most 1 unavailable and 1 surge pod at a time`.
@@ -51,6 +49,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         HeldBy::Paused => format!("the pause keeps {held}"),
         HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
         HeldBy::Partition(partition) => format!("partition {partition} keeps {held}"),
+        HeldBy::Plan => format!("the plan of step keeps {held}"),
     });
     if replaced.is_empty() {
         return match why {
@@ -71,7 +70,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     let rest: Vec<String> = why.into_iter().chain(others).collect();
     let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join("; ")) };
     let (verb, place) = match &effect.update {
-        Some(update) if update.refused => ("keeps", " on their revision"),
+        Some(update) if update.refused && update.in_place == 0 => ("keeps", " on their revision"),
         Some(update) if update.in_place > 0 && update.recreated > 0 => ("updates", ""),
         Some(update) if update.in_place > 0 => ("updates", " in place"),
         _ => ("replaces", ""),
@@ -99,7 +98,7 @@ fn count(names: &[String]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::workload::update_budget::UpdateBudget;
+    use crate::model::kind::update_budget::UpdateBudget;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
         line_with(wanted, replaced, held, held_by, 0)

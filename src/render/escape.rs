@@ -10,13 +10,13 @@ use crate::model::text::hidden_character::is_misleading;
 
 /// Escapes text of several lines. Newlines and tabs stay.
 #[must_use]
-pub fn block(text: &str) -> Cow<'_, str> {
+pub(super) fn block(text: &str) -> Cow<'_, str> {
     escaped(text, |character| matches!(character, '\n' | '\t'))
 }
 
 /// Escapes text that must stay on one line and in one column, newlines and tabs included.
 #[must_use]
-pub fn line(text: &str) -> Cow<'_, str> {
+pub(super) fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 

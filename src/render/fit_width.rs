@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use tabled::grid::util::string::get_text_width;
+use unicode_width::UnicodeWidthStr;
 
 /// Returns the width of a text in cells of a terminal. Wide characters take two.
 pub(super) fn cells(text: &str) -> usize {
-    get_text_width(text)
+    text.width()
 }
 
 /// What to do with a word that is wider than a line.

@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::escape;
-use super::fit_width::{LongWord, wrapped};
-use super::style::{Span, Style};
-use super::table::Table;
-use crate::model::change::hold::{HoldSummary, hold_words};
-use crate::model::revision::diff::short_digests;
+use super::columns::Table;
+use super::fit_width::LongWord;
+use super::line::Line;
+use super::status::workload_json;
+use super::style::Style;
+use crate::model::api::managed_fields::last_template_author;
+use crate::model::diff::short_digests;
+use crate::model::hold::{HoldSummary, hold_words, left_words};
+use crate::model::observation::{Observation, Role};
 use crate::model::revision::{Integrity, Revision};
 use crate::model::status::history::{History, HistoryEntry};
-use crate::model::status::observation::{Observation, Role};
 use crate::model::text::secret::without_secrets;
 use crate::render::age::age;
 use crate::world::Terminal;
@@ -28,13 +30,12 @@ pub struct HistoryTableOptions {
 
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
-pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
+pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let header = wrapped(&header(history, options), "  ", width, usize::MAX, LongWord::Keep);
-    let mut spans = vec![Span::plain(header.join("\n") + "\n")];
+    let mut lines = Line::of(header(history, options)).wrapped("  ", width, usize::MAX, LongWord::Keep);
     if history.entries.is_empty() {
-        spans.push(Span::plain("No rollout history found.\n"));
-        return spans;
+        lines.push(Line::of("No rollout history found."));
+        return lines;
     }
     let mut columns = vec!["REVISION", "AGE", "PODS", "STATE", "CHANGES", "CHANGE-CAUSE"];
     if options.wide {
@@ -47,8 +48,8 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Span> {
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
         table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);
     }
-    spans.extend(table.styled("STATE", state_style));
-    spans
+    lines.extend(table.lines("STATE", state_style));
+    lines
 }
 
 /// Returns the style of a cell of STATE.
@@ -67,11 +68,17 @@ fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     if options.namespace {
         header += &format!("  in {}", workload.object().namespace());
     }
-    if let Some(author) = &history.author {
-        header +=
-            &format!("  template last changed by {}, {} ago", author.manager, age(author.time, history.now));
+    match &history.author {
+        Some(author) => {
+            let ago = age(author.time, history.now);
+            header += &format!("  template last changed by {}, {ago} ago", author.manager);
+        }
+        None if last_template_author(workload.object()).is_some() => {
+            header += "  template last changed by an unknown client";
+        }
+        None => {}
     }
-    escape::line(&header).into_owned()
+    header
 }
 
 fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
@@ -151,24 +158,24 @@ pub fn changes(entry: &HistoryEntry<'_>) -> String {
 /// Returns the note that the live template has no revision yet, because the table lists only revisions.
 #[must_use]
 pub fn not_a_revision_yet(observed: &Observation) -> Option<String> {
-    let current = observed.revisions.current_or_newest()?;
+    let newest = observed.revisions.current_or_newest()?;
     if observed.revisions.current().is_some() {
         return None;
     }
     let why =
         if observed.workload.is_paused() { "it is paused" } else { "the controller has not created it" };
     let target = observed.workload.target();
-    Some(format!(
-        "note: the live template of {target} has no revision yet: {why}; its pods run revision {}",
-        current.label()
-    ))
+    let has_pods = observed.pod_count(newest).is_none_or(|count| count.total > 0);
+    let pods = if has_pods { format!("; its pods run revision {}", newest.label()) } else { String::new() };
+    Some(format!("note: the live template of {target} has no revision yet: {why}{pods}"))
 }
 
-/// Returns the note that the workload is held by a pause or a plan.
+/// Returns the note that the workload is held by a pause or a plan, or has fields of a plan that ended.
 #[must_use]
 pub fn held(observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
-    Some(format!("note: {} is {}", workload.target(), hold_words(workload)?))
+    let words = hold_words(workload).or_else(|| left_words(workload))?;
+    Some(format!("note: {} is {words}", workload.target()))
 }
 
 /// Returns a warning for each revision in the state `altered`: its name does not match the hash of its data.
@@ -198,10 +205,7 @@ pub fn json(history: &History<'_>) -> Value {
     let workload = &history.observation.workload;
     let author = history.author.as_ref();
     json!({
-        "apiVersion": workload.api_version(),
-        "kind": workload.object().kind(),
-        "namespace": workload.object().namespace(),
-        "name": workload.name(),
+        "workload": workload_json(workload),
         "templateChangedBy": author.map(|author| &author.manager),
         "held": HoldSummary::of(workload).map(|hold| hold.json()),
         "templateChangedAt": author.map(|author| author.time.to_string()),

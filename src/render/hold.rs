@@ -1,16 +1,17 @@
 //! The notes and hints of `pause` and `resume`.
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::change::hold::{HoldMethod, step_command};
-use crate::model::change::plan::{PlanRecord, is_rolling_back};
-use crate::model::status::effect::{HeldBy, held_by};
+use crate::model::change::effect::{HeldBy, held_by};
+use crate::model::hold::plan::{Hold, HoldReason, PlanRecord, is_rolling_back};
+use crate::model::hold::{HoldMethod, end_command, restored_words, step_command};
+use crate::model::kind::Workload;
+use crate::model::kind::properties::StepBy;
+use crate::model::kind::strategy;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::kind::StepBy;
-use crate::model::workload::strategy;
 use crate::render::age::age;
 
 /// Returns what a pause does and does not hold. A dry run holds nothing.
@@ -22,7 +23,7 @@ pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -
         HoldMethod::Paused => Vec::new(),
         HoldMethod::Partition(partition) => {
             vec![if partition >= i64::from(i32::MAX) {
-                format!("note: {target} {is_held} above every ordinal: no pod updates until it is resumed")
+                format!("note: no pod of {target} is updated until resume or step")
             } else {
                 format!(
                     "note: {target} {is_held} at partition {partition}: pods below it do not update until it is resumed"
@@ -70,10 +71,20 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
         || "another client".to_owned(),
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
+    let target = workload.target();
+    if Hold::of(workload).ok().flatten().is_some_and(|hold| hold.reason() == HoldReason::Plan) {
+        return format!("note: the plan of {target} was already ended by {who}; removed its annotation");
+    }
     format!(
-        "note: the pause of {} was already ended by {who}; removed its annotation, the strategy is unchanged",
-        workload.target()
+        "note: the pause of {target} was already ended by {who}; removed its annotation, the strategy is unchanged"
     )
+}
+
+/// Returns which fields the annotation of a hold restores. Any client that may write annotations can change them there.
+#[must_use]
+pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
+    let words = restored_words(workload, after)?;
+    Some(format!("note: the annotation of the hold restores {words}"))
 }
 
 /// Returns why pods stay held although neither `pause` nor `step` holds the workload, and the command that updates
@@ -85,25 +96,29 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
             (format!("partition {partition}"), StepBy::Partition, "--to 100%")
         }
         Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), StepBy::PodDeletion, "--all"),
-        Some(HeldBy::Paused) | None => return Vec::new(),
+        Some(HeldBy::Paused | HeldBy::Plan) | None => return Vec::new(),
     };
     let target = workload.target();
     let note = format!("note: {hold} of {target} is not a hold of pause or step, so resume does not end it");
-    let hint = (workload.kind().step == Ok(by)).then(|| {
+    let hint = (workload.kind().step() == Ok(by)).then(|| {
         let words = [step_command(workload), Word::command(goal, [])];
         command("hint: to update the other pods: {} {}", words)
     });
     std::iter::once(note).chain(hint).collect()
 }
 
-/// Returns the hint to continue a plan, or to replace one for another template.
+/// Returns the hint to continue a plan, to replace one for another template, or to end one whose strategy another client
+/// replaced.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    let hint =
-        if PlanRecord::in_force(workload).is_none_or(|record| record.plan.is_for_live_template(workload)) {
-            "hint: to continue the plan: {}"
-        } else {
-            "hint: to replace the plan, which is for another template: {}"
-        };
+    let record = PlanRecord::in_force(workload);
+    if record.as_ref().is_some_and(|record| !record.hold.has_budget(workload)) {
+        return command("hint: to end the hold: {}", [end_command(workload)]);
+    }
+    let hint = if record.is_none_or(|record| record.plan.is_for_live_template(workload)) {
+        "hint: to continue the plan: {}"
+    } else {
+        "hint: to replace the plan, which is for another template: {}"
+    };
     command(hint, [step_command(workload)])
 }

@@ -1,11 +1,14 @@
 //! The job summary of GitHub Actions: a table of the rollouts, in Markdown.
 
-use super::escape;
-use super::frame::result_words;
-use super::status::{NameContext, RolloutStatus, cause_words, rollback_command_hint, serving_line};
+use k8s_openapi::jiff::Timestamp;
+
+use super::line::Line;
+use super::state_words::state_text;
+use super::status::{NameContext, cause_words, rollback_hint, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::text::secret::without_secrets;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::view::RolloutView;
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
@@ -21,46 +24,38 @@ pub struct Row {
     rollback_hint: Option<String>,
 }
 
-/// Returns the rows of followed rollouts.
+/// Returns the rows of followed rollouts. `now` is the server's time.
 #[must_use]
-pub fn of_follower(follower: &Follower, names: NameContext) -> Vec<Row> {
-    follower.targets().iter().map(|tracker| followed(tracker, names)).collect()
+pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> Vec<Row> {
+    follower.targets().iter().map(|tracker| followed(tracker, names, now)).collect()
 }
 
 /// Returns the row of a rollout that was read once.
 #[must_use]
-pub fn of_status(status: &RolloutStatus<'_>, names: NameContext) -> Row {
-    let is_done = status.verdict.state == RolloutState::Complete;
-    let hint =
-        rollback_command_hint(status.observed).filter(|_| status.verdict.state == RolloutState::Failed);
+pub fn of_status(view: &RolloutView, names: NameContext) -> Row {
     Row {
-        workload: names.name(&status.observed.workload),
-        is_done,
-        result: status.verdict.state.word().to_owned(),
-        serving: serving_line(status.observed, status.verdict.state),
-        causes: status
-            .causes
-            .iter()
-            .map(|cause| cause_words(cause, &status.observed.workload, names))
-            .collect(),
-        rollback_hint: hint,
+        workload: names.name(&view.workload),
+        is_done: view.state() == RolloutState::Complete,
+        result: view.state().word().to_owned(),
+        serving: serving_line(view),
+        causes: view.causes.iter().map(|cause| cause_words(cause, &view.workload, names)).collect(),
+        rollback_hint: rollback_hint(view).filter(|_| view.needs_a_fix),
     }
 }
 
-fn followed(tracker: &TargetTracker, names: NameContext) -> Row {
+fn followed(tracker: &TargetTracker, names: NameContext, now: Timestamp) -> Row {
     let outcome = tracker.result().map(|result| &result.outcome);
     let is_done = matches!(outcome, Some(Outcome::Reached));
     let rollback = tracker.result().and_then(|result| result.rollback.as_ref());
-    let observed = tracker.observation().zip(tracker.verdict());
+    let view = tracker.view(now);
     let causes = tracker.causes().filter(|_| !is_done);
-    let serving = observed.map(|(observed, verdict)| serving_line(observed, verdict.state));
-    let hint = observed.and_then(|(observed, _)| rollback_command_hint(observed));
+    let hint = view.as_ref().and_then(rollback_hint);
     let workload = tracker.workload();
     Row {
         workload: names.name(workload),
         is_done,
-        result: result_words(tracker),
-        serving: serving.unwrap_or_default(),
+        result: state_text(tracker).1,
+        serving: view.as_ref().map(serving_line).unwrap_or_default(),
         causes: causes.map(|cause| cause_words(cause, workload, names)).collect(),
         rollback_hint: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
     }
@@ -91,7 +86,7 @@ pub fn markdown(rows: &[Row]) -> String {
 /// Returns a text as code, in which Markdown and HTML mean nothing.
 fn code(text: &str) -> String {
     let text = without_secrets(text);
-    let text = escape::line(text.trim()).replace('`', "'").replace('|', "\\|");
+    let text = Line::of(text.trim()).text().replace('`', "'").replace('|', "\\|");
     if text.is_empty() { text } else { format!("`{text}`") }
 }
 

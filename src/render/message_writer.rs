@@ -3,19 +3,18 @@
 //! Both streams usually go to the same terminal. So the writer erases the frame, prints the message, and draws
 //! the frame again below it.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
 use super::drawn_frame::{DrawnFrame, drawing};
-use super::escape;
-use super::fit_width::{LongWord, cells, wrapped};
+use super::fit_width::LongWord;
 use super::frame::Frame;
-use super::style::{Span, Style, text_of};
-use super::workflow_command::disarmed;
+use super::line::{Line, text_of};
+use super::style::Style;
 use crate::model::text::secret::without_secrets;
+use crate::model::text::workflow_command::disarmed;
 use crate::world::job_summary::is_github_actions;
 use crate::world::{Environment, Stream, Terminal};
 
@@ -64,9 +63,10 @@ impl MessageWriter {
     ///
     /// In GitHub Actions an error is also an annotation.
     pub fn note(&self, line: &str) {
-        let (line, mut state) = (safe(line), self.lock());
-        state.print_wrapped(&line);
-        if let Some(error) = line.strip_prefix("error: ").filter(|_| state.in_github) {
+        let (line, mut state) = (masked(line), self.lock());
+        let text = line.text();
+        state.print(line);
+        if let Some(error) = text.strip_prefix("error: ").filter(|_| state.in_github) {
             state.command("error", error);
         }
     }
@@ -75,25 +75,20 @@ impl MessageWriter {
     pub(super) fn workflow_command(&self, command: &'static str, text: &str) {
         let mut state = self.lock();
         if state.in_github {
-            state.command(command, &safe(text));
+            state.command(command, &masked(text).text());
         }
     }
 
     /// Prints a hint. Masks no secret-looking values, because the text is ours: `--token TOKEN` is a placeholder.
     pub(super) fn hint(&self, line: &str) {
-        self.lock().print_wrapped(&escape::line(&format!("hint: {line}")));
-    }
-
-    /// Prints several lines.
-    pub(super) fn lines(&self, text: &str) {
-        self.lock().print(&escape::block(text));
+        self.lock().print(Line::of(format!("hint: {line}")));
     }
 
     /// Prints one line as [`MessageWriter::note`], unless the same line was printed before.
     pub fn note_once(&self, line: &str) {
         let mut state = self.lock();
         if state.printed_once.insert(line.to_owned()) {
-            state.print_wrapped(&safe(line));
+            state.print(masked(line));
         }
     }
 
@@ -123,23 +118,14 @@ impl MessageWriter {
 }
 
 impl MessageState {
-    /// Prints an escaped message above the frame, wrapped to the width of the terminal.
-    fn print_wrapped(&mut self, line: &str) {
-        match self.err.terminal() {
-            Some(terminal) => self.print(&wrapped_message(line, terminal.width.into())),
-            None => self.print(line),
-        }
-    }
-
-    /// Prints an escaped line above the frame.
-    fn print(&mut self, line: &str) {
-        let is_terminal = self.err.terminal().is_some();
-        let frame = self.frame.as_ref().filter(|_| is_terminal);
+    /// Prints a message above the frame, wrapped to the width of the terminal.
+    fn print(&mut self, message: Line) {
+        let width = self.err.terminal().map(|terminal| usize::from(terminal.width));
+        let frame = self.frame.as_ref().filter(|_| width.is_some());
         let (erasure, drawing) = frame.map(LiveFrame::erase_and_draw).unwrap_or_default();
         self.write(&erasure);
-        let line = format!("{line}\n");
-        let line = if self.in_build { disarmed(&line) } else { line.as_str().into() };
-        let written = self.err.write(&if self.colored { with_styled_mark(&line) } else { line });
+        let text = text_of(&wrapped(message, width.unwrap_or(usize::MAX)), self.colored);
+        let written = self.err.write(&if self.in_build { disarmed(&text) } else { text.into() });
         self.remember(written);
         self.write(&drawing);
     }
@@ -195,25 +181,28 @@ const MARKS: [(&str, Style); 6] = [
     ("  ~", Style::Warning),
 ];
 
-/// Returns an escaped message with its mark styled.
-fn with_styled_mark(line: &str) -> Cow<'_, str> {
-    let mark = MARKS.iter().find_map(|(mark, style)| Some((mark, style, line.strip_prefix(mark)?)));
-    mark.map_or(Cow::Borrowed(line), |(mark, style, rest)| {
-        Cow::Owned(text_of(&[Span::new(*style, *mark)], true) + rest)
-    })
-}
-
-/// Wraps a message between words. A command stays on one line, so that it can be pasted. Indented lines, such as those of
-/// logs, stay as they are.
-fn wrapped_message(line: &str, width: usize) -> String {
-    if cells(line) <= width || line.starts_with(' ') {
-        return line.to_owned();
+/// Returns a message with its mark styled, wrapped between words. A command stays on one line, so that it can be pasted.
+/// Indented lines, such as those of logs, stay as they are.
+fn wrapped(message: Line, width: usize) -> Vec<Line> {
+    let text = message.text();
+    let mut lines = if text.starts_with(' ') {
+        vec![message]
+    } else {
+        message.wrapped("  ", width, usize::MAX, LongWord::KeepCommand)
+    };
+    if let Some(first) = lines.first_mut() {
+        let text = first.text();
+        let mark = MARKS.iter().find_map(|(mark, style)| Some((mark, style, text.strip_prefix(mark)?)));
+        if let Some((mark, style, rest)) = mark {
+            *first = Line::styled(*style, mark).with(Style::Plain, rest);
+        }
     }
-    wrapped(line, "  ", width, usize::MAX, LongWord::KeepCommand).join("\n")
+    lines
 }
 
-fn safe(line: &str) -> String {
-    escape::line(&without_secrets(line)).into_owned()
+/// Returns a message with its secret-looking values masked.
+fn masked(line: &str) -> Line {
+    Line::of(without_secrets(line))
 }
 
 #[cfg(test)]
@@ -236,7 +225,7 @@ mod tests {
             ),
             ("    web-1 app| a long line of a log", "    web-1 app| a long line of a log"),
         ] {
-            assert_eq!(wrapped_message(line, 20), lines);
+            assert_eq!(text_of(&wrapped(Line::of(line), 20), false), format!("{lines}\n"));
         }
     }
 }

@@ -1,30 +1,17 @@
 //! Warnings about the owners of a manifest that may revert a change: kubectl apply, Helm, Argo CD, Flux.
 
 use crate::model::change::owners::ManifestOwner;
+use crate::model::kind::Workload;
+use crate::model::kind::strategy;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::strategy;
-
-/// Returns kubectl's warning (since 1.36) about a rollback of an object that `kubectl apply` manages.
-#[must_use]
-pub fn last_applied_warning(workload: &Workload) -> String {
-    format!(
-        "Warning: resource {}/{} was previously managed with 'kubectl apply'. Rolling back will not update the \
-         kubectl.kubernetes.io/last-applied-configuration annotation, which may cause unexpected behavior on future \
-         'kubectl apply' operations. Consider using 'kubectl apply' with your previous configuration file instead.",
-        workload.kind().type_().plural(),
-        workload.name()
-    )
-}
 
 /// Returns the warning that an owner may revert a rollback.
 #[must_use]
 pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     if *owner == ManifestOwner::Apply {
-        return format!(
-            "warning: kubectl apply manages {}; apply the earlier manifest too, or use --sync-last-applied",
-            workload.target()
-        );
+        let warning =
+            "warning: the next kubectl apply of the present manifest reverts this; correct the manifest too";
+        return warning.to_owned();
     }
     let (who, advice) = introduced(owner);
     format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())
@@ -64,9 +51,15 @@ pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
 /// Returns the warning that an owner may end a plan of `step`, which writes these fields.
 #[must_use]
 pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[String]) -> String {
+    let sets = |name: &str| fields.iter().any(|field| field == name);
+    let is_rejected = sets("spec.progressDeadlineSeconds") && !sets("spec.minReadySeconds");
     let (target, fields) = (workload.target(), listed(fields));
     let (who, _) = introduced(owner);
     match owner {
+        ManifestOwner::Apply if is_rejected => format!(
+            "warning: {target} was applied from a manifest that sets {fields}; until the plan ends, the API server rejects \
+             that manifest: its progressDeadlineSeconds is not greater than the minReadySeconds of the plan"
+        ),
         ManifestOwner::Apply => format!(
             "warning: {target} was applied from a manifest that sets {fields}; applying it again during the plan ends it"
         ),

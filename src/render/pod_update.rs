@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::model::revision::diff::TemplatePath;
-use crate::model::revision::pod_update::PodUpdate;
-use crate::model::status::effect::UpdatedPods;
+use crate::model::change::effect::UpdatedPods;
+use crate::model::diff::TemplatePath;
+use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
+use crate::model::kind::properties::PodUpdatePolicy;
 use crate::model::text::plural::{first_of, plural};
-use crate::model::workload::kind::PodUpdatePolicy;
 
 /// The most paths in one line.
 const MAX_PATHS: usize = 3;
@@ -46,6 +46,7 @@ pub(super) fn of_plan(update: &UpdatedPods, may_stay: bool) -> String {
     let details =
         details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
     match (update.in_place, update.recreated) {
+        _ if update.refused => format!("pods keep their revision{details}"),
         (0, _) => format!("pods are recreated{details}"),
         (_, 0) => format!("pods are updated in place{details}"),
         (_, recreated) => format!("{} recreated{details}", plural(recreated, "pod")),
@@ -82,9 +83,46 @@ fn restarts(containers: &[String]) -> String {
 }
 
 fn not_in_place(paths: &[TemplatePath]) -> String {
-    if paths.is_empty() {
-        return "their revision is not kept".to_owned();
+    let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    let names = first_of(&names, MAX_PATHS, ", ");
+    match paths {
+        [] => "their revision is not kept".to_owned(),
+        _ if !needs_only_resize(paths) => format!("{names} cannot change in place"),
+        [_] => format!("{names} changes in place only with the feature gate {RESIZE_GATE}"),
+        _ => format!("{names} change in place only with the feature gate {RESIZE_GATE}"),
     }
-    let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-    format!("{} cannot change in place", first_of(&paths, MAX_PATHS, ", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::revision::template::Template;
+
+    #[test]
+    fn a_resize_is_in_place_with_a_feature_gate() {
+        let template = |resources: Value, args: &str| {
+            let container = json!({"name": "web", "image": "x:1", "args": [args], "resources": resources});
+            Template::new(&json!({"spec": {"containers": [container]}}))
+        };
+        let old = template(json!({"limits": {"memory": "1Gi"}, "requests": {"cpu": "1"}}), "a");
+        let one = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "1"}}), "a");
+        let both = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "2"}}), "a");
+        let more = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "1"}}), "b");
+        let (memory, cpu) =
+            ("spec.containers[web].resources.limits.memory", "spec.containers[web].resources.requests.cpu");
+        let gate = "in place only with the feature gate InPlaceWorkloadVerticalScaling";
+        for (new, expected) in [
+            (one, format!("{memory} changes {gate}")),
+            (both, format!("{memory}, {cpu} change {gate}")),
+            (more, format!("spec.containers[web].args, {memory} cannot change in place")),
+        ] {
+            for (policy, before) in [
+                (PodUpdatePolicy::InPlaceIfPossible, "pods are recreated"),
+                (PodUpdatePolicy::InPlaceOnly, "InPlaceOnly forbids it"),
+            ] {
+                let update = PodUpdate::between(&old, &new, policy);
+                assert_eq!(words(&update, policy), Some(format!("{before}: {expected}")));
+            }
+        }
+    }
 }

@@ -7,32 +7,21 @@ use serde_json::Value;
 
 use super::appearance::{Appearance, Color};
 use super::escape;
-use super::fit_width::{LongWord, wrapped};
-use super::frame::{Frame, FrameLine};
+use super::fit_width::LongWord;
+use super::frame::Frame;
 use super::job_summary::{Row, markdown};
+use super::line::{Line, text_of};
 use super::message_writer::MessageWriter;
-use super::style::{Span, text_of};
-use super::workflow_command::disarmed;
 use crate::error::Error;
-use crate::model::revision::redaction::redacted;
+use crate::model::diff::redaction::redacted;
+use crate::model::text::workflow_command::{disarmed, escaped_json};
 use crate::world::program::Program;
 use crate::world::{Environment, Stream, Terminal, World};
 
-/// kubectl prints errors with these prefixes without `error: `.
-const KUBECTL_ERROR_PREFIXES: [&str; 5] =
-    ["error: ", "The ", "Error from server", "Error in configuration: ", "Unable to connect to the server: "];
-
-/// Returns when messages are coloured. kubectl's never are.
-#[must_use]
-pub fn message_color(color: Color, compat: bool) -> Color {
-    if compat { Color::Never } else { color }
-}
-
 /// Prints the output of a command: results to stdout, everything else to stderr.
 ///
-/// This is the one place that escapes text from the cluster. Text for a pipe or a file is escaped too, because
-/// logs are later shown on terminals. Only documents and kubectl's output (`--compat`) are exact, and only if
-/// they do not go to a terminal.
+/// Text from the cluster is escaped when it enters a [`Line`], also for a pipe or a file, because logs are later shown on
+/// terminals. Only documents are exact, and only if they do not go to a terminal.
 pub struct Screen<'a> {
     out: &'a mut Stream,
     messages: MessageWriter,
@@ -50,16 +39,15 @@ pub struct Screen<'a> {
 
 impl<'a> Screen<'a> {
     /// Creates the screen of a command.
-    pub fn new(world: &'a mut World, color: Color, compat: bool) -> Self {
-        let messages =
-            MessageWriter::new(world.err.clone(), &world.environment, message_color(color, compat));
-        Self::with(messages, world, color, compat)
+    pub fn new(world: &'a mut World, color: Color) -> Self {
+        let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
+        Self::with(messages, world, color)
     }
 
     /// Creates the screen of a command that shares its message writer with the transport.
-    pub fn with(messages: MessageWriter, world: &'a mut World, color: Color, compat: bool) -> Self {
-        let appearance = Appearance::of(color, compat, &world.environment, world.out.terminal());
-        let can_ask = world.stdin_is_terminal && world.err.terminal().is_some() && !compat;
+    pub fn with(messages: MessageWriter, world: &'a mut World, color: Color) -> Self {
+        let appearance = Appearance::of(color, &world.environment, world.out.terminal());
+        let can_ask = world.stdin_is_terminal && world.err.terminal().is_some();
         Self {
             out: &mut world.out,
             messages,
@@ -71,12 +59,6 @@ impl<'a> Screen<'a> {
             changes: Vec::new(),
             summary: Vec::new(),
         }
-    }
-
-    /// Whether to print exactly what kubectl prints.
-    #[must_use]
-    pub fn is_compat(&self) -> bool {
-        self.appearance.compat
     }
 
     /// Returns the writer for stderr.
@@ -91,8 +73,7 @@ impl<'a> Screen<'a> {
         self.appearance.redacts
     }
 
-    /// Returns an object as it may be printed: with secret-looking values masked if `ROLLOUT2_REDACT` is set, also
-    /// with `--compat`.
+    /// Returns an object as it may be printed: with secret-looking values masked if `ROLLOUT2_REDACT` is set.
     #[must_use]
     pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
         if self.appearance.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
@@ -104,7 +85,7 @@ impl<'a> Screen<'a> {
         self.out.terminal()
     }
 
-    /// Whether a user can be asked: stdin and stderr are terminals, and kubectl would not print something else.
+    /// Whether a user can be asked: stdin and stderr are terminals.
     #[must_use]
     pub fn can_ask(&self) -> bool {
         self.can_ask
@@ -112,7 +93,7 @@ impl<'a> Screen<'a> {
 
     /// Asks a question on stderr and reads the answer. Only `y` and `yes` confirm.
     pub fn confirms(&mut self, question: &str) -> bool {
-        let asked = self.messages.stream().write(&format!("{} [y/N] ", escape::line(question)));
+        let asked = self.messages.stream().write(&format!("{} [y/N] ", Line::of(question).text()));
         self.remember(asked);
         let mut answer = Vec::new();
         let mut byte = [0];
@@ -130,30 +111,26 @@ impl<'a> Screen<'a> {
 
     /// Prints a result of several lines.
     pub fn result(&mut self, text: &str) {
-        if self.appearance.compat {
-            self.exact(text);
-        } else {
-            self.print_text(&escape::block(text));
-        }
+        self.print_text(&escape::block(text));
     }
 
     /// Prints a result of one line, with line breaks escaped.
     pub fn line(&mut self, line: &str) {
-        if self.appearance.compat {
-            self.exact(&format!("{line}\n"));
-        } else {
-            self.print_text(&format!("{}\n", escape::line(line)));
-        }
+        self.lines(&[Line::of(line)]);
     }
 
     /// Prints a result of one line, wrapped between words on a terminal.
     pub fn wrapped_line(&mut self, line: &str) {
         let width = self.out.terminal().map_or(usize::MAX, |terminal| terminal.width.into());
-        let lines = wrapped(&escape::line(line), "  ", width, usize::MAX, LongWord::KeepCommand);
-        self.result(&(lines.join("\n") + "\n"));
+        self.lines(&Line::of(line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand));
     }
 
-    /// Prints a document for programs: JSON, YAML, a patch.
+    /// Prints JSON, with the commands of CI systems in it escaped.
+    pub fn json(&mut self, json: &str) {
+        self.exact(&escaped_json(json));
+    }
+
+    /// Prints a document for programs: YAML, values of a template.
     pub fn exact(&mut self, document: &str) {
         if self.out.terminal().is_some() {
             self.print(&escape::block(document));
@@ -189,19 +166,9 @@ impl<'a> Screen<'a> {
         self.exact(yaml);
     }
 
-    /// Prints a styled result.
-    pub fn styled(&mut self, spans: &[Span]) {
-        if self.appearance.colored {
-            self.print_text(&text_of(spans, true));
-        } else {
-            self.result(&text_of(spans, false));
-        }
-    }
-
-    /// Prints styled lines.
-    pub fn styled_lines(&mut self, lines: &[FrameLine]) {
-        let spans = lines.iter().flat_map(|line| line.spans().iter().cloned().chain([Span::plain("\n")]));
-        self.styled(&spans.collect::<Vec<_>>());
+    /// Prints lines of a result.
+    pub fn lines(&mut self, lines: &[Line]) {
+        self.print_text(&text_of(lines, self.appearance.colored));
     }
 
     /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the
@@ -226,10 +193,10 @@ impl<'a> Screen<'a> {
         self.appearance.draws
     }
 
-    /// Prints a styled message on stderr.
-    pub fn styled_notes(&mut self, spans: &[Span]) {
+    /// Prints lines on stderr.
+    pub fn note_lines(&mut self, lines: &[Line]) {
         let mut err = self.messages.stream();
-        let text = text_of(spans, self.appearance.colored && err.terminal().is_some());
+        let text = text_of(lines, self.appearance.colored && err.terminal().is_some());
         let written =
             err.write(&if self.appearance.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
@@ -252,10 +219,10 @@ impl<'a> Screen<'a> {
         self.summary.extend(rows);
     }
 
-    /// Returns the job summary as Markdown; empty without rows, and with `--compat`.
+    /// Returns the job summary as Markdown; empty without rows.
     #[must_use]
     pub fn job_summary(&self) -> String {
-        if self.appearance.compat { String::new() } else { markdown(&self.summary) }
+        markdown(&self.summary)
     }
 
     /// Prints several lines on stderr.
@@ -270,19 +237,12 @@ impl<'a> Screen<'a> {
         self.messages.note_once(line);
     }
 
-    /// Prints errors with the prefix `error: `. With `--compat`, several errors have no prefix, as in kubectl.
+    /// Prints errors with the prefix `error: `, and their hints.
     pub fn errors(&mut self, errors: &[Error]) {
         for error in errors {
-            if self.appearance.compat {
-                let sentence = error.compat_sentence();
-                let bare = errors.len() > 1
-                    || KUBECTL_ERROR_PREFIXES.iter().any(|prefix| sentence.starts_with(prefix));
-                self.messages.lines(&if bare { sentence } else { format!("error: {sentence}") });
-            } else {
-                self.note(&format!("error: {}", error.sentence()));
-                if let Some(hint) = error.next_step() {
-                    self.messages.hint(hint);
-                }
+            self.note(&format!("error: {}", error.sentence()));
+            if let Some(hint) = error.next_step() {
+                self.messages.hint(hint);
             }
         }
     }
@@ -365,6 +325,7 @@ mod tests {
         let mut world = World {
             environment: Environment::default(),
             host: None,
+            processes: crate::world::process::Processes::Unknown,
             clock: crate::world::Clock::System,
             stdin: Box::new(io::empty()),
             stdin_is_terminal: false,
@@ -372,7 +333,7 @@ mod tests {
             out: Stream::new(Broken(kind), None),
             err: Stream::new(buffer.clone(), None),
         };
-        let mut screen = Screen::new(&mut world, Color::Auto, false);
+        let mut screen = Screen::new(&mut world, Color::Auto);
         screen.result("one\n");
         screen.result("two\n");
         for change in changes {

@@ -4,30 +4,18 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::escape;
-use super::fit_width::{LongWord, beginning, wrapped};
-use super::style::{Span, Style};
-use crate::model::change::hold::next_change_hold;
-use crate::model::change::undo::rollback_command;
-use crate::model::status::cause::Cause;
-use crate::model::status::observation::Observation;
-use crate::model::status::serving::{Serving, is_outage};
+use super::fit_width::LongWord;
+use super::line::Line;
+use super::state_words::state_style;
+use super::style::Style;
+use crate::model::cause::Cause;
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::serving::Serving;
 use crate::model::text::plural::plural;
-use crate::model::workload::Workload;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::verdict::{RolloutState, Verdict};
+use crate::model::view::RolloutView;
 use crate::world::Terminal;
-
-/// The status of one workload.
-#[derive(Clone, Copy, Debug)]
-pub struct RolloutStatus<'a> {
-    /// The observation that it is based on.
-    pub observed: &'a Observation,
-    /// The verdict.
-    pub verdict: &'a Verdict,
-    /// Why the rollout does not progress.
-    pub causes: &'a [Cause],
-}
 
 /// What the name of a workload must distinguish in the output of a command.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,17 +53,9 @@ pub fn line(workload: &Workload, verdict: &Verdict, names: NameContext) -> Strin
 
 /// Returns a line in the colour of its verdict, wrapped between words on a terminal.
 #[must_use]
-pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Span> {
-    let style = match state {
-        RolloutState::Complete => Style::Good,
-        RolloutState::Paused | RolloutState::Held => Style::Warning,
-        RolloutState::Failed => Style::Bad,
-        RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
-    };
-    let line = escape::line(line);
+pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Line> {
     let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let lines = wrapped(&line, "  ", width, usize::MAX, LongWord::KeepCommand);
-    lines.into_iter().flat_map(|line| [Span::new(style, line), Span::plain("\n")]).collect()
+    Line::styled(state_style(state), line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand)
 }
 
 /// The most lines that the evidence of a cause may take. Its last words are often the important ones.
@@ -84,32 +64,31 @@ const EVIDENCE_LINES: usize = 4;
 /// The indentation of evidence below its cause.
 const INDENT: &str = "      ";
 
-/// Returns one cause on one line, with its evidence in quotes at the end. On a narrow terminal the evidence goes
-/// on separate lines. The summary is never cut.
+/// Returns one cause on one line, with its evidence in quotes at the end.
 #[must_use]
-pub fn cause_line(
-    cause: &Cause,
-    workload: &Workload,
-    names: NameContext,
-    terminal: Option<Terminal>,
-) -> String {
-    let line = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
-    let width = terminal.map(|terminal| usize::from(terminal.width));
-    let wrapped_line =
-        || wrapped(&line, INDENT, width.unwrap_or(usize::MAX), usize::MAX, LongWord::KeepCommand);
-    let Some(evidence) = new_evidence(cause) else {
-        return wrapped_line().join("\n");
-    };
-    let evidence = format!("\"{}\"", escape::line(evidence));
-    let on_one_line = format!("{line}   {evidence}");
-    match width.filter(|&width| beginning(&on_one_line, width) != on_one_line) {
-        Some(width) => {
-            wrapped(&evidence, "", width.saturating_sub(INDENT.len()), EVIDENCE_LINES, LongWord::Split)
-                .into_iter()
-                .fold(wrapped_line().join("\n"), |text, words| text + "\n" + INDENT + &words)
-        }
-        None => on_one_line,
+pub fn cause_line(cause: &Cause, workload: &Workload, names: NameContext) -> String {
+    let evidence = new_evidence(cause).map(|evidence| format!("   \"{evidence}\"")).unwrap_or_default();
+    format!("  {}{evidence}", cause_words(cause, workload, names))
+}
+
+/// Returns one cause in its colour, in lines of a terminal. If it does not fit into one line, its evidence goes on
+/// separate lines. The summary is never cut.
+#[must_use]
+pub fn cause_lines(cause: &Cause, workload: &Workload, names: NameContext, size: Terminal) -> Vec<Line> {
+    let (style, width) = (cause_style(cause), usize::from(size.width));
+    let line = Line::styled(style, cause_line(cause, workload, names));
+    if line.cells() <= width {
+        return vec![line];
     }
+    let words = Line::styled(style, format!("  {}", cause_words(cause, workload, names)));
+    let mut lines = words.wrapped(INDENT, width, usize::MAX, LongWord::KeepCommand);
+    if let Some(evidence) = new_evidence(cause) {
+        let room = width.saturating_sub(INDENT.len());
+        let evidence = Line::styled(style, format!("\"{evidence}\""));
+        let evidence = evidence.wrapped("", room, EVIDENCE_LINES, LongWord::Split);
+        lines.extend(evidence.into_iter().map(|line| line.indented(INDENT)));
+    }
+    lines
 }
 
 /// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
@@ -185,76 +164,71 @@ fn whose(cause: &Cause, workload: &Workload, names: NameContext) -> String {
     }
 }
 
-/// Returns the line of a cause in its colour.
-#[must_use]
-pub fn colored_cause(line: String, cause: &Cause) -> Vec<Span> {
-    vec![Span::new(cause_style(cause), line), Span::plain("\n")]
-}
-
 /// Returns the style of a cause.
 pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.needs_a_fix() { Style::Bad } else { Style::Warning }
 }
 
-/// Returns what serves while a rollout is not complete: `  3/3 available on revision 1`.
+/// Returns what serves: `  3/3 available on revision 1`.
 #[must_use]
-pub fn serving_line(observed: &Observation, state: RolloutState) -> String {
-    let Serving { wanted, available, ready } = Serving::of(observed);
-    if is_outage(observed, state) {
+pub fn serving_line(view: &RolloutView) -> String {
+    let Serving { wanted, available, ready } = &view.serving;
+    if view.is_outage {
         return format!("  outage: 0/{wanted} available");
     }
     let on = match ready.as_slice() {
         [] => String::new(),
-        [(only, _)] => format!(" on revision {}", only.label()),
+        [(only, _)] => format!(" on revision {only}"),
         some => {
-            let each =
-                some.iter().map(|(revision, ready)| format!("{ready} on revision {}", revision.label()));
+            let each = some.iter().map(|(revision, ready)| format!("{ready} on revision {revision}"));
             format!(" (ready: {})", each.collect::<Vec<_>>().join(", "))
         }
     };
-    escape::line(&format!("  {available}/{wanted} available{on}")).into_owned()
+    format!("  {available}/{wanted} available{on}")
 }
 
 /// Returns the note that a pause or a plan holds the next change of a complete rollout.
 #[must_use]
-pub fn next_change_note(workload: &Workload, state: RolloutState) -> Option<String> {
-    let hold = next_change_hold(workload).filter(|_| state == RolloutState::Complete)?;
-    Some(escape::line(&format!("note: {} is {hold}", workload.reference())).into_owned())
+pub fn next_change_note(view: &RolloutView) -> Option<String> {
+    let hold = view.next_change_hold.as_ref()?;
+    Some(format!("note: {} is {hold}", view.workload.reference()))
 }
 
 /// Returns the hint with the command that rolls a failed rollout back.
 #[must_use]
-pub fn rollback_command_hint(observed: &Observation) -> Option<String> {
-    rollback_command(observed).map(|command| format!("hint: {command}"))
-}
-
-/// Whether a rollout needs a user: it failed, or it has a cause that does not resolve without a fix.
-#[must_use]
-pub fn needs_a_fix<'c>(state: RolloutState, causes: impl IntoIterator<Item = &'c Cause>) -> bool {
-    let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-    state == RolloutState::Failed || (is_under_way && causes.into_iter().any(Cause::needs_a_fix))
+pub fn rollback_hint(view: &RolloutView) -> Option<String> {
+    view.rollback.as_ref().map(|command| format!("hint: {command}"))
 }
 
 /// Returns the status of one workload as JSON. docs/json.md documents the fields.
 #[must_use]
-pub fn json(status: &RolloutStatus<'_>) -> Value {
-    let RolloutStatus { observed, verdict, causes } = status;
-    let workload = &observed.workload;
-    let running = observed.revisions.current();
-    let counts = Counts::of(workload);
+pub fn json(view: &RolloutView) -> Value {
+    let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status"});
+    merge(&mut document, rollout_json(view));
+    document
+}
+
+/// Returns the facts of a rollout that all documents have in common.
+pub(super) fn rollout_json(view: &RolloutView) -> Value {
     json!({
-        "apiVersion": "rollout2/v1",
-        "kind": "Status",
-        "workload": workload_json(workload),
-        "revision": running.and_then(|running| running.number.known()),
-        "revisionName": running.map(|running| &running.name),
-        "verdict": verdict.state.word(),
-        "message": verdict.line,
-        "pods": pods_json(counts),
-        "outage": is_outage(observed, verdict.state),
-        "causes": causes.iter().map(cause_json).collect::<Vec<_>>(),
-        "unknown": observed.unread_types(verdict.state),
+        "workload": workload_json(&view.workload),
+        "revision": view.revision,
+        "revisionName": view.revision_name,
+        "state": view.state().word(),
+        "message": view.verdict.line,
+        "since": view.since.map(|since| since.to_string()),
+        "pods": pods_json(view.counts),
+        "outage": view.is_outage,
+        "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
+        "unknown": view.unknown,
     })
+}
+
+/// Adds the fields of one document to another one.
+pub(super) fn merge(document: &mut Value, facts: Value) {
+    if let (Value::Object(document), Value::Object(facts)) = (document, facts) {
+        document.extend(facts);
+    }
 }
 
 /// Returns the identity of a workload as JSON.
@@ -305,7 +279,7 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::status::cause::CauseId;
+    use crate::model::cause::CauseId;
 
     #[test]
     fn evidence_that_repeats_the_summary_is_left_out() {
@@ -324,21 +298,5 @@ mod tests {
             let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
             assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
         }
-    }
-
-    #[test]
-    fn a_hold_needs_no_fix() {
-        for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
-            assert_eq!(needs_a_fix(RolloutState::Progressing, [&Cause::sample(id)]), is_needed, "{id:?}");
-        }
-    }
-
-    #[test]
-    fn only_a_complete_rollout_has_a_note_about_the_next_change() {
-        let paused =
-            serde_json::json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"paused": true}});
-        let workload = Workload::of_json(&paused).unwrap();
-        assert!(next_change_note(&workload, RolloutState::Complete).is_some());
-        assert_eq!(next_change_note(&workload, RolloutState::Paused), None);
     }
 }

@@ -43,40 +43,12 @@ impl Style {
             Self::Dim => "2",
         }
     }
-}
 
-/// A piece of text with a style.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The style.
-    pub style: Style,
-    /// The text. [`text_of`] escapes it.
-    pub text: String,
-}
-
-impl Span {
-    /// Creates a styled piece of text.
-    pub fn new(style: Style, text: impl Into<String>) -> Self {
-        Self { style, text: text.into() }
-    }
-
-    /// Creates a plain piece of text.
-    pub fn plain(text: impl Into<String>) -> Self {
-        Self::new(Style::Plain, text)
-    }
-}
-
-/// Returns the text of spans, with or without colour. Escapes control characters, so that the only escape
-/// sequences are those of the styles.
-#[must_use]
-pub fn text_of(spans: &[Span], colored: bool) -> String {
-    let mut text = String::new();
-    for span in spans {
-        let (sgr, safe) = (span.style.sgr(), super::escape::block(&span.text));
-        match (colored, sgr) {
-            (true, sgr) if !sgr.is_empty() => text.extend(["\x1b[", sgr, "m", &safe, "\x1b[0m"]),
-            _ => text.push_str(&safe),
+    /// Returns an escaped text with the escape sequences of the style, if it is coloured.
+    pub(super) fn applied_to(self, text: &str, colored: bool) -> String {
+        match self.sgr() {
+            sgr if colored && !sgr.is_empty() => format!("\x1b[{sgr}m{text}\x1b[0m"),
+            _ => text.to_owned(),
         }
     }
-    text
 }

@@ -76,6 +76,5 @@ impl TemplateForm {
 
 fn failed(path: &JsonPath, why: &str) -> Error {
     let template = path.template();
-    let compat = format!("error executing jsonpath {template:?}: Error executing template: {why}");
-    Error::new(ErrorKind::Malformed, format!("jsonpath {template:?}: {why}")).in_compat(compat)
+    Error::new(ErrorKind::Malformed, format!("jsonpath {template:?}: {why}"))
 }

@@ -1,8 +1,8 @@
 //! A temporary directory, for files that another program reads.
 
-use std::fs::{self, DirBuilder};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 use super::Environment;
 
@@ -32,21 +32,19 @@ impl TempDir {
         Err(last)
     }
 
-    /// Writes a file into a subdirectory, and returns the subdirectory's path.
+    /// Writes a new file that only this user can read into a subdirectory, and returns the subdirectory's path.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, directory: &str, file: &str, text: &str) -> io::Result<PathBuf> {
         let directory = self.0.join(directory);
         private().recursive(true).create(&directory)?;
-        fs::write(directory.join(file), text)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(directory.join(file))?.write_all(text.as_bytes())?;
         Ok(directory)
-    }
-
-    /// Returns the path of the directory.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.0
     }
 }
 
@@ -73,16 +71,17 @@ mod tests {
     fn a_scratch_directory_is_private_and_removed() {
         let environment = Environment::default();
         let (one, other) = (TempDir::new(&environment).unwrap(), TempDir::new(&environment).unwrap());
-        assert_ne!(one.path(), other.path());
+        assert_ne!(one.0, other.0);
         let directory = one.write("FROM-1", "file", "text").unwrap();
         assert_eq!(fs::read_to_string(directory.join("file")).unwrap(), "text");
         #[cfg(unix)]
         {
-            let mode =
-                std::os::unix::fs::PermissionsExt::mode(&fs::metadata(one.path()).unwrap().permissions());
-            assert_eq!(mode & 0o777, 0o700);
+            let mode = |path: &std::path::Path| {
+                std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o777
+            };
+            assert_eq!((mode(&one.0), mode(&directory.join("file"))), (0o700, 0o600));
         }
-        let path = one.path().to_owned();
+        let path = one.0.clone();
         drop(one);
         assert!(!path.exists());
     }

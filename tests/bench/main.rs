@@ -11,14 +11,14 @@ use harness::Run;
 use harness::many_workloads::{Shape, WorkloadGenerator};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
+use rollout2::model::cause::causes;
+use rollout2::model::diff::{Diff, SecretValues};
+use rollout2::model::kind::Workload;
+use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::revision::diff::{Diff, SecretValues};
 use rollout2::model::revision::template::Template;
-use rollout2::model::status::cause::causes;
 use rollout2::model::status::history::History;
-use rollout2::model::status::observation::Observation;
 use rollout2::model::status::verdict::verdict;
-use rollout2::model::workload::Workload;
 use rollout2::render::history::{HistoryTableOptions, table};
 use serde_json::{Value, json};
 

@@ -101,3 +101,35 @@ async fn errors_of_the_cluster_print_nothing() {
         output_without_stderr(":4\n")
     );
 }
+
+/// A hostile server could complete a flag, and a shell shows a list of equal words with their descriptions.
+#[test]
+fn only_names_of_objects_are_offered_each_once() {
+    let mut shop = snapshot("shop");
+    let items = shop["items"].as_array_mut().unwrap();
+    let of_web = |item: &Value| {
+        item["kind"] == "ReplicaSet" && item["metadata"]["ownerReferences"][0]["name"] == "web"
+    };
+    for set in items.iter_mut().filter(|item| of_web(item)) {
+        set["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = "7".into();
+    }
+    let mut evil = items.iter().find(|item| item["metadata"]["name"] == "web").unwrap().clone();
+    for name in ["--kubeconfig=/evil", "-A", "Web"] {
+        evil["metadata"]["name"] = name.into();
+        evil["metadata"]["uid"] = name.into();
+        items.push(evil.clone());
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("completion-hostile.json");
+    std::fs::write(&path, shop.to_string()).unwrap();
+    let complete = |args: &[&str]| {
+        let run = Run::of(["__complete"]).args(args).run();
+        let words = run.stdout.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned());
+        words.filter(|word| !word.starts_with(':')).collect::<Vec<_>>()
+    };
+    let path = path.to_str().unwrap();
+    assert_eq!(complete(&["history", "--from", path, "-n", "shop", "deployment", ""]), ["checkout", "web"]);
+    assert_eq!(
+        complete(&["history", "--from", path, "-n", "shop", "deployment/web", "--revision", "7"]),
+        ["7"]
+    );
+}

@@ -36,7 +36,7 @@ fn a_usage_error_exits_with_2() {
         (&["deploy/web", "--bogus"], "unexpected argument '--bogus' found", HELP),
     ] {
         for more in [&[][..], &["--exit-code"]] {
-            let output = diff("shop", &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            let output = diff("shop", &[args, more].concat()).run();
             assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?}");
             assert_eq!(output.stderr, format!("error: {error}\n{hint}"), "{args:?}");
         }
@@ -52,7 +52,7 @@ fn a_missing_revision_exits_with_1_or_with_3_under_exit_code() {
         ("broken", &["deploy/fresh"], "error: deployment/fresh has only one revision: there is no earlier one to compare\nhint: kubectl rollout2 diff deployment/fresh -n broken current live\n".to_owned()),
     ] {
         for (more, exit) in [(&[][..], 1), (&["--exit-code"], 3)] {
-            let output = diff(namespace, &[args, more].concat()).env("ROLLOUT2_COMPAT", "kubectl").run();
+            let output = diff(namespace, &[args, more].concat()).run();
             assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("", stderr.as_str(), exit));
         }
     }

@@ -2,27 +2,36 @@
 
 #![cfg(unix)]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use harness::{Output, Run};
 use serde_json::{Value, json};
 
 use crate::diff::{diff, diff_of, web};
 
-/// A diff program that is a shell script.
+/// A diff program that is a shell script, alone in a directory.
+///
+/// The directory is also the one for temporary files: the commands of several tests have one process, and with it
+/// one name, so that in a common directory one command could create again what another removed.
 struct DiffProgram(PathBuf);
 
 impl DiffProgram {
     fn new(name: &str, script: &str) -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("diff-{name}"));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join(name);
         harness::write_script(&path, script);
         Self(path)
+    }
+
+    fn directory(&self) -> &Path {
+        self.0.parent().unwrap()
     }
 
     fn run(&self, run: Run, parameters: &str) -> Output {
         let command = format!("{}{parameters}", self.0.display());
         run.env("KUBECTL_EXTERNAL_DIFF", command)
-            .env("TMPDIR", env!("CARGO_TARGET_TMPDIR"))
+            .env("TMPDIR", self.directory().as_os_str())
             .env("PATH", "/usr/bin:/bin")
             .run()
     }
@@ -136,7 +145,7 @@ fn temporary_files_are_removed_and_have_safe_names() {
     let path = PathBuf::from(output.stdout.lines().last().unwrap());
     assert!(path.ends_with("FROM-..___x_/apps.v1.Deployment..._.._n.a"), "{}", output.stdout);
     assert!(
-        path.starts_with(env!("CARGO_TARGET_TMPDIR"))
+        path.starts_with(tool.directory())
             && !path.exists()
             && !path.parent().unwrap().parent().unwrap().exists()
     );

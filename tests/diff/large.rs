@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use rollout2::model::revision::diff::{Diff, SecretValues};
+use rollout2::model::diff::{Diff, SecretValues};
 use rollout2::model::revision::template::Template;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rollout2::model::status::cause::{CauseId, causes};
+use rollout2::model::cause::{CauseId, causes};
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
@@ -151,7 +151,11 @@ async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web --timeout 5m").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    assert!(output.stderr.contains("pods refused, quota q is used up"), "{}", output.transcript);
+    assert!(
+        output.stderr.contains("no new pods: quota \"q\" is exhausted (3 of 3)"),
+        "{}",
+        output.transcript
+    );
     assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
 }
 

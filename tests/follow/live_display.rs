@@ -175,7 +175,6 @@ async fn lines_are_printed_where_no_frame_can_be_drawn() {
     let follow = ["status", "deployment/web"];
     let plain = ["status", "deployment/web", "--plain"];
     let json = ["status", "deployment/web", "-o", "json"];
-    let compat = ["status", "deployment/web", "--compat"];
     for (run, is_drawn) in [
         (on_terminal(&follow), true),
         (on_terminal(&follow).env("NO_COLOR", "1"), true),
@@ -185,7 +184,6 @@ async fn lines_are_printed_where_no_frame_can_be_drawn() {
         (on_terminal(&follow).env("TERM", "dumb"), false),
         (on_terminal(&plain), false),
         (on_terminal(&json), false),
-        (on_terminal(&compat), false),
     ] {
         let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
         let name = format!("{run:?}");

@@ -10,6 +10,7 @@ mod missed_events;
 mod output;
 mod permissions;
 mod recordings;
+mod refused_reads;
 mod schedules;
 mod simulated_nodes;
 mod sockets;

@@ -5,11 +5,11 @@
 
 use std::time::Duration;
 
-use rollout2::model::status::cause::{CauseId, causes};
-use rollout2::model::status::observation::Observation;
+use rollout2::model::cause::{CauseId, causes};
+use rollout2::model::kind::counts::Counts;
+use rollout2::model::kind::verdict::RolloutState;
+use rollout2::model::observation::Observation;
 use rollout2::model::status::verdict::verdict;
-use rollout2::model::workload::counts::Counts;
-use rollout2::model::workload::verdict::RolloutState;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{
@@ -131,7 +131,7 @@ fn typed(resource: &Resource) -> &'static str {
 fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
     let state = verdict(final_state).state;
     let counts = Counts::of(&final_state.workload);
-    let is_a_set = !final_state.workload.kind().has_progress_deadline;
+    let is_a_set = !final_state.workload.kind().has_progress_deadline();
     // The API server sets the deadline of a Deployment, and no deadline of a CloneSet.
     let has_no_deadline =
         is_a_set || final_state.workload.object().at("/spec/progressDeadlineSeconds").is_none();
@@ -141,12 +141,11 @@ fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Times
         RolloutState::Failed => 4,
         RolloutState::Held | RolloutState::Paused => 5,
         RolloutState::Complete if is_updated || !args.contains("--until") => 0,
+        RolloutState::Complete if rollout2::model::kind::strategy::partition(&final_state.workload) > 0 => 5,
         RolloutState::Complete
-            if rollout2::model::workload::strategy::partition(&final_state.workload) > 0 =>
-        {
-            5
-        }
-        RolloutState::Complete | RolloutState::Progressing | RolloutState::Unobserved => {
+        | RolloutState::Progressing
+        | RolloutState::Stuck
+        | RolloutState::Unobserved => {
             let fails = |id| {
                 matches!(
                     id,

@@ -209,3 +209,26 @@ async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
     assert!(output.stderr.ends_with(error), "{}", output.transcript);
     assert_eq!(names(&deletions(&cluster)), ["db-0"]);
 }
+
+/// The follower deletes the pods, so that the time limit and the causes are those of every wait.
+#[tokio::test(start_paused = true)]
+async fn with_wait_one_limit_is_for_the_whole_command() {
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    let output = cluster.run(&format!("{UNDO} --wait --timeout 10m")).await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(names(&deletions(&cluster)), ["db-0", "db-2"], "{}", output.transcript);
+
+    let cluster = TestCluster::new();
+    stuck(&cluster, "app:1.0").await;
+    // As on a node that is dead: the pod never ends.
+    cluster.editor().patch(&pod(0), &json!({"metadata": {"finalizers": ["example.com/never"]}}));
+    let begun = tokio::time::Instant::now();
+    let output = cluster.run(&format!("{UNDO} --wait --timeout 30s")).await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    assert!(begun.elapsed() < Duration::from_secs(35), "{:?}", begun.elapsed());
+    assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
+    assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);
+    let causes = output.stderr.lines().filter(|line| line.trim_start().starts_with(['!', '~'])).count();
+    assert!(causes > 0, "{}", output.transcript);
+}

@@ -177,19 +177,3 @@ async fn recreate_deletes_the_old_pods_first() {
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
     assert_rolls_forward(&cluster, &web, "deployment/web").await;
 }
-
-#[tokio::test(start_paused = true)]
-async fn compat_prints_a_line_for_every_event() {
-    let cluster = TestCluster::new();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
-    let from = cluster.revision();
-    cluster.set_image_on_first_read(&web, "app:2.0");
-    let output = cluster.status("deployment/web --compat").await;
-    assert_eq!((output.exit, output.stderr.as_str()), (0, ""), "{}", output.transcript);
-    let mut ours: Vec<_> = output.stdout.lines().collect();
-    let events = ours.len();
-    ours.dedup();
-    assert!(events > ours.len(), "{}", output.transcript);
-    assert_eq!(ours, cluster.expected_kubectl_lines(&web, from));
-}

@@ -337,6 +337,4 @@ async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
         let output = cluster.run(args).await;
         assert_eq!((output.exit, cluster.sim.requests().len()), (2, 0), "{args}: {}", output.transcript);
     }
-    let output = cluster.run("status deployment/web --undo-on-failure --compat").await;
-    assert!(output.stderr.contains("unknown flag: --undo-on-failure"), "{}", output.transcript);
 }

@@ -208,21 +208,6 @@ fn invalid_combinations_with_wait_are_refused_before_any_write() {
             "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\n",
             2,
         ),
-        (
-            "undo deploy/web --wait --compat",
-            "error: unknown flag: --wait\nSee 'kubectl rollout undo --help' for usage.\n",
-            1,
-        ),
-        (
-            "restart deploy/web --dry-run --compat",
-            "error: unknown flag: --dry-run\nSee 'kubectl rollout restart --help' for usage.\n",
-            1,
-        ),
-        (
-            "pause deploy/web --dry-run=server --compat",
-            "error: unknown flag: --dry-run\nSee 'kubectl rollout pause --help' for usage.\n",
-            1,
-        ),
     ] {
         let output = Run::of(args.split_whitespace()).run();
         assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args}\n{}", output.stderr);

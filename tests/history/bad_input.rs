@@ -78,35 +78,6 @@ fn a_selector_without_matches_is_an_error_without_allow_empty() {
         let output = history("shop", &["deploy", "-l", "app=none"]).args(args).run();
         refused(&output, exit, "No resources found in shop namespace.\n");
     }
-    refused(&history("shop", &["deploy", "-l", "app=none", "--compat"]).run(), 0, "");
-}
-
-#[test]
-fn compat_prints_kubectls_usage_errors() {
-    for (args, stderr) in [
-        (&["zebra/x", "--compat"][..], "error: the server doesn't have a resource type \"zebra\"\n"),
-        (
-            &["deploy/web", "--bogus", "--compat"],
-            "error: unknown flag: --bogus\nSee 'kubectl rollout history --help' for usage.\n",
-        ),
-        (
-            &["rs/web-54f998f4bf", "--compat"],
-            "error: no history viewer has been implemented for \"ReplicaSet.apps\"\n",
-        ),
-        (&["svc/web", "--compat"], "Error from server (NotFound): services \"web\" not found\n"),
-        (
-            &["deploy/web", "nope", "--compat"],
-            "error: there is no need to specify a resource type as a separate argument when passing arguments in resource/name form \
-             (e.g. 'kubectl get resource/<resource_name>' instead of 'kubectl get resource resource/<resource_name>'\n",
-        ),
-    ] {
-        refused(&history("shop", args).run(), 1, stderr);
-    }
-    refused(
-        &Run::of(["histry", "--compat"]).run(),
-        1,
-        "error: unknown command \"histry\"\nSee 'kubectl rollout -h' for help and examples\n",
-    );
 }
 
 #[test]
@@ -116,14 +87,14 @@ fn missing_objects_are_errors() {
         1,
         "error: no deployment \"nope\" in namespace \"shop\"\n", // with a cluster the hint would suggest another namespace
     );
-    let output = history("shop", &["deploy/nope", "deploy/web", "sts/nope", "--compat"]).run();
+    let output = history("shop", &["deploy/nope", "deploy/web", "sts/nope"]).run();
     assert!(
         output.stdout.starts_with("deployment.apps/web"),
         "an error of one target does not stop the others"
     );
     assert_eq!(
         output.stderr,
-        "Error from server (NotFound): deployments.apps \"nope\" not found\nError from server (NotFound): statefulsets.apps \"nope\" not found\n"
+        "error: no deployment \"nope\" in namespace \"shop\"\nerror: no statefulset \"nope\" in namespace \"shop\"\n"
     );
     assert_eq!(output.exit, 1);
     let nothing = history("shop", &["deploy", "-l", "app=nope"]).run();
@@ -131,8 +102,6 @@ fn missing_objects_are_errors() {
         (nothing.stdout.as_str(), nothing.stderr.as_str(), nothing.exit),
         ("", "No resources found in shop namespace.\n", 1)
     );
-    let compat = history("shop", &["deploy", "-l", "app=nope", "--compat"]).run();
-    assert_eq!((compat.stdout.as_str(), compat.stderr.as_str(), compat.exit), ("", "", 0));
 }
 
 #[test]

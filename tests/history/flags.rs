@@ -22,7 +22,7 @@ fn the_last_of_a_repeated_flag_is_used() {
     ] {
         assert_eq!(shown(args), shown(&[]), "{args:?}");
     }
-    assert_eq!(shown(&["--compat", "--compat", "--revision=1", "--revision=0"]), shown(&["--compat"]));
+    assert_eq!(shown(&["--revision=1", "--revision=0"]), shown(&[]));
     assert_eq!(shown(&["--revision=1", "--revision=3"]), shown(&["--revision=3"]));
     assert_eq!(shown(&["-o", "json", "-o", "yaml"]), shown(&["-o", "yaml"]));
     let around = Run::of(["-n", "nowhere", "history", "deploy/web", "-n", "shop", "--from"]);
@@ -42,7 +42,7 @@ fn all_namespaces_overrides_namespace() {
 fn output_formats_ignore_case() {
     assert_eq!(shown(&["-o", "JSON"]), shown(&["-o", "json"]));
     assert_eq!(shown(&["-o", "Wide"]), shown(&["-o", "wide"]));
-    assert_eq!(shown(&["-o", "YAML", "--compat"]), shown(&["-o", "yaml", "--compat"]));
+    assert_eq!(shown(&["-o", "YAML"]), shown(&["-o", "yaml"]));
     for args in [
         &["diff", "deploy/web", "-o", "Json"][..],
         &["status", "deploy/web", "--watch=false", "-o", "JSON"],
@@ -61,7 +61,7 @@ fn output_formats_ignore_case() {
 #[test]
 fn an_empty_namespace_is_the_default() {
     assert_eq!(shown(&["-n", ""]), shown(&[]));
-    assert_eq!(shown(&["--compat", "--namespace="]), shown(&["--compat"]));
+    assert_eq!(shown(&["--namespace="]), shown(&[]));
 }
 
 #[test]
@@ -81,17 +81,6 @@ fn invalid_names_are_refused_before_any_request() {
         );
     }
     for (args, stderr) in [
-        (&["deploy/web", "-n", ".."][..], "invalid namespace \"..\": [may not be '..']"),
-        (&["deploy/web", "-n", "."], "invalid namespace \".\": [may not be '.']"),
-        (
-            &["deploy/web", "-n", "a/b%"],
-            "invalid namespace \"a/b%\": [may not contain '/' may not contain '%']",
-        ),
-    ] {
-        let compat = [args, &["--compat"]].concat();
-        assert_eq!(refused(&compat), (format!("error: {stderr}\n"), 1));
-    }
-    for (args, stderr) in [
         (&["deploy", ""][..], "resource name may not be empty"),
         (&["deploy", "web", ""], "resource name may not be empty"),
         (&["deploy", ".."], "invalid resource name \"..\": [may not be '..']"),
@@ -99,7 +88,6 @@ fn invalid_names_are_refused_before_any_request() {
         (&["deploy/a%2fb"], "invalid resource name \"a%2fb\": [may not contain '%']"),
     ] {
         assert_eq!(refused(args), (format!("error: {stderr}\n"), 2));
-        assert_eq!(refused(&[args, &["--compat"]].concat()), (format!("error: {stderr}\n"), 1));
     }
 }
 

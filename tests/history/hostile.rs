@@ -41,26 +41,15 @@ fn missing_invalid_and_duplicate_revision_numbers_are_accepted() {
         pod(),
     ];
     insta::assert_snapshot!(history_of(&objects, &["-o", "wide"]).run().stdout);
-    let compat = history_of(&objects, &["--compat"]).run().stdout;
-    assert_eq!(compat, "deployment.apps/a \nREVISION  CHANGE-CAUSE\n0         <none>\n3         <none>\n\n");
 }
 
 #[test]
 fn an_empty_history_is_not_an_error() {
     let other = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "other", "namespace": "n"}});
     let objects = [deployment(), other, pod()];
-    for (args, stdout) in [
-        (&[][..], "deployment.apps/a\nNo rollout history found.\n"),
-        (&["--compat"], "deployment.apps/a \nNo rollout history found.\n"),
-        (&["--compat", "--revision", "5"], "deployment.apps/a \nNo rollout history found.\n"),
-    ] {
-        let output = history_of(&objects, args).run();
-        assert_eq!(
-            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
-            (stdout, "", 0),
-            "{args:?}"
-        );
-    }
+    let output = history_of(&objects, &[]).run();
+    let stdout = "deployment.apps/a\nNo rollout history found.\n";
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), (stdout, "", 0));
     let output = history_of(&objects, &["--revision", "5"]).run();
     assert_eq!(output.stderr, "error: no revision 5 in the history; there are none\n");
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
@@ -71,15 +60,12 @@ fn escape_sequences_do_not_reach_a_terminal() {
     let cause = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}txt\tsplit\nbroken";
     let annotations = json!({"deployment.kubernetes.io/revision": "1", "kubernetes.io/change-cause": cause});
     let objects = [deployment(), replica_set("a-1", &annotations, "x:1\u{1b}[31m"), pod()];
-    let forms: [&[&str]; 6] =
-        [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"], &["--compat"]];
+    let forms: [&[&str]; 5] = [&[], &["-o", "wide"], &["-o", "yaml"], &["-o", "json"], &["--revision", "1"]];
     for args in forms {
         let output = history_of(&objects, args).arg("--color=never").terminal(80, 24).run();
         let unsafe_characters = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
         assert!(!output.transcript.contains(unsafe_characters), "{args:?}: {:?}", output.transcript);
     }
-    let piped = history_of(&objects, &["--compat"]).run();
-    assert!(piped.stdout.contains("\u{1b}]0;owned\u{7}"), "a pipe gets the bytes of kubectl");
     let table = history_of(&objects, &[]).run();
     assert_eq!(table.stdout.lines().count(), 3, "a cause stays on its row: {}", table.stdout);
 }
@@ -158,7 +144,7 @@ proptest! {
         whole["spec"] = spec;
         whole["metadata"]["name"] = "b".into();
         workload["spec"]["template"] = template;
-        for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"], &["--compat"]] {
+        for args in [&[][..], &["-o", "wide"], &["-o", "json"], &["-o", "yaml"], &["--revision", "current"]] {
             let output = history_of(&[workload.clone(), whole.clone(), revision.clone(), pod()], args).run();
             prop_assert!(has_only_known_lines(&output), "{args:?}: {}", output.stderr);
         }

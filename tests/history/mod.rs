@@ -4,9 +4,9 @@
 
 mod bad_input;
 mod cases;
-mod compat;
 mod flags;
 mod hostile;
+mod kubectl_texts;
 mod output;
 mod revision_words;
 

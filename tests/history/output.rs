@@ -1,7 +1,7 @@
 //! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
-use harness::Run;
-use serde_json::Value;
+use harness::{Run, TestCluster};
+use serde_json::{Value, json};
 
 use crate::history::history;
 
@@ -52,7 +52,28 @@ fn a_change_made_while_paused_has_no_revision_and_a_note() {
         output.stderr,
         "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n"
     );
-    assert!(output.stdout.lines().nth(2).is_some_and(|row| row.contains("current")), "{}", output.stdout);
+    assert!(!output.stdout.contains("current"), "{}", output.stdout);
+    assert!(output.stdout.lines().nth(2).is_some_and(|row| row.contains("stable")), "{}", output.stdout);
+}
+
+/// The default of `undo` is still the newest revision.
+#[tokio::test(start_paused = true)]
+async fn without_pods_a_change_made_while_paused_leaves_no_revision_current() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(0, &json!({}));
+    cluster.advance(30).await;
+    assert_eq!(cluster.run("pause deployment/web").await.exit, 0);
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(5).await;
+    let output = cluster.run("history deployment/web").await;
+    let note = "note: the live template of deployment/web has no revision yet: it is paused\n";
+    assert!(output.stderr.starts_with(note), "{}", output.stderr);
+    assert!(!output.stdout.contains("current"), "{}", output.stdout);
+    let json: Value =
+        serde_json::from_str(&cluster.run("history deployment/web -o json").await.stdout).unwrap();
+    assert_eq!(json["items"][0]["revisions"][0]["state"], Value::Null, "{json:#}");
+    let undo = cluster.run("undo deployment/web --resume --dry-run").await;
+    assert!(undo.stdout.contains("revision 1"), "{}", undo.transcript);
 }
 
 #[test]
@@ -82,36 +103,24 @@ fn json_is_one_document_with_the_content_of_the_table() {
     let document: Value =
         serde_json::from_str(&table("shop", &["deploy/web", "sts/db", "-o", "json"])).unwrap();
     assert_eq!((&document["apiVersion"], &document["kind"]), (&"rollout2/v1".into(), &"HistoryList".into()));
-    let names: Vec<_> = document["items"].as_array().unwrap().iter().map(|item| &item["name"]).collect();
+    let names: Vec<_> =
+        document["items"].as_array().unwrap().iter().map(|item| &item["workload"]["name"]).collect();
     assert_eq!(names, ["web", "db"]);
     insta::assert_snapshot!(format!("{:#}", document["items"][0]["revisions"][3]));
     insta::assert_snapshot!(format!("{:#}", document["items"][1]["revisions"][3]));
 }
 
 #[test]
-fn names_and_documents_match_kubectl() {
+fn names_and_documents_are_those_of_kubectl() {
     assert_eq!(
         table("shop", &["deployment/web", "-o", "name"]),
         "replicaset.apps/web-54f998f4bf\nreplicaset.apps/web-795cb74d74\nreplicaset.apps/web-69cc54bbb7\nreplicaset.apps/web-66464758f4\n"
     );
     assert_eq!(table("shop", &["sts/db", "-o", "name", "--revision", "2"]), "statefulset.apps/db\n");
     for args in [&["deploy/web", "-o", "yaml"][..], &["deploy/web", "-o", "json", "--revision", "3"]] {
-        let compat = history("shop", args).arg("--compat").run().stdout;
-        assert_eq!(table("shop", args), compat, "{args:?}");
-        assert!(!compat.contains("managedFields"));
+        assert!(!table("shop", args).contains("managedFields"), "{args:?}");
     }
     assert!(table("shop", &["deploy/web", "-o", "yaml", "--show-managed-fields"]).contains("managedFields"));
-}
-
-#[test]
-fn compat_has_no_wide_format() {
-    let output = history("shop", &["deploy/web", "-o", "wide", "--compat"]).run();
-    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
-    assert!(
-        output
-            .stderr
-            .starts_with("error: unable to match a printer suitable for the output format \"wide\", allowed")
-    );
 }
 
 #[test]
@@ -122,22 +131,11 @@ fn fifty_five_revisions_are_all_shown() {
 }
 
 #[test]
-fn compat_can_be_set_in_the_environment() {
-    let compat = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-    assert_eq!(compat, history("shop", &["deploy/web", "--compat"]).run());
-    let other = history("shop", &["deploy/web"]).env("ROLLOUT2_COMPAT", "").run();
-    assert_eq!(other, history("shop", &["deploy/web"]).run());
-}
-
-#[test]
 fn without_a_verb_the_help_is_printed() {
     let usage = "Usage: kubectl rollout2";
     let output = Run::of([""; 0]).run();
     assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
     assert_eq!(output.exit, 2);
-    let output = Run::of(["--compat"]).run();
-    assert!(output.stdout.contains(usage) && output.stderr.is_empty(), "{}{}", output.stdout, output.stderr);
-    assert_eq!(output.exit, 1);
     let output = Run::of(["history", "--help"]).run();
     assert!(output.stdout.contains("Examples:"), "{}", output.stdout);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
@@ -159,17 +157,15 @@ fn the_help_matches_its_snapshot() {
 
 #[test]
 fn yaml_documents_are_separated_across_workloads() {
-    for compat in [&[][..], &["--compat"]] {
-        for args in [
-            &["deploy/web", "sts/db", "-o", "yaml"][..],
-            &["deploy/web", "sts/db", "--revision", "3", "-o", "yaml"],
-        ] {
-            let text = table("shop", &[args, compat].concat());
-            let documents: Vec<_> = text.split("---\n").collect();
-            let begun = text.lines().filter(|line| line.starts_with("apiVersion: ")).count();
-            assert!(begun > 1 && documents.len() == begun, "{args:?} {compat:?}");
-            assert!(documents.iter().all(|document| document.starts_with("apiVersion: ")), "{args:?}");
-        }
+    for args in [
+        &["deploy/web", "sts/db", "-o", "yaml"][..],
+        &["deploy/web", "sts/db", "--revision", "3", "-o", "yaml"],
+    ] {
+        let text = table("shop", args);
+        let documents: Vec<_> = text.split("---\n").collect();
+        let begun = text.lines().filter(|line| line.starts_with("apiVersion: ")).count();
+        assert!(begun > 1 && documents.len() == begun, "{args:?}");
+        assert!(documents.iter().all(|document| document.starts_with("apiVersion: ")), "{args:?}");
     }
 }
 

@@ -236,7 +236,7 @@ fn a_clone_set_that_exceeded_its_progress_deadline_failed() {
         ["currentRevision", "updateRevision"].map(|name| step.workload()["status"][name].clone());
     step.object_mut("CloneSet")["status"]["conditions"] = condition(&update);
     let (exit, document) = status(&step);
-    assert_eq!((exit, &document["verdict"]), (4, &json!("failed")), "{document:#}");
+    assert_eq!((exit, &document["state"]), (4, &json!("failed")), "{document:#}");
     let output = step.run(&["status", "cloneset/web", "--watch=false"]);
     assert!(output.transcript.contains("cloneset \"web\" exceeded its progress deadline"), "{output:?}");
     // The controller keeps the condition of an earlier rollout, such as the one that was rolled back.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rollout2::model::kind::Workload;
 use rollout2::model::revision::foretold;
-use rollout2::model::workload::Workload;
 
 use crate::kruise::recording::Step;
 

@@ -36,5 +36,8 @@ fn every_recorded_step_has_its_revisions_with_their_pods() {
             let verified = if step.workload()["kind"] == "DaemonSet" { Value::Null } else { true.into() };
             assert_eq!(revision["verified"], verified, "{}: {revision:#}", step.name);
         }
+        let name = step.run(&["history", step.target(), "-o", "name", "--revision", "current"]).stdout;
+        let kind = step.workload()["kind"].as_str().unwrap().to_lowercase();
+        assert!(name.is_empty() || name.starts_with(&format!("{kind}.apps.kruise.io/")), "{name}");
     }
 }

@@ -54,7 +54,7 @@ async fn each_kind_is_rolled_back() {
         cluster.settle();
         let output = cluster.run(&["status", target, "--watch=false", "-o", "json"]).await;
         let document: Value = serde_json::from_str(&output.stdout).unwrap();
-        assert_eq!(document["verdict"], "progressing", "{target}: {document:#}");
+        assert_eq!(document["state"], "progressing", "{target}: {document:#}");
         let output = cluster.run(&["undo", target]).await;
         assert!(output.stdout.ends_with("rolled back\n"), "{output:?}");
         cluster.settle();

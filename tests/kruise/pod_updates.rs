@@ -77,9 +77,9 @@ fn an_undo_replaces_the_template_exactly() {
 #[test]
 fn a_restart_that_restarts_no_pod_is_refused() {
     for (scenario, target, hint) in [
-        ("master-cs-inplace", "cloneset/web", "kubectl kruise restart cloneset/web"),
-        ("master-asts-inplace", "asts/web", "kubectl kruise restart asts/web"),
-        ("master-ads-inplace", "ads/web", "kubectl kruise restart ads/web"),
+        ("master-cs-inplace", "cloneset/web", "kubectl kruise rollout restart cloneset/web"),
+        ("master-asts-inplace", "asts/web", "kubectl kruise rollout restart asts/web"),
+        ("master-ads-inplace", "ads/web", "kubectl kruise rollout restart ads/web"),
         ("master-cs-inplaceonly", "cloneset/web", "kubectl delete pod POD"),
     ] {
         let output = step(scenario, "01").run(&["restart", target, "--dry-run"]);

@@ -24,7 +24,7 @@ fn status(step: &Step) -> (u8, Value) {
 fn a_recorded_rollout_is_held_on_the_other_nodes() {
     for (number, updated, kept, revision) in [("05", 3, 3, "revision 2"), ("06", 2, 4, "an old revision")] {
         let (exit, document) = status(&step(number));
-        assert_eq!((exit, &document["verdict"]), (5, &json!("held")), "{document:#}");
+        assert_eq!((exit, &document["state"]), (5, &json!("held")), "{document:#}");
         assert_eq!(document["pods"]["updated"], updated);
         let causes = document["causes"].as_array().unwrap();
         assert_eq!(causes.len(), 1, "{document:#}");
@@ -58,7 +58,7 @@ fn a_rollout_that_changes_a_pod_is_progressing() {
         let mut step = step("06");
         change(step.object_mut("Pod"));
         let (exit, document) = status(&step);
-        assert_eq!((exit, &document["verdict"]), (3, &json!("progressing")), "{what}: {document:#}");
+        assert_eq!((exit, &document["state"]), (3, &json!("progressing")), "{what}: {document:#}");
         assert!(document["causes"].as_array().unwrap().iter().all(|cause| cause["id"] != "node-selector"));
     }
 }
@@ -68,7 +68,7 @@ fn an_empty_selector_selects_every_node() {
     for selector in [json!({}), json!({"matchLabels": {}, "matchExpressions": []})] {
         let mut step = step("06");
         step.object_mut("DaemonSet")["spec"]["updateStrategy"]["rollingUpdate"]["selector"] = selector;
-        assert_eq!(status(&step).1["verdict"], "progressing");
+        assert_eq!(status(&step).1["state"], "progressing");
     }
 }
 

@@ -81,7 +81,7 @@ fn every_recorded_step_has_its_verdict_and_counters() {
         let document: Value =
             serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}: {output:?}", step.name));
         let expected = expected_verdict(step);
-        assert_eq!(document["verdict"], expected, "{}: {document:#}", step.name);
+        assert_eq!(document["state"], expected, "{}: {document:#}", step.name);
         assert_eq!(output.exit, exit_code(expected), "{}", step.name);
         let workload = step.workload();
         assert_eq!(document["workload"]["apiVersion"], workload["apiVersion"], "{}", step.name);

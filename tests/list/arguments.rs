@@ -76,12 +76,3 @@ fn usage_errors_do_not_read_anything() {
         assert!(output.stderr.contains(hint), "{args:?}: {}", output.stderr);
     }
 }
-
-/// kubectl has no such verb, so `--compat` changes nothing.
-#[test]
-fn compat_changes_nothing() {
-    let args = ["deploy,sts", "-A", "--fail-on-state", "failed"];
-    let plain = list(&every_state(), &args);
-    assert_eq!(list(&every_state(), &[&args[..], &["--compat"]].concat()), plain);
-    assert_eq!(plain.exit, 4);
-}

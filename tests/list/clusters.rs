@@ -68,8 +68,14 @@ async fn ready_pods_of_a_plan_are_available() {
     let list = cluster.run("list deploy").await.stdout;
     let row = list.lines().nth(1).unwrap();
     assert!(row.starts_with("deployment/web  2         held   2/4      5/4        "), "{list}");
-    assert!(row.contains("held by a plan of step"), "{list}");
+    assert!(row.ends_with("step plan, after batch 2: 2 of 4 updated"), "{list}");
+    let client = kube::Client::new(cluster.sim.service(), "default");
+    let terminal = Run::of(["list", "deploy", "--color", "never"]).terminal(120, 24);
+    let drawn = terminal.run_against(client).await.stdout;
+    let command = "    kubectl rollout2 step deployment/web -n default";
+    assert_eq!(drawn.lines().nth(2), Some(command), "{drawn}");
     let json: Value = serde_json::from_str(&cluster.run("list deploy -o json").await.stdout).unwrap();
+    assert_eq!(json["items"][0]["causes"][0]["id"], "plan");
     assert_eq!(json["items"][0]["pods"]["available"], 3, "the counter of the controller");
 }
 

@@ -14,12 +14,10 @@ fn json_is_one_document() {
         "kind": "RolloutList",
         "states": {"failed": 1, "progressing": 2, "paused": 1, "held": 1, "unobserved": 1, "complete": 1},
         "items": [{
-            "apiVersion": "apps/v1",
-            "kind": "Deployment",
-            "namespace": "shop",
-            "name": "checkout",
-            "uid": "shop-checkout",
-            "generation": 2,
+            "workload": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "checkout",
+                "uid": "shop-checkout", "generation": 2,
+            },
             "revision": 2,
             "revisionName": "checkout-2",
             "state": "failed",
@@ -41,7 +39,8 @@ fn json_is_one_document() {
     let section = page.split("\n## ").find(|section| section.starts_with("`RolloutList`")).unwrap();
     let names = expected["items"][0].as_object().unwrap().keys().chain(expected.as_object().unwrap().keys());
     for name in names {
-        assert!(section.contains(&format!("`{name}`")), "docs/json.md lacks {name}");
+        let is_listed = ["", "[]"].iter().any(|end| section.contains(&format!("`{name}{end}`")));
+        assert!(is_listed, "docs/json.md lacks {name}");
     }
 }
 
@@ -61,21 +60,24 @@ fn names_can_be_passed_to_other_commands() {
         output.stdout,
         "deployment.apps/checkout\ndeployment.apps/api\nstatefulset.apps/db\ndeployment.apps/paid\ndeployment.apps/web\n"
     );
+    // The arguments that name the workload, for `xargs -L1`.
+    let output = list(&every_state(), &["sts", "-A", "-o", "name"]);
+    assert_eq!(output.stdout, "statefulset.apps/db -n shop\n");
 }
 
 #[test]
 fn templates_print_the_document() {
     for (form, stdout) in [
         (
-            "custom-columns=NAME:.name,STATE:.state,WHY:.causes[*].id",
+            "custom-columns=NAME:.workload.name,STATE:.state,WHY:.causes[*].id",
             "NAME       STATE         WHY\ncheckout   failed        crash-loop\ncart       progressing   crash-loop\n",
         ),
         (
-            "jsonpath={range .items[*]}{.namespace}/{.name} {.pods.available}{\"\\n\"}{end}",
+            "jsonpath={range .items[*]}{.workload.namespace}/{.workload.name} {.pods.available}{\"\\n\"}{end}",
             "shop/checkout 0\ntest/cart 1\n",
         ),
         ("JSONPath={.states.failed}", "1"),
-        ("jsonpath={.items[?(@.state==\"failed\")].name}", "checkout"),
+        ("jsonpath={.items[?(@.state==\"failed\")].workload.name}", "checkout"),
         ("jsonpath-as-json={.items[*].revision}", "[\n    2,\n    2\n]\n"),
     ] {
         let output = list(&every_state(), &["deploy", "-A", "-l", "app in (checkout,cart)", "-o", form]);
@@ -83,7 +85,7 @@ fn templates_print_the_document() {
     }
     let bare = list(
         &every_state(),
-        &["deploy", "-A", "--no-headers", "--state", "failed", "-o", "custom-columns=NAME:.name"],
+        &["deploy", "-A", "--no-headers", "--state", "failed", "-o", "custom-columns=NAME:.workload.name"],
     );
     assert_eq!(bare.stdout, "checkout\n");
 }
@@ -95,8 +97,9 @@ fn templates_can_be_in_files() {
         std::fs::write(&path, text).unwrap();
         path.to_string_lossy().into_owned()
     };
-    let columns = format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.name {.state}\n"));
-    let path = format!("jsonpath-file={}", file("list-path", "{.items[*].name}\n"));
+    let columns =
+        format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.workload.name {.state}\n"));
+    let path = format!("jsonpath-file={}", file("list-path", "{.items[*].workload.name}\n"));
     for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
         let output = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
         assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);
@@ -121,10 +124,10 @@ fn unusable_templates_are_usage_errors() {
         assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{form}");
         assert!(output.stderr.contains(message), "{form}: {}", output.stderr);
     }
-    let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].name}"]);
+    let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].workload.name}"]);
     assert_eq!(missing.exit, 1);
     assert_eq!(
         missing.stderr,
-        "error: jsonpath \"{.items[99].name}\": array index out of bounds: index 99, length 6\n"
+        "error: jsonpath \"{.items[99].workload.name}\": array index out of bounds: index 99, length 6\n"
     );
 }

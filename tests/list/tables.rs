@@ -173,3 +173,16 @@ fn a_recorded_namespace_is_listed() {
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{namespace}");
     }
 }
+
+/// The recorded sets have no progress deadline, so only the duration of their causes shows the trouble.
+#[test]
+fn a_cause_that_lasts_makes_a_rollout_stuck() {
+    let broken = || Run::of(["list"]).arg("--from").arg(snapshot_path("broken"));
+    let stuck = broken().arg("--state").arg("stuck").arg("-o").arg("name").run();
+    let expected = "statefulset.apps/sts-bad\ndaemonset.apps/ds-bad\nstatefulset.apps/sts-parallel\n";
+    assert_eq!(stuck.stdout, expected, "{}", stuck.stderr);
+    assert_eq!(broken().arg("--fail-on-state").arg("stuck").run().exit, 3);
+    let states: Vec<_> = broken().run().stdout.lines().skip(1).map(str::to_owned).collect();
+    let first_not_failed = states.iter().find(|row| !row.contains(" failed ")).unwrap();
+    assert!(first_not_failed.contains(" stuck "), "{states:#?}");
+}

@@ -75,7 +75,10 @@ async fn json_has_an_event_for_each_change() {
     let output = run_as(&cluster, "admin", "list deploy --watch --timeout 40s -o json", None).await;
     let events: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |event: &Value| {
-        (event["event"].as_str().unwrap().to_owned(), event["rollout"]["name"].as_str().unwrap().to_owned())
+        (
+            event["event"].as_str().unwrap().to_owned(),
+            event["rollout"]["workload"]["name"].as_str().unwrap().to_owned(),
+        )
     };
     assert_eq!(of(&events[0]), ("listed".to_owned(), "web".to_owned()));
     assert!(
@@ -126,9 +129,8 @@ async fn a_low_terminal_counts_the_rows_that_do_not_fit() {
     cluster.advance(30).await;
     let output = run_as(&cluster, "admin", "list deploy -w --timeout 5s --color never", Some(size)).await;
     let screens = screens(&output, size.0, size.1);
-    let fits = |screen: &&Vec<String>| {
-        screen.len() == 8 && screen[7] == "  13 workloads: 1 progressing, 12 complete"
-    };
+    let fits =
+        |screen: &&Vec<String>| screen.len() == 8 && screen[7] == "  13 workloads: 1 stuck, 12 complete";
     let screen = screens.iter().find(fits).unwrap_or_else(|| panic!("{screens:#?}"));
     assert!(screen[2].starts_with("  deployment/web "), "trouble first: {screen:#?}");
     assert_eq!(screen[3], "    app: crashed, exit 1", "{screen:#?}");

@@ -206,12 +206,10 @@ async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     server.cluster.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
     let output = history(&server, &[]).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("Warning: this is old\n", 0));
-    for flags in [vec!["--warnings-as-errors"], vec!["--warnings-as-errors", "--compat"]] {
-        let output = history(&server, &flags).await;
-        assert_eq!(output.stderr, "Warning: this is old\nerror: 1 warning received\n", "{flags:?}");
-        assert_eq!(output.exit, 1);
-        assert!(output.stdout.starts_with("deployment.apps/web"), "the command still prints its result");
-    }
+    let output = history(&server, &["--warnings-as-errors"]).await;
+    assert_eq!(output.stderr, "Warning: this is old\nerror: 1 warning received\n");
+    assert_eq!(output.exit, 1);
+    assert!(output.stdout.starts_with("deployment.apps/web"), "the command still prints its result");
 }
 
 #[tokio::test]

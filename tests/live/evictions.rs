@@ -2,9 +2,9 @@
 
 use rollout2::cluster::listener::Listener;
 use rollout2::cluster::live::Cluster;
+use rollout2::cluster::reader::{disruption_budgets, nodes};
 use rollout2::cluster::source::Source;
 use rollout2::cluster::write::{WriteFailure, WriteOutcome};
-use rollout2::command::targets::{disruption_budgets, nodes};
 use rollout2::error::ErrorKind;
 use rollout2::world::Clock;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
 /// Connects to a cluster as a user.
 fn connect_as(cluster: &SimCluster, user: &str) -> Cluster {
     let client = kube::Client::new(cluster.service_for(user), "shop");
-    Cluster::in_process(client, Clock::System, Listener::new(|_| {}))
+    Cluster::in_process(client, Clock::System, 0, Listener::new(|_| {}))
 }
 
 fn shop() -> SimCluster {

@@ -2,21 +2,18 @@
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Rule, ServerCertificate, User};
+use simcluster::{Refusal, Rule, ServerCertificate, User};
 
 use crate::live::setup::{TestServer, run_with};
 
-/// Runs `history deployment/web` twice and compares it with our message and the start of kubectl's.
-pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str, compat: &str) {
+/// Runs `history deployment/web` and compares its message and its hint.
+pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str) {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
     let output = run_with(kubeconfig, args).run_async().await;
     let lines: Vec<_> = output.stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{}", output.stderr);
     assert!(lines[0].starts_with("error: ") && lines[0].contains(error), "{error:?} is not in {}", lines[0]);
     assert!(lines[1].starts_with("hint: ") && lines[1].contains(hint), "{hint:?} is not in {}", lines[1]);
-    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
-    let output = run_with(kubeconfig, args.into_iter().chain(["--compat"])).run_async().await;
-    assert!(output.stderr.starts_with(compat), "{compat:?} is not the beginning of {}", output.stderr);
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
 }
 
@@ -29,11 +26,40 @@ async fn a_refused_connection_is_an_error() {
         &server.kubeconfig(),
         &format!("{address} refuses connections"),
         "the server comes from context \"simcluster\"",
-        &format!(
-            "The connection to the server {address} was refused - did you specify the right host or port?\n"
-        ),
     )
     .await;
+}
+
+/// A list reads six types.
+#[tokio::test]
+async fn one_server_is_one_error_and_one_limit_for_a_list() {
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall));
+    let begun = std::time::Instant::now();
+    let output = server.run(["list", "--request-timeout", "2s"]).run_async().await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
+    let error = format!("error: {} has not answered for 2s\n", server.served.address());
+    assert!(output.stderr.starts_with(&error), "{}", output.stderr);
+    assert_eq!((output.stderr.lines().count(), output.exit), (2, 1), "{}", output.stderr);
+
+    let mut server = TestServer::of("shop");
+    server.served.stop().await;
+    for args in [&["list"][..], &["list", "-A"], &["status", "deploy", "sts", "--watch=false"]] {
+        let output = server.run(args.iter().copied()).run_async().await;
+        assert_eq!((output.stderr.lines().count(), output.exit), (2, 1), "{}", output.stderr);
+        assert!(output.stderr.contains("refuses connections"), "{}", output.stderr);
+    }
+}
+
+/// A webhook can send any text.
+#[tokio::test]
+async fn a_long_message_of_the_server_is_cut() {
+    let server = TestServer::of("shop");
+    let refusal = Refusal::with_status(500, "€".repeat(2_000_000));
+    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(refusal)));
+    let output = server.run(["history", "deployment/web"]).run_async().await;
+    assert!(output.stderr.contains("€... (5995905 more bytes)\n"), "{}", output.stderr);
+    assert!(output.stderr.len() < 4_400, "{}", output.stderr.len());
 }
 
 #[tokio::test]
@@ -41,13 +67,7 @@ async fn an_unknown_host_name_is_an_error() {
     let server = TestServer::of("shop");
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!("https://cluster.invalid:6443");
-    fails(
-        &kubeconfig,
-        "there is no host named \"cluster.invalid\"",
-        "VPN",
-        "Unable to connect to the server: dial tcp: lookup cluster.invalid",
-    )
-    .await;
+    fails(&kubeconfig, "there is no host named \"cluster.invalid\"", "VPN").await;
 }
 
 #[tokio::test]
@@ -58,28 +78,20 @@ async fn an_unknown_certificate_authority_is_an_error() {
     kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] =
         other["clusters"][0]["cluster"]["certificate-authority-data"].clone();
     // Both authorities have the same name, so the signature check fails.
-    let compat = "Unable to connect to the server: tls: failed to verify certificate: x509: ";
-    fails(&kubeconfig, &format!("the certificate of {}", server.served.address()), "", compat).await;
+    fails(&kubeconfig, &format!("the certificate of {}", server.served.address()), "").await;
     kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
-    fails(&kubeconfig, "is not trusted", "--certificate-authority FILE", compat).await;
+    fails(&kubeconfig, "is not trusted", "--certificate-authority FILE").await;
 }
 
 #[tokio::test]
 async fn an_expired_or_mismatched_certificate_is_an_error() {
     let server = TestServer::with("shop", ServerCertificate::Expired, &[]);
-    fails(
-        &server.kubeconfig(),
-        "has expired (",
-        "clock",
-        "Unable to connect to the server: tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
-    )
-    .await;
+    fails(&server.kubeconfig(), "has expired (", "clock").await;
     let server = TestServer::with("shop", ServerCertificate::ForAnotherName, &[]);
     fails(
         &server.kubeconfig(),
         "is not valid for 127.0.0.1, only for elsewhere.example",
         "--tls-server-name",
-        "Unable to connect to the server: tls: failed to verify certificate: x509: certificate is valid for ",
     )
     .await;
 }
@@ -90,13 +102,8 @@ async fn the_login_page_of_a_proxy_is_an_error() {
     for status in [200, 403, 404] {
         server.cluster.clear_faults();
         server.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
-        fails(
-            &server.kubeconfig(),
-            "does not respond like an API server",
-            "a login proxy may be in between",
-            "Unable to connect to the server: ",
-        )
-        .await;
+        fails(&server.kubeconfig(), "does not respond like an API server", "a login proxy may be in between")
+            .await;
     }
 }
 
@@ -107,14 +114,12 @@ async fn a_forbidden_request_is_an_error() {
     fails(
         &server.served.kubeconfig("gina", "shop").unwrap(),
         "forbidden: User \"gina\" cannot get resource \"deployments\" in API group \"apps\" in the namespace \"shop\"",
-        "to see what is allowed: kubectl auth can-i --list -n shop",
-        "Error from server (Forbidden): deployments.apps \"web\" is forbidden: User \"gina\" cannot get",
-    )
+        "to see what is allowed: kubectl auth can-i --list -n shop")
     .await;
 }
 
 #[tokio::test]
-async fn forbidden_revisions_are_the_same_error_as_in_kubectl() {
+async fn forbidden_revisions_are_an_error() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["*"])]);
     let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
     let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
@@ -122,13 +127,8 @@ async fn forbidden_revisions_are_the_same_error_as_in_kubectl() {
         &kubeconfig,
         "cannot read replicasets: forbidden: User \"gina\" cannot list",
         "to see what is allowed: kubectl auth can-i --list -n shop",
-        "error: failed to retrieve replica sets from deployment web: replicasets.apps is forbidden: User \"gina\"",
     )
     .await;
-    let output = run_with(&kubeconfig, ["history", "sts/db", "--compat"]).run_async().await;
-    let begin =
-        "error: unable to find history controlled by StatefulSet db: controllerrevisions.apps is forbidden";
-    assert!(output.stderr.starts_with(begin), "{}", output.stderr);
 }
 
 #[tokio::test]
@@ -164,7 +164,6 @@ async fn an_unauthorized_request_is_an_error() {
         &server.served.kubeconfig_with_token("admin", "forged", "shop"),
         "does not accept the credentials",
         "log in again",
-        "error: You must be logged in to the server (Unauthorized)",
     )
     .await;
 }
@@ -177,7 +176,7 @@ async fn an_x509_v1_certificate_has_its_own_message() {
     let certificate = crate::live::setup::file("v1.crt", include_str!("x509-v1.crt"));
     let key = crate::live::setup::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
-    fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth", "error: ").await;
+    fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth").await;
 }
 
 #[tokio::test]
@@ -198,9 +197,4 @@ async fn without_a_kubeconfig_the_server_is_localhost() {
     let output = harness::Run::of(["history", "deployment/web"]).run_async().await;
     assert!(output.stderr.starts_with("error: no cluster is configured"), "{}", output.stderr);
     assert_eq!(output.exit, 1);
-    let output = harness::Run::of(["history", "deployment/web", "--compat"]).run_async().await;
-    assert_eq!(
-        output.stderr,
-        "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n"
-    );
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::live::setup::{directory, file};
 
-/// The address space of the process in KiB: twice the limit of one list, and more for the rest of the program.
+/// The address space of the process in KiB: twice the limit of a command, and more for the rest of the program.
 const ADDRESS_SPACE: u64 = 3 << 20;
 
 struct ProcessOutput {
@@ -98,7 +98,7 @@ fn assert_fails(output: &ProcessOutput, error: &str) {
 fn an_endless_response_is_an_error() {
     let one =
         serve(|_, socket| endless("", b"{\"items\": [", b"{\"a\": \"bcdefghijklmnopqrstuvwxyz\"},", socket));
-    assert_fails(&run(&["history", "deployment/web"], Some(&one)), "has more than 64 MiB");
+    assert_fails(&run(&["history", "deployment/web"], Some(&one)), "has more than 256 MiB");
     assert_fails(&run(&["history", "deployments"], Some(&one)), "has more than 256 MiB");
     assert_fails(&run(&["status", "deployments", "--timeout", "20s"], Some(&one)), "has more than 256 MiB");
 }
@@ -149,6 +149,23 @@ fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
         page(&format!("{{\"metadata\": {{}}, \"items\": [{}1]}}", "{\"a\":1},".repeat(2_000_000)), socket);
     });
     assert_fails(&run(&["history", "deployments"], Some(&many)), "takes more than 1 GiB of memory");
+}
+
+/// Several lists are read at once. The limit is that of the command, not of each list.
+#[test]
+fn endless_lists_of_small_objects_share_one_limit() {
+    let item = r#"{"metadata":{"name":"a","namespace":"shop"},"spec":{}},"#;
+    let items = item.repeat(20_000);
+    let pages = AtomicU64::new(0);
+    let endless = serve(move |_, socket| {
+        let token = pages.fetch_add(1, Ordering::Relaxed);
+        let items = items.trim_end_matches(',');
+        page(&format!(r#"{{"metadata": {{"continue": "{token}"}}, "items": [{items}]}}"#), socket);
+    });
+    let output = run(&["list"], Some(&endless));
+    assert_fails(&output, "takes more than 1 GiB of memory");
+    let hint = "hint: select fewer with -n or -l; to count them: kubectl get ";
+    assert!(output.stderr.contains(hint), "{}", output.stderr);
 }
 
 #[test]

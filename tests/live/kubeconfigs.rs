@@ -28,6 +28,7 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
     let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
     assert!(output.stderr.contains(why), "{}", output.stderr);
+    assert_eq!(output.exit, 2);
     let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
     let output = Run::of(line).env("HOME", &home).run_async().await;
     assert!(output.stderr.ends_with("the server comes from --server\n"), "{}", output.stderr);
@@ -100,6 +101,7 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     }
     let output = Run::of(HISTORY).arg("--kubeconfig").arg("/does/not/exist").run_async().await;
     assert!(output.stderr.contains("/does/not/exist does not exist"), "{}", output.stderr);
+    assert_eq!(output.exit, 2);
 }
 
 #[tokio::test]

@@ -74,19 +74,14 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     ];
     for user in users {
         let kubeconfig = kubeconfig(&format!("http://{}", server.address), &user);
-        for more in [&[][..], &["--compat"]] {
-            let output = history(&kubeconfig, more).await;
-            let warning = format!("warning: no credentials are sent to http://{}, because", server.address);
-            assert_eq!(output.stderr.matches(&warning).count(), 1, "once: {}", output.stderr);
-            assert!(output.stderr.contains("https://HOST:PORT"), "{}", output.stderr);
-            assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
-            let received = server.received();
-            assert!(received.starts_with("get /"), "{received}");
-            assert!(
-                !received.contains("authorization") && !received.contains("s3same"),
-                "{user}: {received}"
-            );
-        }
+        let output = history(&kubeconfig, &[]).await;
+        let warning = format!("warning: no credentials are sent to http://{}, because", server.address);
+        assert_eq!(output.stderr.matches(&warning).count(), 1, "once: {}", output.stderr);
+        assert!(output.stderr.contains("https://HOST:PORT"), "{}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+        let received = server.received();
+        assert!(received.starts_with("get /"), "{received}");
+        assert!(!received.contains("authorization") && !received.contains("s3same"), "{user}: {received}");
     }
     assert!(!mark.exists(), "the plugin ran");
 }

@@ -160,7 +160,6 @@ async fn a_proxy_refusal_is_reported_as_such() {
             &kubeconfig,
             &format!("the proxy {address} refused the connection to api.corp.invalid:6443"),
             "proxy-url",
-            "Unable to connect to the server: proxyconnect tcp: ",
         )
         .await;
     }

@@ -21,31 +21,113 @@ async fn at_terminal(run: Run, answer: &str) -> Output {
 }
 
 #[tokio::test]
-async fn several_workloads_are_listed_and_confirmed_once() {
+async fn several_workloads_are_shown_and_confirmed_once() {
     let args = ["undo", "deployment/web", "statefulset/db"];
-    // The rollback of `web` asks once more: a rollback was its last change.
-    for (answer, exit, written) in [("y\ny\n", 0, 2), ("n\n", 1, 0), ("", 1, 0)] {
+    for (answer, exit, written) in [("y\n", 0, 2), ("n\n", 1, 0), ("", 1, 0)] {
         let server = TestServer::of("shop");
         let output = at_terminal(server.run(args), answer).await;
-        let listed = "  deployment/web\n  statefulset/db\nroll these 2 workloads back? [y/N] ";
-        assert!(output.stderr.starts_with(listed), "{}", output.stderr);
+        let question = output.transcript.find("roll back 2 workloads? [y/N] ");
+        let shown = ["deployment.apps/web  revision 5 -> 4\n", "statefulset.apps/db  revision "];
+        assert!(
+            shown.iter().all(|title| output.transcript.find(title).is_some_and(|at| Some(at) < question)),
+            "{}",
+            output.transcript
+        );
+        assert_eq!(output.transcript.matches("deployment.apps/web  revision").count(), 1);
+        assert_eq!(output.transcript.matches("[y/N]").count(), 1, "{}", output.transcript);
         assert_eq!((output.exit, patches(&server)), (exit, written), "{answer:?} {}", output.stderr);
         assert_eq!(output.stderr.ends_with("error: not confirmed; nothing was written\n"), exit == 1);
     }
 }
 
 #[tokio::test]
-async fn nothing_asks_without_a_terminal_with_yes_and_with_compat() {
+async fn nothing_asks_without_a_terminal_and_with_yes() {
     let args = ["undo", "deployment/web", "statefulset/db"];
-    for (more, has_terminal) in
-        [(&[][..], false), (&["--yes"], true), (&["--compat"], true), (&["-y"], false)]
-    {
+    for (more, has_terminal) in [(&[][..], false), (&["--yes"], true), (&["-y"], false)] {
         let server = TestServer::of("shop");
         let run = server.run(args).args(more);
         let output = if has_terminal { at_terminal(run, "n\n").await } else { run.run_async().await };
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
         assert_eq!((output.exit, patches(&server)), (0, 2), "{more:?} {}", output.transcript);
     }
+}
+
+/// One command takes several rollbacks back.
+#[tokio::test]
+async fn one_receipt_takes_all_of_it_back() {
+    let server = TestServer::of("shop");
+    let output = server.run(["undo", "deployment/web", "statefulset/db"]).run_async().await;
+    let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
+    let expected = "to take all of this back: kubectl rollout2 undo deployment/web statefulset/db -n shop";
+    assert_eq!(receipts, [expected], "{}", output.stderr);
+    let image = |key: &Key| object(&server.cluster, key)["spec"]["template"].clone();
+    let rolled_back = [image(&web()), image(&db())];
+    for key in [web(), db()] {
+        observe(&server.cluster, &key);
+    }
+    let command = expected.split_once("rollout2 ").unwrap().1;
+    let back = server.run(command.split(' ')).run_async().await;
+    assert_eq!(back.exit, 0, "{}", back.transcript);
+    assert!(image(&web()) != rolled_back[0] && image(&db()) != rolled_back[1]);
+}
+
+/// A type alone means healthy workloads too, so that a script has to say that it means them.
+#[tokio::test]
+async fn a_type_alone_needs_an_answer() {
+    for (more, exit, written) in [
+        (&[][..], 2, 0),
+        (&["-l", "app=web"], 0, 1),
+        (&["--yes"], 0, 2),
+        (&["--dry-run"], 0, 0),
+        (&["--failed"], 1, 0), // nothing of checkout serves
+    ] {
+        let server = TestServer::of("shop");
+        let output = server.run(["undo", "deployment"]).args(more).run_async().await;
+        assert_eq!((output.exit, patches(&server)), (exit, written), "{more:?} {}", output.transcript);
+        let is_refused = output.stderr.starts_with("error: a type alone means all of its workloads");
+        assert_eq!(is_refused, exit == 2, "{}", output.stderr);
+        assert_eq!(
+            server.cluster.requests().is_empty(),
+            exit == 2,
+            "a usage mistake never reaches the cluster"
+        );
+    }
+    let server = TestServer::of("shop");
+    let output = at_terminal(server.run(["undo", "statefulset"]), "n\n").await;
+    let question = output.transcript.find("roll back 1 workload? ");
+    let shown = output.transcript.find("statefulset.apps/db  revision ");
+    assert!(shown.is_some() && shown < question, "{}", output.transcript);
+    assert_eq!((output.exit, patches(&server)), (1, 0));
+}
+
+/// Of 17 workloads 7 failed and 3 are stuck; one of them has a single revision.
+#[tokio::test]
+async fn what_failed_is_rolled_back_to_what_served() {
+    let server = TestServer::of("broken");
+    let run = || server.run(["undo", "--failed", "-n", "broken"]);
+    let asked = at_terminal(run(), "n\n").await;
+    assert_eq!(asked.transcript.matches("[y/N]").count(), 1, "{}", asked.transcript);
+    assert_eq!((asked.exit, patches(&server)), (1, 0));
+    let output = run().run_async().await;
+    let rolled_back: Vec<_> = output.stdout.lines().filter(|line| line.ends_with(" rolled back")).collect();
+    let expected = [
+        "daemonset.apps/ds-bad",
+        "deployment.apps/badimage",
+        "deployment.apps/config",
+        "deployment.apps/crash",
+        "deployment.apps/notready",
+        "deployment.apps/oom",
+        "deployment.apps/unschedulable",
+        "statefulset.apps/sts-bad",
+        "statefulset.apps/sts-parallel",
+    ]
+    .map(|workload| format!("{workload} rolled back"));
+    assert_eq!(rolled_back, expected, "{}", output.transcript);
+    assert!(output.stderr.contains("error: deployment/fresh has only revision 1"), "{}", output.stderr);
+    assert_eq!((output.exit, patches(&server)), (1, 9), "{}", output.transcript);
+    let healthy = server.run(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
+    assert_eq!(healthy.stderr, "no rollout is failed or stuck: nothing is rolled back\n");
+    assert_eq!((healthy.exit, healthy.stdout.as_str()), (0, ""));
 }
 
 #[tokio::test]
@@ -63,7 +145,7 @@ async fn restart_pause_and_resume_never_ask() {
 async fn what_was_undone_just_before_is_confirmed() {
     let undone = Key::new(&DEPLOYMENTS, "broken", "undone");
     let args = ["undo", "deployment/undone", "-n", "broken"];
-    let warning = "warning: revision 2 was undone just before; revision 3 (was 1) replaced it\n";
+    let warning = "warning: revision 2 was just rolled back (to 3, was 1); this brings it back\n";
     for (more, answer, exit) in [(&[][..], "n\n", 1), (&[], "y\n", 0), (&["--yes"], "", 0)] {
         let server = TestServer::of("broken");
         let before = object(&server.cluster, &undone);
@@ -141,7 +223,7 @@ async fn the_receipt_takes_a_restart_back() {
         let back = server.run(command.split(' ')).run_async().await;
         assert!(back.stdout.ends_with(" rolled back\n"), "{}", back.transcript);
         observe(&server.cluster, &key);
-        for silent in ["--dry-run", "--dry-run=server", "--compat"] {
+        for silent in ["--dry-run", "--dry-run=server"] {
             let output = server.run(["restart", target, silent]).run_async().await;
             assert!(!output.stderr.contains("to take this back"), "{silent}: {}", output.stderr);
         }

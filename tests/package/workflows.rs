@@ -101,6 +101,57 @@ fn no_job_has_more_permissions_than_it_needs() {
     }
 }
 
+/// Code that others wrote, even if it only runs while building, cannot change a release or sign one.
+#[test]
+fn the_job_that_writes_a_release_is_protected_and_builds_nothing() {
+    for (name, _, workflow) in workflows() {
+        for (job, steps) in workflow["jobs"].as_object().unwrap() {
+            let permissions = steps["permissions"].as_object().unwrap();
+            if permissions.values().all(|access| access == "read") {
+                continue;
+            }
+            assert_eq!(steps["environment"], "release", "{name}: {job} needs no approval");
+            let scripts = texts(steps, "run");
+            assert!(!scripts.iter().any(|script| script.contains("cargo ")), "{name}: {job} builds");
+        }
+    }
+}
+
+/// Every release can be built again with the same compiler, and a clone downloads none.
+#[test]
+fn a_release_names_its_rust_version() {
+    let all = workflows();
+    let (_, _, release) = all.iter().find(|(name, ..)| name == "release.yml").unwrap();
+    let version = release["env"]["RUSTUP_TOOLCHAIN"].as_str().unwrap();
+    let numbers: Vec<_> = version.split('.').map(|part| part.parse::<u32>().unwrap()).collect();
+    assert_eq!(numbers.len(), 3, "{version}");
+    for (job, steps) in release["jobs"].as_object().unwrap() {
+        let scripts = texts(steps, "run");
+        let builds = scripts.iter().any(|script| script.contains("cargo "));
+        let installs =
+            scripts.iter().any(|script| script.contains("toolchain install \"$RUSTUP_TOOLCHAIN\""));
+        assert_eq!(builds, installs, "{job}");
+    }
+    assert!(!root().join("rust-toolchain.toml").exists());
+}
+
+#[test]
+fn the_documentation_advises_only_pinned_actions() {
+    let docs = std::fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = 0;
+    for path in docs.chain([root().join("README.md")]).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter(|line| line.trim_start().starts_with("- uses: ")) {
+            found += 1;
+            let (_, commit) = line.split_once('@').unwrap();
+            let (commit, version) = commit.split_once(" # v").unwrap_or((commit, ""));
+            let is_commit = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+            assert!(is_commit && !version.is_empty(), "{}: {line}", path.display());
+        }
+    }
+    assert!(found > 0);
+}
+
 /// Builds, tests and releases use only the versions in `Cargo.lock`.
 #[test]
 fn every_cargo_call_is_locked() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::papers::{man_pages, pictures};
+use crate::papers::{json_fields, man_pages, pictures};
 
 /// Files by their paths below the root of the repository.
 pub(crate) type Files = BTreeMap<String, String>;
@@ -13,7 +13,7 @@ pub(crate) type Files = BTreeMap<String, String>;
 const DIRECTORIES: [&str; 2] = ["man", ".github/pictures"];
 
 fn all() -> Files {
-    man_pages::pages().into_iter().chain(pictures::pictures()).collect()
+    man_pages::pages().into_iter().chain(pictures::pictures()).chain(json_fields::page()).collect()
 }
 
 pub(crate) fn root() -> PathBuf {

@@ -79,8 +79,6 @@ fn errors_and_hints_have_colour_and_are_readable_without() {
         assert!(plain.stderr.starts_with("error: ") && !plain.stderr.contains('\x1b'), "{}", plain.stderr);
         assert!(colored.stderr.starts_with("\x1b[31merror:\x1b[0m "), "{}", colored.stderr);
         assert_eq!(colored.stderr.contains("\x1b[36mhint:\x1b[0m "), plain.stderr.contains("\nhint: "));
-        let compat = Run::of(words).args(["--color=always", "--compat"]).run();
-        assert!(!compat.stderr.contains('\x1b'), "kubectl has no colour: {}", compat.stderr);
     }
 }
 

@@ -98,6 +98,77 @@ fn every_document_about_recorded_objects_fits_the_schema() {
     );
 }
 
+/// So that a script that reads only stdout notices.
+#[test]
+fn a_command_that_fails_prints_a_document_for_each_error() {
+    let from = |line: &str| Run::of(line.split(' ')).arg("--from").arg(snapshot_path("shop"));
+    for (line, exit, documents_before) in [
+        ("status deploy/nope -o json", 1, 0),
+        ("status deploy/web deploy/nope sts/none -o json", 1, 1),
+        ("history deploy/nope -o json", 1, 0),
+        ("history deploy/web deploy/nope -o json", 1, 1),
+        ("diff deploy/nope -o json", 1, 0),
+        ("diff deploy/nope -o json --exit-code", 3, 0),
+        ("undo deploy/nope -o json --dry-run", 1, 0),
+        ("pause deploy/nope -o json --dry-run", 1, 0),
+        ("restart deploy/nope -o json --dry-run", 1, 0),
+        ("step deploy/nope -o json --all --dry-run", 1, 0),
+    ] {
+        let output = from(line).run();
+        let printed = documents(&output.stdout);
+        let errors: Vec<_> = printed.iter().filter(|document| document["kind"] == "Error").collect();
+        assert_eq!(output.exit, exit, "{line}: {}", output.transcript);
+        assert_eq!(printed.len() - errors.len(), documents_before, "{line}: {}", output.stdout);
+        assert_fit(&printed);
+        let sentences: Vec<_> =
+            output.stderr.lines().filter_map(|line| line.strip_prefix("error: ")).collect();
+        assert_eq!(errors.len(), sentences.len(), "{line}: {}", output.transcript);
+        for (error, sentence) in errors.iter().zip(sentences) {
+            assert_eq!((&error["error"], &error["exitCode"]), (&json!(sentence), &json!(exit)), "{line}");
+        }
+        let has_yaml = !line.starts_with("step"); // which has no such format
+        let yaml = from(&line.replace("json", "yaml")).run().stdout;
+        assert_eq!(yaml.lines().any(|line| line == "kind: Error"), has_yaml, "{line}");
+    }
+}
+
+#[test]
+fn a_search_that_finds_nothing_prints_an_error_document() {
+    for (line, documents_before) in [
+        ("status deploy -l app=none -o json", 0),
+        ("history deploy -l app=none -o json", 1),
+        ("list deploy -l app=none -o json", 1),
+        ("undo deploy -l app=none -o json --dry-run", 0),
+        ("pause deploy -l app=none -o json --dry-run", 0),
+        ("resume deploy -l app=none -o json --dry-run", 0),
+        ("restart deploy -l app=none -o json --dry-run", 0),
+    ] {
+        let run = || Run::of(line.split(' ')).args(["-n", "shop"]).arg("--from").arg(snapshot_path("shop"));
+        let output = run().run();
+        assert_eq!(
+            (output.stderr.as_str(), output.exit),
+            ("No resources found in shop namespace.\n", 1),
+            "{line}"
+        );
+        let printed = documents(&output.stdout);
+        assert_fit(&printed);
+        assert_eq!(printed.len(), documents_before + 1, "{line}: {}", output.stdout);
+        let error = printed.last().unwrap();
+        let expected = json!({"apiVersion": "rollout2/v1", "kind": "Error", "exitCode": 1, "reason": "not-found",
+            "error": "no workload found in namespace \"shop\""});
+        assert_eq!(error, &expected, "{line}");
+        let allowed = run().arg("--allow-empty").run();
+        assert_eq!((documents(&allowed.stdout).len(), allowed.exit), (documents_before, 0), "{line}");
+    }
+    let everywhere = documents(
+        &Run::of(["status", "deploy", "-A", "-l", "app=none", "-o", "json", "--from"])
+            .arg(snapshot_path("shop"))
+            .run()
+            .stdout,
+    );
+    assert_eq!(everywhere[0]["error"], "no workload found");
+}
+
 /// Follows a failure, and steps a StatefulSet: well, with a failing batch, and without writing.
 async fn events() -> Vec<Value> {
     let mut all = Vec::new();

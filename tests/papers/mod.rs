@@ -10,6 +10,7 @@ mod generated;
 mod help;
 mod hints;
 mod json;
+mod json_fields;
 mod man_page;
 mod man_pages;
 mod picture;

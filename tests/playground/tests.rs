@@ -1,6 +1,7 @@
 //! The workloads of the playground match their description, for our program and for the real kubectl.
 
 use harness::{Output, Run};
+use serde_json::Value;
 use tokio::process::Command;
 
 use crate::Playground;
@@ -12,14 +13,17 @@ async fn run(playground: &Playground, args: &[&str]) -> Output {
 #[tokio::test]
 async fn the_shop_contains_the_documented_workloads() {
     let playground = Playground::open().unwrap();
-    let web = run(&playground, &["history", "deployment/web", "--compat"]).await.stdout;
-    let causes: Vec<&str> =
-        web.lines().skip(2).filter_map(|line| Some(line.split_once(' ')?.1.trim())).collect();
+    let web = run(&playground, &["history", "deployment/web", "-o", "json"]).await.stdout;
+    let web: Value = serde_json::from_str(&web).unwrap();
+    let revisions = web["items"][0]["revisions"].as_array().unwrap();
+    let causes: Vec<_> = revisions.iter().map(|revision| &revision["changeCause"]).collect();
     assert_eq!(causes, ["first release", "image 1.1", "new search", "cache on (ticket OPS-42)", "limits"]);
     assert_eq!(run(&playground, &["status", "deployment/web", "--watch=false"]).await.exit, 0);
     let checkout = run(&playground, &["status", "deployment/checkout", "--watch=false"]).await;
     assert_eq!(checkout.exit, 4);
-    assert!(checkout.stderr.contains("crashed, exit 1"), "{}", checkout.stderr);
+    // A crash loop is CrashLoopBackOff until the next restart, and crashed after it.
+    let crash = ["crashed, exit 1", "CrashLoopBackOff, exit 1"];
+    assert!(crash.iter().any(|words| checkout.stderr.contains(words)), "{}", checkout.stderr);
     let search = run(&playground, &["diff", "cloneset/search", "--stat"]).await;
     assert!(search.stdout.contains("updated in place: restarts search"), "{search:?}");
     let db = run(&playground, &["status", "statefulset/db", "--watch=false"]).await;

@@ -5,4 +5,4 @@
 mod kubectl;
 mod output;
 mod recorded;
-mod setup;
+pub(crate) mod setup;

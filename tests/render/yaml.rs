@@ -1,7 +1,7 @@
 //! YAML, compared with the output of kubectl, and read back.
 
 use proptest::prelude::*;
-use rollout2::render::yaml::yaml;
+use rollout2::model::text::yaml::yaml;
 use serde_json::{Map, Value};
 
 use crate::render::recorded;

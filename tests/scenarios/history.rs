@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scenarios::history_output::{history, kubectl_history, wait_for_kubectl_history};
+use crate::scenarios::history_output::{change_causes, history, wait_for_change_causes};
 use crate::scenarios::objects::Workload;
 use crate::scenarios::setup::ScenarioCluster;
 
@@ -17,7 +17,7 @@ async fn the_history_is_limited() {
     }
     // The controller deletes old revisions at its first sync after the rollout.
     web.patch(&json!({ "minReadySeconds": 1 })).await;
-    wait_for_kubectl_history(&cluster, web.name, "3         release 3\n4         release 4\n").await;
+    wait_for_change_causes(&cluster, web.name, &["3 release 3", "4 release 4"]).await;
     cluster.delete_namespace().await;
 }
 
@@ -38,14 +38,8 @@ async fn a_rollback_gives_the_old_revision_a_new_number() {
         let (first, second) = (printed[0].split("; was").next(), printed[1].split("; was").next());
         assert_eq!((first, second), (Some(before), Some("4 current 1/1 image app:2.0")));
     }
-    assert_eq!(
-        kubectl_history(&cluster, "deployment/web").await,
-        "deployment.apps/web \nREVISION  CHANGE-CAUSE\n3         back\n4         forth\n\n"
-    );
-    assert_eq!(
-        kubectl_history(&cluster, "statefulset/db").await,
-        "statefulset.apps/db \nREVISION  CHANGE-CAUSE\n3         first release\n4         second\n\n"
-    );
+    assert_eq!(change_causes(&cluster, "deployment/web").await, ["3 back", "4 forth"]);
+    assert_eq!(change_causes(&cluster, "statefulset/db").await, ["3 first release", "4 second"]);
     cluster.delete_namespace().await;
 }
 

@@ -7,31 +7,31 @@ use crate::scenarios::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
 
 /// One line for each revision: number, state, pods, changes, and past numbers.
 pub(crate) async fn history(cluster: &ScenarioCluster, target: &str) -> Vec<String> {
+    revisions(cluster, target).await.iter().map(line).collect()
+}
+
+async fn revisions(cluster: &ScenarioCluster, target: &str) -> Vec<Value> {
     let output = cluster.rollout2(&["history", target, "-o", "json"]).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let printed: Value = serde_json::from_str(&output.stdout).unwrap();
-    printed["items"][0]["revisions"].as_array().unwrap().iter().map(line).collect()
+    printed["items"][0]["revisions"].as_array().unwrap().clone()
 }
 
-/// Returns kubectl's table.
-pub(crate) async fn kubectl_history(cluster: &ScenarioCluster, target: &str) -> String {
-    let output = cluster.rollout2(&["history", target, "--compat"]).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
-    output.stdout
+/// The number and the change-cause of each revision.
+pub(crate) async fn change_causes(cluster: &ScenarioCluster, target: &str) -> Vec<String> {
+    let words = |one: &Value| format!("{} {}", one["revision"], one["changeCause"].as_str().unwrap_or("-"));
+    revisions(cluster, target).await.iter().map(words).collect()
 }
 
-/// Waits until kubectl's table has these rows.
-pub(crate) async fn wait_for_kubectl_history(cluster: &ScenarioCluster, target: &str, rows: &str) {
+/// Waits until the revisions have these numbers and change-causes.
+pub(crate) async fn wait_for_change_causes(cluster: &ScenarioCluster, target: &str, expected: &[&str]) {
     let begun = Instant::now();
     loop {
-        let table = kubectl_history(cluster, target).await;
-        if table
-            .split_once("CHANGE-CAUSE\n")
-            .is_some_and(|(_, printed)| printed.trim_end() == rows.trim_end())
-        {
+        let causes = change_causes(cluster, target).await;
+        if causes == expected {
             return;
         }
-        assert!(begun.elapsed() < WAIT_TIMEOUT, "{table}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{causes:?}");
         tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

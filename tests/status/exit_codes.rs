@@ -5,87 +5,68 @@ use serde_json::{Value, json};
 
 use crate::status::objects::{pod, status, workload};
 
-/// A workload with a verdict, its line, and the exit codes of kubectl with and without `--watch=false`.
+/// A workload with a verdict, and its exit code.
 struct VerdictCase {
     verdict: &'static str,
     kind: &'static str,
     changes: Value,
     exit: u8,
-    kubectl_once: u8,
-    kubectl_following: u8,
 }
 
 fn cases() -> Vec<VerdictCase> {
-    let case = |verdict, kind, exit, [kubectl_once, kubectl_following]: [u8; 2], changes| VerdictCase {
-        verdict,
-        kind,
-        changes,
-        exit,
-        kubectl_once,
-        kubectl_following,
-    };
+    let case = |verdict, kind, exit, changes| VerdictCase { verdict, kind, changes, exit };
     let condition =
         |reason: &str, message: &str| json!([{"type": "Progressing", "reason": reason, "message": message}]);
     let timed_out = condition("ProgressDeadlineExceeded", "ReplicaSet \"web-2\" has timed out progressing.");
     let complete = json!({"replicas": 3, "updatedReplicas": 3, "availableReplicas": 3});
     let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
     vec![
-        case("complete", "Deployment", 0, [0, 0], json!({"status": complete})),
-        case("progressing", "Deployment", 3, [0, 1], json!({})),
-        case("paused", "Deployment", 5, [0, 1], json!({"spec": {"paused": true}})),
-        case("unobserved", "Deployment", 3, [0, 1], json!({"metadata": {"generation": 3}})),
-        case("failed", "Deployment", 4, [1, 1], json!({"status": {"conditions": timed_out}})),
+        case("complete", "Deployment", 0, json!({"status": complete})),
+        case("progressing", "Deployment", 3, json!({})),
+        case("paused", "Deployment", 5, json!({"spec": {"paused": true}})),
+        case("unobserved", "Deployment", 3, json!({"metadata": {"generation": 3}})),
+        case("failed", "Deployment", 4, json!({"status": {"conditions": timed_out}})),
         case(
             "complete",
             "DaemonSet",
             0,
-            [0, 0],
             json!({"status": {"updatedNumberScheduled": 3, "numberAvailable": 3}}),
         ),
-        case("progressing", "DaemonSet", 3, [0, 1], json!({})),
-        case("held", "DaemonSet", 5, [1, 1], json!({"spec": on_delete})),
-        case("unobserved", "DaemonSet", 3, [0, 1], json!({"metadata": {"generation": 3}})),
-        case(
-            "complete",
-            "StatefulSet",
-            0,
-            [0, 0],
-            json!({"status": {"readyReplicas": 3, "updatedReplicas": 3}}),
-        ),
-        case("progressing", "StatefulSet", 3, [0, 1], json!({})),
-        case("held", "StatefulSet", 5, [1, 1], json!({"spec": on_delete})),
+        case("progressing", "DaemonSet", 3, json!({})),
+        case("held", "DaemonSet", 5, json!({"spec": on_delete})),
+        case("unobserved", "DaemonSet", 3, json!({"metadata": {"generation": 3}})),
+        case("complete", "StatefulSet", 0, json!({"status": {"readyReplicas": 3, "updatedReplicas": 3}})),
+        case("progressing", "StatefulSet", 3, json!({})),
+        case("held", "StatefulSet", 5, json!({"spec": on_delete})),
         case(
             "held",
             "StatefulSet",
             5,
-            [0, 0],
             json!({
                 "spec": {"updateStrategy": {"rollingUpdate": {"partition": 3}}},
                 "status": {"readyReplicas": 3, "updatedReplicas": 0},
             }),
         ),
-        case("unobserved", "StatefulSet", 3, [0, 1], json!({"metadata": {"generation": 3}})),
+        case("unobserved", "StatefulSet", 3, json!({"metadata": {"generation": 3}})),
     ]
 }
 
 #[test]
 fn every_verdict_has_its_exit_code_in_every_mode() {
-    for VerdictCase { verdict, kind, changes, exit, kubectl_once, kubectl_following } in cases() {
+    for VerdictCase { verdict, kind, changes, exit } in cases() {
         let objects = [merged(workload(kind), &changes), pod(kind, "web-0", 1)];
         for (args, expected) in [
             (&["--watch=false"][..], exit),
             (&["-w=false", "-o", "json"], exit),
             (&[], exit), // a snapshot does not change, so it is read once
             (&["-o", "json"], exit),
-            (&["--compat", "--watch=false"], kubectl_once),
-            (&["--compat"], kubectl_following),
         ] {
             let output = status(kind, &objects, args);
             let printed = format!("{verdict} {kind} {args:?}\n{}", output.transcript);
             assert_eq!(output.exit, expected, "{printed}");
             if args.contains(&"json") {
                 let document: Value = serde_json::from_str(&output.stdout).unwrap();
-                assert_eq!(document["verdict"], verdict, "{printed}");
+                assert_eq!(document["state"], verdict, "{printed}");
             }
         }
     }
@@ -157,28 +138,4 @@ fn invalid_requests_are_usage_errors() {
         assert!(output.stderr.starts_with(stderr), "{args:?} {}", output.stderr);
         assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?} {}", output.stderr);
     }
-}
-
-#[test]
-fn kubectls_messages_for_bad_flags_are_kept() {
-    for (args, stderr) in [
-        (
-            &["--timeout", "5"][..],
-            "error: invalid argument \"5\" for \"--timeout\" flag: time: missing unit in duration \"5\"\nSee 'kubectl rollout status --help' for usage.\n",
-        ),
-        (&["--revision", "-1"], "error: revision must be a positive integer: -1\n"),
-    ] {
-        let output = harness::Run::of(["status", "deploy/web", "--compat"].iter().chain(args)).run();
-        assert_eq!((output.stderr.as_str(), output.exit), (stderr, 1));
-    }
-}
-
-#[test]
-fn kubectls_messages_for_other_types_are_kept() {
-    let pod =
-        json!({"kind": "List", "items": [workload("Deployment"), pod("Deployment", "web-0", 1)]}).to_string();
-    let output =
-        harness::Run::of(["status", "pod/web-0", "-n", "n", "--compat", "--from", "-"]).stdin(pod).run();
-    assert_eq!(output.stderr, "error: no status viewer has been implemented for Pod\n");
-    assert_eq!(output.exit, 1);
 }

@@ -96,10 +96,10 @@ proptest! {
             let place: &String = place.get(&places);
             *items.pointer_mut(place).unwrap() = unexpected.clone();
             let snapshot = json!({"kind": "List", "items": items}).to_string();
-            for args in [&[][..], &["-o", "json"], &["--compat"]] {
+            for args in [&[][..], &["-o", "json"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
                 let output = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || has_only_known_lines(&output), "{args:?}: {}", output.transcript);
+                prop_assert!(has_only_known_lines(&output), "{args:?}: {}", output.transcript);
             }
         }
     }
@@ -124,10 +124,10 @@ proptest! {
                 pod(kind, "web-9", 1), warning("uid-web-8", "Unhealthy", &words), warning("w", "FailedCreate", &words),
             ];
             let snapshot = json!({"kind": "List", "items": items}).to_string();
-            for args in [&[][..], &["-o", "json"], &["--compat"], &["--revision", "2"]] {
+            for args in [&[][..], &["-o", "json"], &["--revision", "2"]] {
                 let run = Run::of(["status", kind, "-n", "n", "--from", "-"].iter().chain(args));
                 let output = run.stdin(snapshot.clone()).run();
-                prop_assert!(args.contains(&"--compat") || has_only_known_lines(&output), "{args:?}: {}", output.transcript);
+                prop_assert!(has_only_known_lines(&output), "{args:?}: {}", output.transcript);
             }
         }
     }

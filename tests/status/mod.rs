@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod causes;
-mod compat;
 mod exit_codes;
 mod holds;
 mod hostile;
+mod kubectl_lines;
 mod objects;
 mod output;
 mod recorded;

@@ -115,8 +115,9 @@ fn json_is_one_document_for_each_workload() {
             "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
             "revision": 2,
             "revisionName": "web-2",
-            "verdict": "progressing",
+            "state": "progressing",
             "message": "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...",
+            "since": "2026-11-20T13:00:00Z",
             "pods": {"wanted": 3, "expectedUpdated": 3, "total": 4, "updated": 1, "ready": 3, "available": 3},
             "outage": false,
             "causes": [{
@@ -189,4 +190,22 @@ fn types_missing_from_the_snapshot_are_reported_once() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["unknown"].clone())
         .collect();
     assert_eq!(unknown, [json!(["events"]), json!(["events"])]);
+}
+
+/// The controller changes `minReadySeconds` of the current ReplicaSet only.
+#[test]
+fn each_replica_set_has_its_own_min_ready_seconds() {
+    let seconds = |seconds: i64| json!({"spec": {"minReadySeconds": seconds}});
+    let live = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:4"}]}}}});
+    let objects = [
+        merged(merged(workload("Deployment"), &live), &seconds(7_200)),
+        merged(revision("Deployment", 3), &seconds(10)),
+        merged(revision("Deployment", 4), &seconds(7_200)),
+        pod("Deployment", "web-3-a", 3),
+        pod("Deployment", "web-4-a", 4),
+    ];
+    let output = status("Deployment", &objects, &["--pods", "--watch=false"]);
+    let state = |name: &str| output.stdout.lines().find(|line| line.contains(name)).unwrap_or_default();
+    assert!(state("web-3-a").ends_with("  ready"), "{}", output.stdout);
+    assert!(state("web-4-a").ends_with("  not yet available"), "{}", output.stdout);
 }

@@ -2,7 +2,7 @@
 
 use harness::test_cluster::{START, observed};
 use harness::{Run, snapshot, snapshot_path};
-use rollout2::model::status::cause::{causes, causes_without_holds};
+use rollout2::model::cause::{causes, causes_without_holds};
 use serde_json::Value;
 use simcluster::SimCluster;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
@@ -21,7 +21,7 @@ fn documents(namespace: &str) -> Vec<Value> {
 fn printed(namespace: &str) -> Vec<String> {
     let line = |document: &Value| {
         let name = document["workload"]["name"].as_str().unwrap();
-        let verdict = document["verdict"].as_str().unwrap();
+        let verdict = document["state"].as_str().unwrap();
         [&[name, verdict], cause_ids(document).as_slice()].concat().join(" ")
     };
     documents(namespace).iter().map(line).collect()
@@ -32,7 +32,7 @@ fn every_broken_workload_has_its_cause() {
     assert_eq!(
         printed("broken"),
         [
-            "ds-bad progressing image-not-found",
+            "ds-bad stuck image-not-found",
             "ds-ondelete held on-delete",
             "ds-surge progressing not-ready",
             "badimage failed image-not-found",
@@ -46,9 +46,9 @@ fn every_broken_workload_has_its_cause() {
             "undone complete",
             "unschedulable failed unschedulable",
             "zero complete",
-            "sts-bad progressing image-not-found",
+            "sts-bad stuck image-not-found",
             "sts-ondelete held on-delete",
-            "sts-parallel progressing crash-loop",
+            "sts-parallel stuck crash-loop",
         ]
     );
 }
@@ -58,9 +58,9 @@ fn an_exceeded_quota_is_reported_and_the_deadline_decides_the_verdict() {
     assert_eq!(printed("quota"), ["quota failed quota-exceeded"]);
     let documents = documents("quota");
     let cause = &documents[0]["causes"][0];
-    assert_eq!(cause["summary"], "pods refused, quota q is used up");
+    assert_eq!(cause["summary"], "no new pods: quota \"q\" is exhausted (2 of 2)");
     assert_eq!(cause["evidence"], "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2");
-    assert_eq!(cause["transient"], true);
+    assert_eq!(cause["transient"], false);
 }
 
 #[test]

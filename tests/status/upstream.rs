@@ -1,19 +1,18 @@
 //! The cases of Kubernetes' own tests of `kubectl rollout status`, in the order of the upstream files: 19 to 23 are
 //! integration tests, 52 to 67 are unit tests.
 //!
-//! Cases 24 to 51 are about the other verbs. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
-//! `--watch=false`), which `compat` and `exit_codes` test with recorded objects.
+//! Cases 24 to 51 are about the other verbs. In 61 and 62 kubectl refuses the status of `OnDelete`, which is a hold here. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
+//! `--watch=false`), which `kubectl_lines` and `exit_codes` test with recorded objects.
 
 use harness::merged;
 use serde_json::{Value, json};
 
 use crate::status::objects::{status, workload};
 
-/// The output of kubectl 1.36 for a workload with these fields.
-fn compat(kind: &str, changes: &Value) -> (String, String, u8) {
+/// The line of a workload with these fields.
+fn line(kind: &str, changes: &Value) -> String {
     let bare = merged(workload(kind), &json!({"metadata": {"generation": 1}, "status": null}));
-    let output = status(kind, &[merged(bare, changes)], &["--compat", "--watch=false"]);
-    (output.stdout, output.stderr, output.exit)
+    status(kind, &[merged(bare, changes)], &["--watch=false"]).stdout
 }
 
 fn deployment(generation: i64, [observed, wanted, total, updated, available]: [i64; 5]) -> String {
@@ -24,9 +23,7 @@ fn deployment(generation: i64, [observed, wanted, total, updated, available]: [i
             "availableReplicas": available,
         },
     });
-    let (stdout, stderr, exit) = compat("Deployment", &changes);
-    assert_eq!((stderr.as_str(), exit), ("", 0));
-    stdout
+    line("Deployment", &changes)
 }
 
 fn daemon_set(generation: i64, [observed, updated, desired, available]: [i64; 4]) -> String {
@@ -37,16 +34,12 @@ fn daemon_set(generation: i64, [observed, updated, desired, available]: [i64; 4]
             "desiredNumberScheduled": desired, "numberAvailable": available,
         },
     });
-    let (stdout, stderr, exit) = compat("DaemonSet", &changes);
-    assert_eq!((stderr.as_str(), exit), ("", 0));
-    stdout
+    line("DaemonSet", &changes)
 }
 
 fn stateful_set(changes: &Value) -> String {
     let observed = json!({"spec": {"replicas": 3}, "status": {"observedGeneration": 1}});
-    let (stdout, stderr, exit) = compat("StatefulSet", &merged(observed, changes));
-    assert_eq!((stderr.as_str(), exit), ("", 0));
-    stdout
+    line("StatefulSet", &merged(observed, changes))
 }
 
 #[test]
@@ -62,16 +55,12 @@ fn case_22_one_evaluation_of_an_unavailable_deployment_prints_its_line() {
 }
 
 #[test]
-fn negative_timeouts_are_refused_except_in_compat() {
+fn negative_timeouts_are_refused() {
     let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
-    let run = |args: &[&str]| {
-        let words = ["status", "deployment/web", "-n", "n", "--from", "-", "--watch=false", "--timeout=-5s"];
-        harness::Run::of(words.iter().chain(args)).stdin(snapshot.clone()).run()
-    };
-    let refused = run(&[]);
+    let words = ["status", "deployment/web", "-n", "n", "--from", "-", "--watch=false", "--timeout=-5s"];
+    let refused = harness::Run::of(words).stdin(snapshot).run();
     assert_eq!((refused.exit, refused.stdout.as_str()), (2, ""));
     assert_eq!(refused.stderr, "error: --timeout cannot be negative\nhint: for no limit: --timeout 0\n");
-    assert_ne!(run(&["--compat"]).exit, 2);
 }
 
 #[test]
@@ -87,12 +76,8 @@ fn one_observation_does_not_show_stability() {
 }
 
 #[test]
-fn case_23_a_selector_without_matches_prints_a_message_and_is_no_error_in_kubectl() {
-    for (args, exit) in [
-        (&["-l", "app=none"][..], 1),
-        (&["-l", "app=none", "--allow-empty"], 0),
-        (&["-l", "app=none", "--compat"], 0),
-    ] {
+fn case_23_a_selector_without_matches_prints_kubectls_message() {
+    for (args, exit) in [(&["-l", "app=none"][..], 1), (&["-l", "app=none", "--allow-empty"], 0)] {
         let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
         let run = harness::Run::of(["status", "deployment", "-n", "n", "--from", "-"].iter().chain(args));
         let output = run.stdin(snapshot).run();
@@ -163,16 +148,6 @@ fn case_59_all_daemon_set_pods_are_available() {
 #[test]
 fn case_60_a_daemon_set_is_not_observed_yet() {
     assert_eq!(daemon_set(2, [1, 2, 2, 2]), "Waiting for daemon set spec update to be observed...\n");
-}
-
-#[test]
-fn cases_61_and_62_on_delete_has_no_status() {
-    for kind in ["DaemonSet", "StatefulSet"] {
-        let strategy = json!({"type": "OnDelete", "rollingUpdate": null});
-        let changes = json!({"spec": {"updateStrategy": strategy}, "status": {"observedGeneration": 1}});
-        let error = "error: rollout status is only available for RollingUpdate strategy type\n";
-        assert_eq!(compat(kind, &changes), (String::new(), error.to_owned(), 1));
-    }
 }
 
 #[test]

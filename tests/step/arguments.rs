@@ -23,12 +23,7 @@ async fn invalid_arguments_send_no_request() {
         ("sts/db --batches 1,10% --all", "--batches \"1,10%\" does not lead to the end, and --all does"),
         ("sts/db --by 1 --batches 1,2", "cannot be used with"),
         ("sts/db --to 1 --all", "cannot be used with"),
-        ("sts/db --check true --no-check", "cannot be used with"),
-        ("sts/db --check-timeout 5s", "required arguments were not provided"),
-        (
-            "sts/db --check true --check-timeout 0s",
-            "invalid value '0s' for '--check-timeout <DURATION>': must be more than 0",
-        ),
+        ("sts/db --check true --no-check", "unexpected argument '--no-check'"),
         (
             "sts/db --batch-timeout 0",
             "invalid value '0' for '--batch-timeout <DURATION>': must be more than 0",
@@ -101,15 +96,6 @@ fn a_snapshot_can_be_previewed_but_not_stepped() {
     assert_eq!((output.exit, output.stdout.as_str()), (2, ""));
     assert!(output.stderr.contains("a snapshot cannot be changed"), "{}", output.stderr);
     assert_eq!(run(&["--dry-run"]).exit, 0, "{}", run(&["--dry-run"]).transcript);
-}
-
-/// kubectl has no `step`, so `--compat` changes nothing.
-#[test]
-fn compat_has_no_effect() {
-    let output = Run::of(["step", "sts/db", "--by", "0", "--compat"]).run();
-    assert_eq!(output.exit, 2, "{}", output.transcript);
-    let output = Run::of(["step", "sts/db", "--unknown"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-    assert_eq!(output.exit, 2, "{}", output.transcript);
 }
 
 #[test]

@@ -83,7 +83,7 @@ async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     }
     let same = run_in_shell(&cluster, &["step", "statefulset/db", "--check", check]).await;
     assert_eq!((same.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 2), "{}", same.transcript);
-    let without = run_in_shell(&cluster, &["step", "statefulset/db", "--no-check"]).await;
+    let without = run_in_shell(&cluster, &["step", "statefulset/db", "--check", ""]).await;
     assert_eq!((without.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 3), "{}", without.transcript);
 }
 

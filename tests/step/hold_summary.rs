@@ -1,4 +1,4 @@
-//! `status` and `history` report which plan holds a workload, at which batch, and the lease holder.
+//! `status` and `history` report which plan holds a workload, at which batch, and the holder of the lock.
 
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ async fn a_plan_between_two_batches_is_described() {
     assert_eq!(held["reason"], "plan");
     assert_eq!(held["by"], "ada@laptop");
     assert_eq!(held["batch"], json!({"number": 1, "done": true}));
-    assert_eq!(held["steppedBy"], Value::Null, "the lease is released");
+    assert_eq!(held["steppedBy"], Value::Null, "the lock is released");
 }
 
 #[tokio::test(start_paused = true)]

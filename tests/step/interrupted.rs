@@ -33,29 +33,29 @@ async fn only_a_started_update_continues_after_an_interrupt() {
     }
 }
 
-/// No other process acquired the lease, and the release of the lease fails.
+/// No other process acquired the lock, and the release of the lock fails.
 #[tokio::test(start_paused = true)]
-async fn a_lease_whose_release_failed_is_reported_as_our_own() {
+async fn a_lock_whose_release_failed_is_reported_as_our_own() {
     let (cluster, _) = changed(3, &json!({})).await;
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
     cluster.sim.fault(Fault::on(patches, FaultAction::LoseRequest).after(2));
     let output = run_as_ada(&cluster, "step statefulset/db --soak 1h --timeout 15s").await;
     assert_eq!(output.exit, 3, "{}", output.transcript);
     assert!(!output.stderr.contains("is stepped by"), "{}", output.transcript);
-    let message = "it stays held; no pod is being replaced; its lease was not released, so the next step waits \
-                1m for it to expire (--take-over: now)";
+    let message = "it stays held; no pod is being replaced; its lock was not released, so a step on \
+                   another host needs --take-over";
     assert!(output.stderr.contains(message), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_lease_of_a_dead_process_is_reported_with_a_hint() {
+async fn the_lock_of_a_dead_process_is_reported_with_a_hint() {
     let (cluster, _) = changed(3, &json!({})).await;
     let step = run_as_ada(&cluster, "step statefulset/db --soak 1h");
     assert!(tokio::time::timeout(Duration::from_secs(15), step).await.is_err(), "it soaks");
     let status = cluster.run("status statefulset/db --watch=false").await;
-    let (before, after) = status.stderr.split_once("in batch 1, stepped by ada@laptop since 20").unwrap();
+    let (before, after) =
+        status.stderr.split_once("in batch 1, stepped by ada@laptop, last write 20").unwrap();
     assert!(before.contains("held by a plan of step"), "{}", status.transcript);
-    let way =
-        "; if that process no longer runs, continue with kubectl rollout2 step statefulset/db -n default";
+    let way = "; if that process has ended: kubectl rollout2 step statefulset/db -n default --take-over";
     assert!(after.contains(way), "{}", status.transcript);
 }

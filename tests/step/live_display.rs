@@ -83,6 +83,7 @@ async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
     let output = run_on_terminal(&cluster, "step deployment/web --by 1 --all --on-failure undo", size).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let screen = last_screen(&output, size);
+    cluster.advance(60).await; // the command does not wait for the failed pod to terminate
     let pods = cluster
         .sim
         .store(|store| store.list(&PODS, None).map(|(key, _)| key.name.clone()).collect::<Vec<_>>());

@@ -110,18 +110,22 @@ async fn the_hint_does_not_suggest_all_for_batches_that_end_below_100_percent() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn dry_run_reports_the_lease_holder() {
+async fn dry_run_reports_the_holder_of_the_lock() {
     let (cluster, _) = changed(3, &json!({})).await;
     let (args, ada) = (["step", "statefulset/db", "--soak", "5m"], [("USER", "ada"), ("HOSTNAME", "laptop")]);
     let killed = tokio::time::timeout(Duration::from_secs(10), run_of(&cluster, &args, &ada)).await;
     assert!(killed.is_err());
     let planned = cluster.run("step statefulset/db --dry-run").await;
-    let message = "note: ada@laptop steps statefulset/db since 2026-";
-    assert!(planned.stderr.starts_with(message), "{}", planned.transcript);
-    assert!(planned.stderr.ends_with(", and the next step waits for its lease\n"), "{}", planned.transcript);
+    let message = "note: at the moment no pod would be released:\n\
+                   held: statefulset.apps/db: ada@laptop steps it, last write 10s ago; if that process has ended, \
+                   use --take-over\n\
+                   hint: to take it over: kubectl rollout2 step statefulset/db -n default --take-over\n";
+    assert_eq!(planned.stderr, message, "{}", planned.transcript);
     let planned = cluster.run("step statefulset/db --dry-run -o json").await;
     let plan: serde_json::Value = serde_json::from_str(&planned.stdout).unwrap();
-    assert_eq!((&plan["steppedBy"]["by"], &plan["blockedBy"]), (&json!("ada@laptop"), &json!(null)));
+    let written = &plan["blockedBy"]["lastWrite"];
+    let facts = json!({"outcome": "stopped", "reason": "locked", "by": "ada@laptop", "lastWrite": written});
+    assert_eq!((&plan["blockedBy"], written.is_string()), (&facts, true));
 }
 
 /// Returns a cluster whose rollback was started by a process that was killed before it completed.
@@ -151,10 +155,10 @@ async fn killed_during_rollback() -> TestCluster {
 #[tokio::test(start_paused = true)]
 async fn the_rollback_marker_is_completed_or_removed() {
     let cluster = killed_during_rollback().await;
-    let on = cluster.run("step statefulset/db").await;
+    let on = cluster.run("step statefulset/db --take-over").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);
     let message = "error: statefulset.apps/db: the plan failed or was undone before, and was rolling back\n\
-                error: rolled back to revision 3\n";
+                error: rolled back to revision 3; it is neither held nor paused\n";
     assert!(on.stderr.ends_with(message), "{}", on.transcript);
     assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
 

@@ -21,3 +21,4 @@ mod races;
 mod setup;
 mod signals;
 mod undone;
+mod unknown_strategy;

@@ -18,7 +18,7 @@ fn plan(cluster: &TestCluster, key: &Key) -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_reports_the_pods_released_before_it() {
     let (cluster, db) = changed(5, &json!({})).await;
-    let output = cluster.run("step statefulset/db --no-canary --by 2 --ignore-unready-nodes --soak 5s").await;
+    let output = cluster.run("step statefulset/db --no-canary --by 2 --force --soak 5s").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert_eq!(
         (&plan(&cluster, &db)["pace"]["canary"], &plan(&cluster, &db)["pace"]["soak"]),
@@ -52,7 +52,7 @@ async fn a_new_plan_without_released_pods_is_reported_too() {
     cluster.sim.fault(Fault::on(patches, FaultAction::Stall).after(1).once());
     let killed = tokio::time::timeout(Duration::from_secs(15), cluster.run("step statefulset/db")).await;
     assert!(killed.is_err(), "the write of the batch gets no answer");
-    let output = cluster.run("step statefulset/db --new-plan").await;
+    let output = cluster.run("step statefulset/db --new-plan --take-over").await;
     let message = "note: a new plan replaces the existing one\n";
     assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
     assert!(output.stdout.contains("batch 1 (canary): db-2\n"), "{}", output.transcript);
@@ -70,4 +70,21 @@ async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(output.stdout.contains("stepped: every pod is updated"), "{}", output.transcript);
     assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
+}
+
+/// An earlier plan released the canary, and a later change makes it crash.
+#[tokio::test(start_paused = true)]
+async fn a_crash_outside_a_batch_is_a_failure_for_a_plan_that_rolls_back() {
+    for (on_failure, exit) in [("undo", 4), ("hold", 5)] {
+        let (cluster, db) = changed(5, &json!({"podManagementPolicy": "Parallel"})).await;
+        assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+        cluster.editor().set_image(&db, "app:3.0-crash");
+        cluster.advance(60).await;
+        let output =
+            cluster.run(&format!("step statefulset/db --new-plan --all --on-failure {on_failure}")).await;
+        let failed = "error: statefulset.apps/db: updated pods failed outside a batch: crash-loop: db-4\n";
+        let facts = (output.exit, output.stderr.contains(failed), cluster.ready_pods());
+        let pods = if exit == 4 { "1.0 5/5" } else { "1.0 4/4, 3.0-crash 0/1" };
+        assert_eq!(facts, (exit, exit == 4, pods.to_owned()), "{}", output.transcript);
+    }
 }

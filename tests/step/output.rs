@@ -145,8 +145,8 @@ async fn plan_and_outcome_documents_have_the_documented_fields() {
     assert_eq!(plan["batches"][0]["slots"], json!([{"name": "db-2", "state": "outdated"}]));
     for (args, exit, outcome, reason) in [
         ("--timeout 1s --soak 1m", 3, "timed-out", json!(null)),
-        ("--complete --check false", 4, "failed", json!("check")),
-        ("--no-check", 5, "stopped", json!("paused")),
+        ("--skip-soak --check false", 4, "failed", json!("check")),
+        ("--check ", 5, "stopped", json!("paused")),
     ] {
         if exit == 5 {
             cluster.run("pause statefulset/db").await;

@@ -15,30 +15,30 @@ use crate::step::setup::changed;
 const HELD: &str = "kubectl-rollout2/held";
 
 #[tokio::test(start_paused = true)]
-async fn pause_and_undo_succeed_during_a_lease_renewal() {
+async fn pause_and_undo_succeed_while_another_process_writes_the_plan() {
     for (args, exit) in [("pause statefulset/db", 0), ("undo statefulset/db", 0)] {
         let (cluster, db) = changed(4, &json!({})).await;
         assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
         let target = db.clone();
-        let renew = FaultAction::write_before(move |store| {
+        let write = FaultAction::write_before(move |store| {
             let set = store.find(&target).unwrap();
             let mut held: Value =
                 serde_json::from_str(object::text(set, &["metadata", "annotations", HELD])).unwrap();
-            let turn = held["lease"]["turn"].as_i64().unwrap_or_default() + 1;
-            held["lease"] = json!({"holder": "other", "turn": turn});
+            let written = held["lock"]["written"].as_str().unwrap_or_default().to_owned();
+            held["lock"] = json!({"holder": "other", "written": format!("{written}later")});
             let patch = json!({"metadata": {"annotations": {HELD: held.to_string()}}});
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("step")).unwrap();
         });
-        cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), renew).times(2));
+        cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), write).times(2));
         let output = cluster.run(args).await;
         assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }
 
-/// Another client ends the hold after the batch is done, before `step` releases its lease. Seen in seed 8980 of the
+/// Another client ends the hold after the batch is done, before `step` releases its lock. Seen in seed 8980 of the
 /// StatefulSets of `tests/step_proof`: `step` reported the workload as held, with exit code 0.
 #[tokio::test(start_paused = true)]
-async fn a_hold_that_ends_before_the_lease_is_released_is_reported() {
+async fn a_hold_that_ends_before_the_lock_is_released_is_reported() {
     let (cluster, db) = changed(4, &json!({})).await;
     let own = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1}}}});
     let release = FaultAction::write_before(move |store| {

@@ -48,7 +48,6 @@ pub(crate) enum Reach {
 pub(crate) struct Words {
     /// Whether it is a DaemonSet that is stepped.
     pub(crate) is_daemon_set: bool,
-    pub(crate) ignore_unready: bool,
     /// DaemonSets: by zone.
     pub(crate) by_zone: bool,
     /// DaemonSets: only the nodes of the zone of this number.
@@ -69,7 +68,7 @@ pub(crate) struct Words {
     pub(crate) no_canary: bool,
     pub(crate) force: bool,
     pub(crate) take_over: bool,
-    pub(crate) complete: bool,
+    pub(crate) skip_soak: bool,
     pub(crate) new_plan: bool,
     pub(crate) timeout: Option<i64>,
 }
@@ -121,10 +120,9 @@ impl fmt::Display for Words {
         for (name, is_said) in [
             ("no-canary", self.no_canary),
             ("evict", self.evict),
-            ("ignore-unready-nodes", self.ignore_unready),
             ("force", self.force),
             ("take-over", self.take_over),
-            ("complete", self.complete),
+            ("skip-soak", self.skip_soak),
             ("new-plan", self.new_plan),
         ] {
             if is_said {
@@ -184,7 +182,7 @@ impl Pace {
             final_soak: words.final_soak.unwrap_or(self.final_soak),
             undo: words.undo.unwrap_or(self.undo),
             check: words.check.or(self.check),
-            ignores_unready: words.ignore_unready || self.ignores_unready,
+            ignores_unready: words.force || self.ignores_unready,
             by_zone: words.by_zone || self.by_zone,
             zone: words.zone.or(self.zone).filter(|_| !words.all_zones),
         }

@@ -41,6 +41,8 @@ pub(crate) struct Draw {
     pub(crate) deeds: Vec<(u64, Deed)>,
     /// A second process, after so many milliseconds.
     pub(crate) second: Option<(u64, Words)>,
+    /// Whether every other process runs on a second host.
+    pub(crate) has_two_hosts: bool,
 }
 
 const BROKEN: [&str; 5] =
@@ -97,6 +99,7 @@ impl Draw {
             second: dice
                 .once_in(6)
                 .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
+            has_two_hosts: false,
         };
         let check = dice.once_in(8).then(|| !dice.once_in(3));
         draw.words.check = check;
@@ -118,7 +121,13 @@ impl Draw {
         if dice.once_in(4) {
             draw.signals = (0..=dice.below(3)).map(|_| dice.once_in(2).then(|| signal(dice))).collect();
         }
+        draw.has_two_hosts = dice.once_in(3);
         draw
+    }
+
+    /// The host of a process, by its number.
+    pub(crate) fn host(&self, number: usize) -> u64 {
+        if self.has_two_hosts { number as u64 % 2 } else { 0 }
     }
 
     /// A plan below an original partition that holds all pods, or all but the first, often with a rollback.
@@ -190,7 +199,7 @@ fn words(dice: &mut Dice, replicas: i64) -> Words {
         no_canary: dice.once_in(4),
         force: dice.once_in(12),
         take_over: dice.once_in(12),
-        complete: dice.once_in(12),
+        skip_soak: dice.once_in(12),
         new_plan: false,
         timeout: dice.once_in(8).then(|| 20 + signed(dice.below(100))),
         ..Words::default()
@@ -200,7 +209,7 @@ fn words(dice: &mut Dice, replicas: i64) -> Words {
 fn node_words(dice: &mut Dice, nodes: i64) -> Words {
     Words {
         is_daemon_set: true,
-        ignore_unready: dice.once_in(2),
+        force: dice.once_in(4),
         by_zone: dice.once_in(3),
         evict: dice.once_in(4),
         ..words(dice, nodes)

@@ -2,7 +2,7 @@
 //! ended without.
 //!
 //! The binary steps on a served cluster in real time and is killed there. What is left in the cluster
-//! then moves to one in paused time, where the lease of the dead is waited for in no time.
+//! then moves to one in paused time. The next process runs on the same host.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -12,6 +12,7 @@ use std::time::Duration;
 use harness::Output;
 use harness::Run;
 use harness::test_cluster::{START, TestCluster, key};
+use rollout2::world::process::Processes;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
@@ -65,20 +66,20 @@ const TO_THE_END: Scenario = Scenario {
 const HELD: Scenario = Scenario {
     workload: Stepped::StatefulSet { partition: 0 },
     image: "app:2.0-bad",
-    words: "--by 1 --all --batch-timeout 2s --on-failure hold",
+    words: "--by 1 --all --batch-timeout 12s --on-failure hold",
     exit: 4,
 };
 const UNDONE: Scenario = Scenario {
     workload: Stepped::StatefulSet { partition: 0 },
     image: "app:2.0-bad",
-    words: "--by 1 --all --batch-timeout 2s --on-failure undo",
+    words: "--by 1 --all --batch-timeout 12s --on-failure undo",
     exit: 4,
 };
 /// Two pods at once, one of them below the set's own partition.
 const UNDONE_BELOW: Scenario = Scenario {
     workload: Stepped::StatefulSet { partition: 2 },
     image: "app:2.0-bad",
-    words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 2s --on-failure undo",
+    words: "--by 2 --no-canary --max-unavailable 2 --to 100% --batch-timeout 12s --on-failure undo",
     exit: 4,
 };
 
@@ -91,7 +92,7 @@ const DEPLOYMENT_UNDONE: Scenario = Scenario { workload: Stepped::Deployment, ..
 struct Left {
     fields: Vec<Value>,
     reason: Value,
-    lease: Value,
+    lock: Value,
     image: Value,
     pods: Vec<String>,
 }
@@ -116,7 +117,7 @@ impl Left {
             Self {
                 fields: fields.map(|field| set["spec"][field].clone()).to_vec(),
                 reason: hold["reason"].clone(),
-                lease: hold["lease"].clone(),
+                lock: hold["lock"].clone(),
                 image: set["spec"]["template"]["spec"]["containers"][0]["image"].clone(),
                 pods,
             }
@@ -152,7 +153,8 @@ fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
 async fn step(cluster: &TestCluster, target: &str, words: &str) -> Output {
     let words = format!("step {target} {words}");
     let client = kube::Client::new(cluster.sim.service(), "default");
-    let output = Run::of(words.split_whitespace()).at(START.parse().unwrap()).run_against(client).await;
+    let run = Run::of(words.split_whitespace()).at(START.parse().unwrap());
+    let output = run.processes(Processes::System).run_against(client).await;
     cluster.advance(120).await;
     output
 }

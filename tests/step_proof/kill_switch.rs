@@ -1,4 +1,4 @@
-//! A connection that ends at a chosen request, as after `kill -9`.
+//! A connection whose responses arrive in an order of a seed, and that ends at a chosen request, as after `kill -9`.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use harness::random::Dice;
 use http::{Request, Response};
 use kube::client::Body;
 use simcluster::{Lost, ReplyBody, SimService};
@@ -21,6 +22,9 @@ pub(crate) struct Death {
     pub(crate) is_done: bool,
 }
 
+/// The most turns of all other tasks that come between a request and its response.
+const MOST_TURNS: u64 = 8;
+
 /// A service that answers until it dies.
 #[derive(Clone)]
 pub(crate) struct Mortal {
@@ -28,11 +32,13 @@ pub(crate) struct Mortal {
     death: Option<Death>,
     asked: Arc<AtomicUsize>,
     dead: Arc<Notify>,
+    seed: u64,
 }
 
 impl Mortal {
-    pub(crate) fn new(service: SimService, death: Option<Death>) -> Self {
-        Self { service, death, asked: Arc::default(), dead: Arc::default() }
+    /// The seed decides which watch events and writes of others come between a request and its response.
+    pub(crate) fn new(service: SimService, death: Option<Death>, seed: u64) -> Self {
+        Self { service, death, asked: Arc::default(), dead: Arc::default(), seed }
     }
 
     /// Waits for the death.
@@ -61,7 +67,23 @@ impl Service<Request<Body>> for Mortal {
                 dead.notify_one();
                 std::future::pending().await
             }),
-            _ => Box::pin(service.answer(request)),
+            _ => {
+                let mut dice = Dice::new(self.seed.wrapping_add(number as u64));
+                let [before, after] = [0; 2].map(|_: u64| dice.below(MOST_TURNS));
+                Box::pin(async move {
+                    others_run(before).await;
+                    let answer = service.answer(request).await;
+                    others_run(after).await;
+                    answer
+                })
+            }
         }
+    }
+}
+
+/// Lets all other tasks run for some turns.
+async fn others_run(turns: u64) {
+    for _ in 0..turns {
+        tokio::task::yield_now().await;
     }
 }

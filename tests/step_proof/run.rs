@@ -1,6 +1,7 @@
 //! Plays one run, and returns the violations.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use harness::random::Dice;
@@ -64,11 +65,13 @@ async fn one(kind: Kind, seed: u64) -> Played {
         cluster: &cluster,
         processes: RefCell::default(),
         is_disturbed: !draw.faults.is_empty(),
+        living: Arc::default(),
+        seed,
     };
     let second = async {
         if let Some((after, words)) = &draw.second {
             tokio::time::sleep(Duration::from_millis(*after)).await;
-            terminal.step(words, None, None).await;
+            terminal.step(words, draw.host(1), None, None).await;
         }
     };
     let first = Box::pin(terminal.step_to_the_end(&draw));

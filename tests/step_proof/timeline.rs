@@ -63,6 +63,8 @@ pub(crate) struct Asked {
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) words: Words,
+    /// The number of its host.
+    pub(crate) host: u64,
     /// The newest revision when it began.
     pub(crate) began: u64,
     /// The newest revision when it ended.

@@ -1,11 +1,15 @@
 //! A simulated user who runs `step`, reads its outcome, and runs it again.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use harness::random::Dice;
 use harness::test_cluster::{START, TestCluster};
 use harness::{Output, Run};
+use rollout2::world::process::{Process, Processes};
 use serde_json::Value;
 use simcluster::{Key, User};
 use tokio::sync::watch;
@@ -15,7 +19,7 @@ use crate::step_proof::command::Words;
 use crate::step_proof::external_changes::command;
 use crate::step_proof::generator::Draw;
 use crate::step_proof::kill_switch::{Death, Mortal};
-use crate::step_proof::timeline::Process;
+use crate::step_proof::timeline;
 
 /// The maximum number of commands in one run.
 const PATIENCE: usize = 80;
@@ -24,9 +28,13 @@ const PATIENCE: usize = 80;
 pub(crate) struct Terminal<'a> {
     pub(crate) set: Key,
     pub(crate) cluster: &'a TestCluster,
-    pub(crate) processes: RefCell<Vec<Process>>,
+    pub(crate) processes: RefCell<Vec<timeline::Process>>,
     /// Whether writes can be hit by faults.
     pub(crate) is_disturbed: bool,
+    /// The processes that have not ended.
+    pub(crate) living: Arc<Mutex<BTreeSet<Process>>>,
+    /// The seed of the run.
+    pub(crate) seed: u64,
 }
 
 /// A signal to a process.
@@ -55,6 +63,7 @@ impl Terminal<'_> {
     pub(crate) async fn step(
         &self,
         words: &Words,
+        host: u64,
         death: Option<Death>,
         signal: Option<Signal>,
     ) -> Option<Output> {
@@ -62,24 +71,35 @@ impl Terminal<'_> {
         let user = format!("step-{number}");
         self.cluster.sim.users(|users| users.add(User::admin(&user)));
         let began = self.cluster.revision();
-        self.processes.borrow_mut().push(Process {
+        self.processes.borrow_mut().push(timeline::Process {
             words: words.clone(),
+            host,
             began,
             ended: u64::MAX,
             exit: None,
             transcript: String::new(),
             is_disturbed: self.is_disturbed || signal.is_some_and(|signal| signal.is_repeated),
         });
-        let service = Mortal::new(self.cluster.sim.service_for(&user), death);
+        let seed = seed(self.seed, number);
+        let service = Mortal::new(self.cluster.sim.service_for(&user), death, seed);
         let client = kube::Client::new(service.clone(), "default");
+        let this = process(host, number);
+        self.living.lock().unwrap().insert(this.clone());
+        let processes = Processes::Simulated(this.clone(), Arc::clone(&self.living));
         let words = words.to_string();
         let (sender, numbers) = watch::channel(0);
-        let run = Run::of(words.split_whitespace()).at(START.parse().unwrap()).signals(numbers);
+        let run = Run::of(words.split_whitespace())
+            .at(START.parse().unwrap())
+            .seed(seed)
+            .signals(numbers)
+            .processes(processes);
         let output = tokio::select! {
+            biased;
             output = run.run_against(client) => Some(output),
             () = service.died() => None,
             never = send(sender, signal) => match never {},
         };
+        self.living.lock().unwrap().remove(&this);
         let process = &mut self.processes.borrow_mut()[number];
         process.ended = self.cluster.revision();
         process.exit = output.as_ref().map(|output| output.exit);
@@ -93,8 +113,9 @@ impl Terminal<'_> {
         let mut words = first.clone();
         let (mut deaths, mut signals) = (draw.deaths.iter().copied(), draw.signals.iter().copied());
         let mut refused = 0;
-        for _ in 0..PATIENCE {
-            let output = self.step(&words, deaths.next(), signals.next().flatten()).await;
+        for number in 0..PATIENCE {
+            let typed = words.clone();
+            let output = self.step(&words, draw.host(number), deaths.next(), signals.next().flatten()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
             words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
@@ -112,6 +133,11 @@ impl Terminal<'_> {
                 Some(output) if output.exit == 5 && is_paused(&set) => {
                     command(&self.cluster.sim, &self.set, "resume").await;
                 }
+                // Whoever typed it knows whether the other process still runs.
+                Some(output) if output.exit == 5 && output.transcript.contains("--take-over") => {
+                    words = Words { take_over: self.living.lock().unwrap().is_empty(), ..typed };
+                    sleep(Duration::from_secs(30)).await;
+                }
                 Some(output) if output.exit == 5 && refused > 4 => return Left::With(output.exit),
                 Some(output) if output.exit == 5 => {
                     refused += 1;
@@ -128,6 +154,16 @@ impl Terminal<'_> {
     fn set(&self) -> Value {
         self.cluster.object(&self.set)
     }
+}
+
+/// The process of a number on a host.
+pub(crate) fn process(host: u64, number: usize) -> Process {
+    Process { host: format!("host-{host}"), id: number.to_string() }
+}
+
+/// The seed of a process in a run.
+pub(crate) fn seed(run: u64, number: usize) -> u64 {
+    Dice::new(run << 8 | number as u64).below(u64::MAX)
 }
 
 /// Sends a signal to a process, and never ends.

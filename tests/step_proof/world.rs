@@ -210,9 +210,9 @@ impl World {
         self.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
     }
 
-    /// Whether a process holds the lease of a plan.
-    pub(crate) fn is_leased(&self) -> bool {
-        self.hold().is_some_and(|hold| !hold["lease"].is_null())
+    /// Whether a process holds the lock of a plan.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.hold().is_some_and(|hold| !hold["lock"].is_null())
     }
 
     /// Whether a plan is written down.

@@ -56,7 +56,6 @@ pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
     ("history all", OutputFormat::Text, StreamKind::Terminal),
     ("history all --revision current", OutputFormat::Lines, StreamKind::Pipe),
     ("history all -o yaml", OutputFormat::Exact, StreamKind::Terminal),
-    ("history all --compat", OutputFormat::Exact, StreamKind::Terminal),
     ("diff deployment/web", OutputFormat::Text, StreamKind::Pipe),
     ("diff deployment/checkout", OutputFormat::Text, StreamKind::Terminal),
     ("diff statefulset/db", OutputFormat::Text, StreamKind::Pipe),

@@ -105,7 +105,6 @@ async fn no_credential_is_printed_at_any_verbosity() {
             assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
             if verbosity % 5 == 0 {
                 assert_prints_no_secret(what, run().env("KUBECONFIG", &nowhere)).await;
-                assert_prints_no_secret(what, run().arg("--compat").env("KUBECONFIG", &good)).await;
                 cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
                 assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
                 cluster.clear_faults();

@@ -9,17 +9,27 @@ use std::path::{Path, PathBuf};
 use harness::test_cluster::{START, SavedCluster, TestCluster};
 use harness::{Output, Run};
 use serde_json::{Value, json};
-use simcluster::resource::{DAEMONSETS, PODS, STATEFULSETS};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Key, RecordedRequest, Resource, object};
 
 use crate::trust::files;
 
 const HELD: &str = "kubectl-rollout2/held";
 
-/// More writes than any plan for four pods needs, with the renewals of its lease.
+/// More writes than any plan for four pods needs.
 const MAX_WRITES: usize = 60;
 
-/// The fields that a patch of the program may change.
+/// The fields of a Deployment that a patch of the program may change. The template is none of them: no plan here asks
+/// for a rollback.
+const ALLOWED_FIELDS_OF_A_DEPLOYMENT: [&str; 5] = [
+    "/spec/strategy",
+    "/spec/minReadySeconds",
+    "/spec/progressDeadlineSeconds",
+    "/spec/paused",
+    "/metadata/annotations/kubectl-rollout2~1held",
+];
+
+/// The fields of another kind that a patch of the program may change.
 const ALLOWED_FIELDS: [&str; 4] = [
     "/spec/updateStrategy",
     "/spec/template",
@@ -53,6 +63,8 @@ impl SavedWorkload {
         let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
         let (key, target) = if is_set {
             (cluster.stateful_set(4, &json!({})), "statefulset/db")
+        } else if resource == &DEPLOYMENTS {
+            (deployment_with_an_unsafe_revision(&cluster).await, "deployment/web")
         } else {
             (cluster.daemon_set(&json!({})), "daemonset/agent")
         };
@@ -103,12 +115,14 @@ impl SteppedWorkload {
 
     /// Returns the pods of the workload and all other pods.
     fn pods(&self) -> (Vec<PodImage>, Vec<PodImage>) {
-        let uid = object::uid(&self.object()).to_owned();
+        let mut uids = vec![object::uid(&self.object()).to_owned()];
         self.cluster.sim.store(|store| {
+            let sets = store.list(&REPLICASETS, Some("default")); // of the only Deployment
+            uids.extend(sets.map(|(_, set)| object::uid(set).to_owned()));
             let pods = store.list(&PODS, Some("default")).map(|(_, pod)| {
                 let owner = pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap_or_default();
                 let image = object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
-                (owner == uid, (object::uid(pod).to_owned(), image))
+                (uids.iter().any(|uid| uid == owner), (object::uid(pod).to_owned(), image))
             });
             let (own, others): (Vec<_>, Vec<_>) = pods.partition(|(is_own, _)| *is_own);
             let pods = |all: Vec<(bool, (String, String))>| all.into_iter().map(|(_, pod)| pod).collect();
@@ -155,12 +169,17 @@ impl SteppedWorkload {
 
     fn violation(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
         let body: Value = serde_json::from_slice(&write.body).unwrap_or_default();
-        let is_workload = write.path.ends_with(&self.target.replace("set/", "sets/"));
+        let is_workload = write.path.ends_with(&self.target.replace('/', "s/"));
+        let allowed: &[&str] = if self.target.starts_with("deployment/") {
+            &ALLOWED_FIELDS_OF_A_DEPLOYMENT
+        } else {
+            &ALLOWED_FIELDS
+        };
         let pod_uid = match write.method.as_str() {
             "PATCH" if is_workload => {
                 let changes = body.as_array().into_iter().flatten().filter(|change| change["op"] != "test");
                 let mut paths = changes.map(|change| change["path"].as_str().unwrap_or_default());
-                let is_allowed = |path: &str| ALLOWED_FIELDS.iter().any(|allowed| path.starts_with(allowed));
+                let is_allowed = |path: &str| allowed.iter().any(|allowed| path.starts_with(allowed));
                 return paths.find(|path| !is_allowed(path)).map(|path| format!("changed {path}: {body}"));
             }
             "DELETE" => &body["preconditions"]["uid"],
@@ -170,6 +189,17 @@ impl SteppedWorkload {
         let is_outdated = pod_uid.as_str().is_some_and(|uid| outdated.contains(&uid));
         (!is_outdated).then(|| format!("{}: the pod is not outdated: {body}", write.line()))
     }
+}
+
+/// Creates a Deployment whose first revision has the network of its nodes, and whose second one serves.
+async fn deployment_with_an_unsafe_revision(cluster: &TestCluster) -> Key {
+    let key = cluster.deployment(4, &json!({}));
+    let host_network = |value: Value| json!({"spec": {"template": {"spec": {"hostNetwork": value}}}});
+    cluster.editor().patch(&key, &host_network(json!(true)));
+    cluster.advance(30).await;
+    cluster.editor().patch(&key, &host_network(Value::Null));
+    cluster.advance(30).await;
+    key
 }
 
 /// Creates a directory, and returns the path of a missing file in it.
@@ -252,6 +282,52 @@ fn a_forged_plan_of_a_daemon_set_causes_no_other_write() {
     run_paused(forge_each_member(&DAEMONSETS));
 }
 
+#[test]
+fn a_forged_plan_of_a_deployment_causes_no_other_write() {
+    run_paused(forge_each_member(&DEPLOYMENTS));
+}
+
+/// A rollback writes the template of the revision that the annotation names.
+#[test]
+fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
+    run_paused(async {
+        let stepped = SavedWorkload::new(&DEPLOYMENTS).await;
+        let sets = stepped.start().cluster.sim.store(|store| {
+            let all = store.list(&REPLICASETS, Some("default"));
+            all.map(|(key, set)| (key.name.clone(), Value::clone(set))).collect::<Vec<_>>()
+        });
+        let is_unsafe = |set: &Value| set["spec"]["template"]["spec"]["hostNetwork"] == true;
+        let (unsafe_set, _) = sets.iter().find(|(_, set)| is_unsafe(set)).unwrap();
+        for args in [
+            "step TARGET",
+            "step TARGET --all --timeout 300s --take-over",
+            "step TARGET --on-failure undo",
+            "step TARGET --new-plan --on-failure undo --batch-timeout 1ms",
+            "undo TARGET",
+        ] {
+            let workload = stepped.start();
+            let mut forged = workload.annotation();
+            forged["plan"]["from"] = unsafe_set.as_str().into();
+            let pace = [("onFailure", "undo"), ("batchTimeout", "1ms"), ("soak", "0s"), ("finalSoak", "0s")];
+            for (name, value) in pace {
+                forged["plan"]["pace"][name] = value.into();
+            }
+            workload.forge(&forged);
+            let output = workload.run(args).await;
+            let after = workload.object();
+            assert!(!is_unsafe(&after), "{args}: {}", output.transcript);
+            if !args.contains("--new-plan") {
+                assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
+                assert!(
+                    output.stderr.contains("but the outdated pods run revision 2\n"),
+                    "{}",
+                    output.stderr
+                );
+            }
+        }
+    });
+}
+
 /// Returns invalid strategies, each with the name that the refusal contains.
 fn strategies() -> Vec<(Value, &'static str)> {
     let mut deep = json!({"partition": 1});
@@ -327,7 +403,7 @@ fn forged_additional_members_have_no_effect() {
                 ("soak", json!("2562047h")),
                 ("done", json!([u64::MAX, u64::MAX])),
                 ("batchSizes", json!([u64::MAX, u64::MAX])),
-                ("lease", json!({"holder": "touch MARK", "turn": u64::MAX, "by": "x".repeat(9000)})),
+                ("lock", json!({"holder": "touch MARK", "process": u64::MAX, "by": "x".repeat(9000)})),
             ] {
                 for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
                 {

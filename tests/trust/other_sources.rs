@@ -3,7 +3,7 @@
 
 use harness::{Output, Run};
 use rollout2::model::api::object::Object;
-use rollout2::model::workload::Workload;
+use rollout2::model::kind::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
@@ -66,14 +66,6 @@ async fn server_messages_are_escaped_in_every_verb() {
             for to in [StreamKind::Pipe, StreamKind::Terminal] {
                 let output = origin.run(args, to).await.unwrap();
                 assert_safe(&format!("{what}: {args}"), OutputFormat::Text, &output);
-                let compat = origin.run(&format!("{args} --compat"), to).await.unwrap();
-                assert!(
-                    to == StreamKind::Pipe
-                        || escape_detector::control_in(&compat.transcript.replace('\t', " ")).is_none(),
-                    "{what}: {args} --compat"
-                );
-                let compat = compat.stderr.replace('\t', " ");
-                assert_eq!(escape_detector::control_in(&compat), None, "{what}: {args} --compat");
                 printed |= output.transcript.contains(MARK);
             }
         }
@@ -145,21 +137,14 @@ fn kubeconfig(server: &str, user: &Value) -> Value {
 async fn kubeconfig_values_are_escaped() {
     for (what, text) in kubeconfigs() {
         let path = file("kubeconfig", &text);
-        for compat in [&[][..], &["--compat"]] {
-            let run = Run::of(["history", "deploy/web", "--request-timeout", "2s", "-v", "8"]).args(compat);
-            let output = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_async().await;
-            assert_ne!(output.exit, 0, "{what}");
-            assert_eq!(
-                escape_detector::control_in(&output.transcript),
-                None,
-                "{what}: {:?}",
-                output.transcript
-            );
-            // Each line of a plugin's stderr is printed as one line.
-            let forged = escape_detector::forged_in(&output.transcript);
-            let forged = forged.filter(|_| compat.is_empty() && what != "the stderr of a plugin");
-            assert_eq!(forged, None, "{what}: {:?}", output.transcript);
-        }
+        let run = Run::of(["history", "deploy/web", "--request-timeout", "2s", "-v", "8"]);
+        let output = run.env("KUBECONFIG", &path).env("PATH", "/usr/bin:/bin").run_async().await;
+        assert_ne!(output.exit, 0, "{what}");
+        assert_eq!(escape_detector::control_in(&output.transcript), None, "{what}: {:?}", output.transcript);
+        // Each line of a plugin's stderr is printed as one line.
+        let forged = escape_detector::forged_in(&output.transcript);
+        let forged = forged.filter(|_| what != "the stderr of a plugin");
+        assert_eq!(forged, None, "{what}: {:?}", output.transcript);
         for args in [&["history", "--context", ""][..], &["history", "--cluster", ""]] {
             let offered =
                 Run::of(["__complete"].iter().chain(args)).env("KUBECONFIG", &path).run_async().await;
@@ -247,7 +232,7 @@ fn hostile_within_bounds() -> String {
     text
 }
 
-/// Returns the shop with a StatefulSet whose lease has a hostile holder name.
+/// Returns the shop with a StatefulSet whose lock has a hostile holder name.
 fn stepped() -> Value {
     let mut shop = shop();
     let items = shop["items"].as_array_mut().unwrap();
@@ -255,7 +240,7 @@ fn stepped() -> Value {
     let template = Workload::of(Object::read(db.clone()).unwrap()).unwrap().template().digest().hex();
     let held = json!({
         "reason": "plan", "by": hostile_within_bounds(), "since": hostile_within_bounds(), "set": db["spec"]["updateStrategy"],
-        "lease": {"holder": hostile_within_bounds(), "by": hostile_within_bounds(), "since": hostile_within_bounds(), "turn": 1},
+        "lock": {"holder": hostile_within_bounds(), "by": hostile_within_bounds(), "written": hostile_within_bounds()},
         "plan": {
             "template": template, "from": hostile_within_bounds(), "batch": {"number": 1, "slots": [hostile_within_bounds()]},
             "pace": {"by": "1", "canary": true, "soak": "10s", "finalSoak": "0s", "batchTimeout": "10m0s", "onFailure": "hold"},

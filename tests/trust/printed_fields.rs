@@ -35,5 +35,5 @@ pub(crate) const SHOWN: &[(&str, &str)] = &[
     ("Workload.spec.updateStrategy.rollingUpdate.maxSurge", "list pause restart"),
     ("Workload.spec.updateStrategy.rollingUpdate.maxUnavailable", "list pause restart"),
     ("Workload.spec.updateStrategy.rollingUpdate.partition", "list pause restart"),
-    ("Workload.spec.updateStrategy.type", "list"),
+    ("Workload.spec.updateStrategy.type", "list pause step"),
 ];

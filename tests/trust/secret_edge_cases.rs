@@ -1,6 +1,7 @@
 //! Edge cases of secrets: init containers, the shortest value, headers in lower case.
 
-use rollout2::model::text::secret::{secrets_in, without_secrets};
+use rollout2::model::revision::template::secrets_in;
+use rollout2::model::text::secret::without_secrets;
 use serde_json::json;
 
 #[test]

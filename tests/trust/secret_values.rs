@@ -103,15 +103,12 @@ const OWN_FORMATS: [&str; 23] = [
 ];
 
 /// Command lines with kubectl's output formats.
-const KUBECTL_FORMATS: [&str; 12] = [
+const KUBECTL_FORMATS: [&str; 9] = [
     "history deployment/crash --revision current",
     "history deployment/crash --revision current -o yaml",
     "history deployment/crash --revision current -o json",
     "history deployment/crash -o yaml",
-    "history deployment/crash --compat",
-    "history deployment/crash --revision 1 --compat",
-    "history deployment/crash -o json --compat",
-    "undo deployment/crash --dry-run=client --compat",
+    "history deployment/crash --revision 1",
     "undo deployment/crash --dry-run=client -o json",
     "undo deployment/crash --dry-run=server -o yaml",
     "restart deployment/crash --dry-run=client -o yaml",

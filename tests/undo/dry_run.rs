@@ -13,7 +13,11 @@ fn undo_dry_run(namespace: &str, args: &[&str]) -> Output {
 fn printed(namespace: &str, args: &[&str]) -> String {
     let output = undo_dry_run(namespace, args);
     let mut printed = output.stdout;
-    for line in output.stderr.lines().filter(|line| !line.starts_with("warning: kubectl apply manages ")) {
+    for line in output
+        .stderr
+        .lines()
+        .filter(|line| !line.starts_with("warning: the next kubectl apply of the present manifest "))
+    {
         printed.extend(["stderr: ", line, "\n"]);
     }
     printed + &format!("exit {}\n", output.exit)
@@ -152,7 +156,7 @@ fn a_selector_prints_its_workloads_before_the_previews() {
 
 #[test]
 fn nothing_matched_is_an_error_without_allow_empty() {
-    for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0), (&["--compat"], 0)] {
+    for (args, exit) in [(&[][..], 1), (&["--allow-empty"], 0)] {
         let output = undo("shop", &["deploy", "-l", "app=none", "--dry-run=client"]).args(args).run();
         assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args:?} {}", output.stderr);
     }
@@ -224,7 +228,7 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
     for (expected, args) in [
         ("", "undo deployment/web"),
         (
-            "warning: revision 3 was undone just before; revision 4 (was 2) replaced it\n",
+            "warning: revision 3 was just rolled back (to 4, was 2); this brings it back\n",
             "undo deployment/web --dry-run",
         ),
     ] {

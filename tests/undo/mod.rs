@@ -1,6 +1,5 @@
 //! `undo`: the binary with recorded objects.
 
-mod compat;
 mod dry_run;
 
 use harness::{Run, snapshot_path};

@@ -92,7 +92,7 @@ fn the_summary_of_a_cause_is_kept_in_a_small_terminal() {
     {
         let size = Terminal { width, height };
         let frame = frame(follower, 8, size);
-        let text: Vec<_> = frame.lines().iter().map(rollout2::render::frame::FrameLine::text).collect();
+        let text: Vec<_> = frame.lines().iter().map(rollout2::render::line::Line::text).collect();
         assert!(text.iter().any(|line| line.contains("CrashLoop")), "{size:?} {text:#?}");
     }
 }
@@ -111,7 +111,7 @@ fn many_workloads_with_long_names_stay_distinguishable() {
     let follower = follower(&[(2, &rollouts(1)), (9, &rollouts(6))]);
     let size = Terminal { width: 80, height: 24 };
     let lines: Vec<_> =
-        frame(&follower, 9, size).lines().iter().map(rollout2::render::frame::FrameLine::text).collect();
+        frame(&follower, 9, size).lines().iter().map(rollout2::render::line::Line::text).collect();
     let folded: Vec<_> = lines.iter().filter(|line| line.starts_with("deploy/")).collect();
     let names: std::collections::HashSet<_> = folded.iter().map(|line| line.split("  ").next()).collect();
     assert_eq!((folded.len(), names.len()), (22, 22), "{lines:#?}");
@@ -146,7 +146,7 @@ fn a_frame_fits_into_every_terminal() {
         for size in widths.iter().flat_map(|&width| heights.map(|height| Terminal { width, height })) {
             let frame = frame(follower, 8, size);
             assert!(frame.lines().len() < usize::from(size.height), "{size:?}");
-            let widest = frame.lines().iter().map(rollout2::render::frame::FrameLine::cells).max();
+            let widest = frame.lines().iter().map(rollout2::render::line::Line::cells).max();
             assert!(widest.is_some_and(|widest| widest < usize::from(size.width).max(2)), "{size:?}");
         }
     }

@@ -6,9 +6,9 @@ use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
 use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
+use rollout2::model::kind::Workload;
+use rollout2::model::kind::deployment::Deployment;
 use rollout2::model::revision::Revision;
-use rollout2::model::workload::Workload;
-use rollout2::model::workload::deployment::DEPLOYMENT;
 use rollout2::render::frame::{FollowSnapshot, Frame};
 use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
@@ -81,7 +81,7 @@ impl RolloutFixture {
             },
             "spec": {"template": self.template(number)},
         });
-        Revision::read(&DEPLOYMENT, Object::read(object).unwrap())
+        Revision::read(&Deployment, Object::read(object).unwrap())
     }
 
     fn revision_name(&self, number: usize) -> String {

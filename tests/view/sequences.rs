@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use rollout2::render::drawn_frame::{DrawnFrame, drawing};
-use rollout2::render::frame::{Frame, FrameLine};
+use rollout2::render::frame::Frame;
+use rollout2::render::line::Line;
 use rollout2::render::style::Style;
 use rollout2::world::Terminal;
 
@@ -13,14 +14,14 @@ const BEFORE: &str = "$ make release\nreleased\n";
 
 /// Lines of characters of one and two cells and of control characters. Combining characters are left out, since
 /// terminals differ in their width.
-fn line() -> impl Strategy<Value = FrameLine> {
+fn line() -> impl Strategy<Value = Line> {
     let text = prop_oneof!["[a-z ]{0,90}", "[大小a🚀 ]{0,40}", r"[a-z\x1b\x08\[;0-9A-H\r\n\t]{0,30}"];
     (text, any::<bool>()).prop_map(|(text, bad)| {
-        FrameLine::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
+        Line::of("").with(if bad { Style::Bad } else { Style::Plain }, text.trim_end())
     })
 }
 
-fn lines() -> impl Strategy<Value = Vec<FrameLine>> {
+fn lines() -> impl Strategy<Value = Vec<Line>> {
     prop::collection::vec(line(), 0..7)
 }
 
@@ -86,7 +87,7 @@ proptest! {
 fn a_frame_is_removed_from_the_top_of_the_screen() {
     let [size, narrow] = [60, 20].map(|width| Terminal { width, height: 10 });
     for count in 0..9 {
-        let frame = || Frame::new((0..count).map(|number| FrameLine::of(format!("line {number}"))), size);
+        let frame = || Frame::new((0..count).map(|number| Line::of(format!("line {number}"))), size);
         let drawn = DrawnFrame::new(frame(), size);
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
@@ -96,7 +97,7 @@ fn a_frame_is_removed_from_the_top_of_the_screen() {
         let mut emulator = Emulator::new(size);
         emulator.write(&drawing(&frame(), true));
         emulator.resize(narrow);
-        emulator.write(&drawn.replacement(&Frame::new([FrameLine::of("one")], narrow), narrow, true));
+        emulator.write(&drawn.replacement(&Frame::new([Line::of("one")], narrow), narrow, true));
         assert_eq!((emulator.text().as_str(), emulator.scrolled()), ("one", 0), "{count}");
     }
 }
@@ -104,7 +105,7 @@ fn a_frame_is_removed_from_the_top_of_the_screen() {
 #[test]
 fn unchanged_lines_are_not_rewritten() {
     let size = Terminal { width: 60, height: 10 };
-    let frame = |lines: &[&str]| Frame::new(lines.iter().map(FrameLine::of), size);
+    let frame = |lines: &[&str]| Frame::new(lines.iter().map(Line::of), size);
     let drawn = DrawnFrame::new(frame(&["one", "two", "three"]), size);
     assert_eq!(drawn.replacement(&frame(&["one", "two", "three"]), size, true), "");
     let replacement = drawn.replacement(&frame(&["one", "2", "three"]), size, true);
@@ -115,7 +116,7 @@ fn unchanged_lines_are_not_rewritten() {
 #[test]
 fn no_terminal_mode_is_left_on() {
     let size = Terminal { width: 60, height: 10 };
-    let bad = || FrameLine::of("").with(Style::Bad, "\x1b[?25l bad");
+    let bad = || Line::of("").with(Style::Bad, "\x1b[?25l bad");
     let frame = |count: usize| Frame::new((0..count).map(|_| bad()), size);
     let written = drawing(&frame(3), true)
         + &DrawnFrame::new(frame(3), size).replacement(&frame(5), size, true)

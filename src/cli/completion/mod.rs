@@ -14,9 +14,10 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use self::partial_line::PartialLine;
 use self::suggest::Suggestions;
 use super::common::CommonArgs;
-use crate::command::access::{Access, InputPath};
+use crate::command::access::Access;
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};
+use crate::world::input_path::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
 pub(super) const COMPLETE_VERB: &str = "__complete";
@@ -94,6 +95,6 @@ struct CommonFlags {
 fn access(flags: &[String]) -> Option<Access> {
     let words = std::iter::once("kubectl-rollout2").chain(flags.iter().map(String::as_str));
     let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
-    let common = CommonFlags::from_arg_matches(&matches).ok()?.common.lower(false).ok()?;
+    let common = CommonFlags::from_arg_matches(&matches).ok()?.common.lower().ok()?;
     (common.access.snapshot != Some(InputPath::Stdin)).then_some(common.access)
 }

@@ -9,11 +9,11 @@ use super::partial_line::{LastWord, PartialLine};
 use crate::cli::step;
 use crate::command::complete::Lookup;
 use crate::command::targets::target_words::{TargetType, TargetWord, read_targets};
-use crate::model::status::cause::CauseId;
-use crate::model::workload::KindSpec;
-use crate::model::workload::table::{TypeWord, read_type};
+use crate::model::cause::CauseId;
+use crate::model::kind::table::{TypeWord, read_type};
+use crate::model::kind::{self, Kind};
 use crate::render::completion::Directive;
-use crate::render::completion::candidate::{Candidate, NameForm};
+use crate::render::completion::{Candidate, NameForm};
 
 /// The suggestions for the last word of a line.
 #[derive(Debug, Default)]
@@ -114,7 +114,7 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Suggestions {
     let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
     let takes_one = line.command.get_name() == step::VERB;
-    let kinds: Vec<_> = if takes_one { KindSpec::steppable().collect() } else { KindSpec::all().collect() };
+    let kinds: Vec<_> = if takes_one { kind::steppable().collect() } else { kind::all().collect() };
     let is_pair = line.words.first().is_some_and(|first| first.contains('/'));
     let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
     match rest {
@@ -143,7 +143,7 @@ fn sides(typed: &str, target: &[String]) -> Suggestions {
 fn revisions(typed: &str, targets: &[String], words: &[(&str, &str)]) -> Suggestions {
     let targets = read_targets(targets, false).unwrap_or_default();
     let lookup = match targets.first() {
-        Some(TargetWord::Named(TargetType::Kind(kind), name)) => Some(Lookup::Revisions(kind, name.clone())),
+        Some(TargetWord::Named(TargetType::Kind(kind), name)) => Some(Lookup::Revisions(*kind, name.clone())),
         _ => None,
     };
     let known = words.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
@@ -151,7 +151,7 @@ fn revisions(typed: &str, targets: &[String], words: &[(&str, &str)]) -> Suggest
 }
 
 /// Suggests `TYPE/NAME...`, `TYPE NAME...` or `TYPE` for the kinds that the verb supports.
-fn target(typed: &str, words: &[String], supported: &[&'static KindSpec]) -> Suggestions {
+fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Suggestions {
     if let Some((type_, _)) = typed.split_once('/') {
         let kinds = kinds(type_, supported);
         // Keep the type as typed: `sts/` completes to `sts/db`.
@@ -170,7 +170,7 @@ fn target(typed: &str, words: &[String], supported: &[&'static KindSpec]) -> Sug
 }
 
 /// Suggests types, for the last one of a comma-separated list.
-fn types(typed: &str, end: &str, supported: &[&'static KindSpec]) -> Suggestions {
+fn types(typed: &str, end: &str, supported: &[&'static dyn Kind]) -> Suggestions {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let known = supported.iter().map(|kind| {
         let (name, short) = (kind.type_().typed(), kind.type_().other_name());
@@ -180,10 +180,10 @@ fn types(typed: &str, end: &str, supported: &[&'static KindSpec]) -> Suggestions
     Suggestions { typed: typed.to_owned(), known: known.collect(), directive, ..Suggestions::default() }
 }
 
-fn kinds(types: &str, supported: &[&'static KindSpec]) -> Vec<&'static KindSpec> {
+fn kinds(types: &str, supported: &[&'static dyn Kind]) -> Vec<&'static dyn Kind> {
     let kinds = types.split(',').map(|word| match read_type(word) {
         TypeWord::Kind(kind) => vec![kind],
-        TypeWord::All => KindSpec::built_in().collect(),
+        TypeWord::All => kind::built_in().collect(),
         TypeWord::Other(_) | TypeWord::Unknown => Vec::new(),
     });
     kinds.flatten().filter(|kind| supported.contains(kind)).collect()

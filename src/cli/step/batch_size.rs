@@ -2,19 +2,19 @@
 
 use clap::Args;
 
+use crate::cli::help::ADVANCED;
 use crate::error::{Error, Result};
-use crate::model::change::plan::{Amount, Batches, Reach};
+use crate::model::hold::plan::{Amount, Batches, Reach};
 
 /// The size of batches, the goal, and the limit of unavailable pods.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Batch size")]
 pub(super) struct BatchSizeArgs {
     /// The size of a batch, in pods or per cent of the replicas: 2, 25% [default: 1]
     #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "batches")]
     by: Option<String>,
 
     /// The number of updated pods after each batch: 1,10%,50%,100%
-    #[arg(long, value_name = "N|N%,...", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N|N%,...", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
     batches: Option<String>,
 
     /// Release batches until this number of pods is updated
@@ -36,7 +36,7 @@ pub(super) struct BatchSizeArgs {
     max_unavailable: Option<String>,
 
     /// Deployments: the limit of surge pods: 1, 25% [default: its own maxSurge]
-    #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
     surge: Option<String>,
 }
 

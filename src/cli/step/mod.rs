@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use self::failure::FailureArgs;
 use self::nodes::NodeArgs;
 use self::soak::SoakArgs;
+use super::help::ADVANCED;
 use super::write::dry_run;
 use crate::cli::step::batch_size::BatchSizeArgs;
 use crate::command::CommonOptions;
@@ -18,10 +19,10 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::target_words::{TargetType, TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
+use crate::model::kind::Kind;
+use crate::model::kind::properties::StepBy;
 use crate::model::step::{self as model, PaceOverrides};
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::KindSpec;
-use crate::model::workload::kind::StepBy;
 
 /// The name of the verb, for completion: it takes one workload, and not all kinds.
 pub(super) const VERB: &str = "step";
@@ -36,12 +37,12 @@ const DECISION_VERBOSITY: i32 = 4;
 /// or all batches up to --to, or all with --all.
 ///
 /// The plan is stored in the workload's annotation kubectl-rollout2/held. The same command without options
-/// continues it, from any machine and after a crash. A lease ensures that only one process steps a
-/// workload. After the last batch the original update strategy is restored.
+/// continues it, also after a crash; on another machine with --take-over. A lock ensures that only one
+/// process steps a workload. After the last batch the original update strategy is restored.
 ///
 /// Exits with 0 when the goal is reached, 3 when --timeout expired, 4 when a batch or a check failed, and 5
 /// when step stopped: too many pods are unavailable, or another client paused the workload, took over
-/// the lease, or changed the workload. A signal releases the lease first. With -v 4, every decision is printed
+/// the plan, or changed the workload. A signal releases the lock first. With -v 4, every decision is printed
 /// with its reason.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
@@ -55,15 +56,15 @@ pub(super) struct StepArgs {
     dry_run: Option<String>,
 
     /// The output format: json is one document per line for each event, the last one with the outcome
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
+    #[arg(short, long, value_name = "FORM", ignore_case = true, help_heading = ADVANCED, hide_short_help = true)]
     output: Option<StepFormat>,
 
     /// Print a line for each event on a terminal too, instead of a live display
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
     plain: bool,
 
     /// The field manager that owns the changed fields
-    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, hide_short_help = true)]
+    #[arg(long, value_name = "NAME", default_value = FIELD_MANAGER, help_heading = ADVANCED, hide_short_help = true)]
     field_manager: String,
 
     #[command(flatten)]
@@ -84,33 +85,31 @@ pub(super) struct StepArgs {
 
 /// The checks and limits that can be overridden.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Overrides")]
+#[command(next_help_heading = ADVANCED)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 struct OverrideArgs {
     /// Release the next batch even if too many pods are unavailable
     ///
-    /// Also accepts that holding a DaemonSet removes its surge, and that a PodDisruptionBudget never allows an
-    /// eviction.
-    #[arg(long)]
+    /// The plan then ignores pods on nodes that are not ready until its end. Also accepts that holding a DaemonSet
+    /// removes its surge, and that a PodDisruptionBudget never allows an eviction.
+    #[arg(long, hide_short_help = true)]
     force: bool,
 
-    /// Ignore pods on nodes that are not ready
-    #[arg(long)]
-    ignore_unready_nodes: bool,
-
     /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     in_place_only: bool,
 
-    /// Take over the lease at once, instead of waiting up to 60s for it to expire
-    #[arg(long)]
+    /// Replace the lock of another process, after making sure that it has ended
+    ///
+    /// A process that has ended on this host is replaced without it.
+    #[arg(long, hide_short_help = true)]
     take_over: bool,
 
     /// Discard the stored plan, and start one from the options of this command only
     ///
-    /// Needed when the template changed since, and to withdraw --evict, --ignore-unready-nodes, --no-canary
+    /// Needed when the template changed since, and to withdraw --evict, --force, --no-canary
     /// or --order. Released pods stay released, and are listed.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     new_plan: bool,
 }
 
@@ -157,21 +156,20 @@ impl StepArgs {
                 final_soak: self.soak.final_soak,
                 batch_timeout: self.failure.batch_timeout,
                 on_failure: self.failure.on_failure(),
-                check: self.failure.check()?,
-                check_timeout: self.failure.check_timeout,
-                ignore_unready_nodes: self.overrides.ignore_unready_nodes.then_some(true),
+                check: self.failure.check(),
+                ignore_unready_nodes: self.overrides.force.then_some(true),
                 ..self.nodes.overrides()?
             },
             reach: self.batch_size.reach()?,
             force: self.overrides.force,
             take_over: self.overrides.take_over,
-            complete: self.soak.complete,
+            skip_soak: self.soak.skip_soak,
             new_plan: self.overrides.new_plan,
             in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.soak.timeout()?,
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in && kind.step == Ok(StepBy::Partition))
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.step() == Ok(StepBy::Partition))
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
@@ -194,9 +192,9 @@ impl StepArgs {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
         if let TargetWord::Named(TargetType::Kind(kind), name) = &target
-            && let Err(reason) = kind.step
+            && let Err(reason) = kind.step()
         {
-            return Err(no_step(kind, name, reason));
+            return Err(no_step(*kind, name, reason));
         }
         Ok(target)
     }
@@ -219,7 +217,7 @@ impl StepArgs {
     }
 }
 
-fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
+fn no_step(kind: &'static dyn Kind, name: &str, reason: &str) -> Error {
     let type_ = kind.type_().typed();
     Error::usage(format!("{type_}/{name} cannot be stepped: {reason}")).hint(command(
         "to follow it and roll back on failure: kubectl rollout2 status {} --undo-on-failure",
@@ -230,20 +228,16 @@ fn no_step(kind: &'static KindSpec, name: &str, reason: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::change::plan::Pace;
-    use crate::model::step::CHECK_TIMEOUT;
+    use crate::model::hold::plan::Pace;
     use crate::model::text::go_duration;
 
     #[test]
     fn the_help_shows_the_defaults_of_a_new_plan() {
         let step = StepArgs::augment_args(clap::Command::new(VERB));
         let pace = Pace::default();
-        for (flag, default) in [
-            ("soak", pace.soak),
-            ("final_soak", pace.final_soak),
-            ("batch_timeout", pace.batch_timeout),
-            ("check_timeout", CHECK_TIMEOUT),
-        ] {
+        for (flag, default) in
+            [("soak", pace.soak), ("final_soak", pace.final_soak), ("batch_timeout", pace.batch_timeout)]
+        {
             let argument = step.get_arguments().find(|argument| argument.get_id() == flag).unwrap();
             let help = argument.get_help().unwrap().to_string();
             let shown = help.split("[default: ").nth(1).and_then(|rest| rest.split(']').next()).unwrap();

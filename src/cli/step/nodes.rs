@@ -2,24 +2,25 @@
 
 use clap::Args;
 
+use crate::cli::help::ADVANCED;
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::step::PaceOverrides;
 
 /// The nodes of a `DaemonSet`, their order, and how their pods are removed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "DaemonSets")]
+#[command(next_help_heading = ADVANCED)]
 pub(super) struct NodeArgs {
-    /// Step the nodes grouped by the value of this label [default: sorted by name]
-    #[arg(long, value_name = "LABEL")]
+    /// DaemonSets: step the nodes grouped by the value of this label [default: sorted by name]
+    #[arg(long, value_name = "LABEL", hide_short_help = true)]
     order: Option<String>,
 
-    /// Step only the nodes with these labels, and keep the others held
-    #[arg(long, value_name = "SELECTOR")]
+    /// DaemonSets: step only the nodes with these labels, and keep the others held
+    #[arg(long, value_name = "SELECTOR", hide_short_help = true)]
     node_selector: Option<String>,
 
-    /// Evict pods instead of deleting them, so that PodDisruptionBudgets apply
-    #[arg(long)]
+    /// DaemonSets: evict pods instead of deleting them, so that PodDisruptionBudgets apply
+    #[arg(long, hide_short_help = true)]
     evict: bool,
 }
 

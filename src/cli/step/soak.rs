@@ -5,12 +5,12 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::duration::duration;
+use crate::cli::help::ADVANCED;
 use crate::cli::timeout::{Timeout, timeout};
 use crate::error::Result;
 
 /// The soaks and the time limit.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Soak and time limit")]
 pub(super) struct SoakArgs {
     /// How long the pods of a batch must stay available, such as 5m [default: 10s]
     ///
@@ -20,12 +20,12 @@ pub(super) struct SoakArgs {
     pub(super) soak: Option<Duration>,
 
     /// The additional soak after the last batch [default: 0s]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = ADVANCED, hide_short_help = true)]
     pub(super) final_soak: Option<Duration>,
 
     /// Skip the rest of the present soak
-    #[arg(long)]
-    pub(super) complete: bool,
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) skip_soak: bool,
 
     /// Exit with 3 after this long, such as 1h30m, and keep the plan; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
@@ -34,6 +34,6 @@ pub(super) struct SoakArgs {
 
 impl SoakArgs {
     pub(super) fn timeout(&self) -> Result<Option<Duration>> {
-        self.timeout.map(|timeout| timeout.limit(false)).transpose().map(Option::flatten)
+        self.timeout.map(Timeout::limit).transpose().map(Option::flatten)
     }
 }

@@ -1,5 +1,6 @@
 //! A client, with the credential that it sends.
 
+use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use kube::config::AuthInfo;
 
@@ -15,6 +16,11 @@ impl ActiveClient {
     /// Wraps a client whose credential is never renewed.
     pub(super) fn permanent(client: Client) -> Self {
         Self { client, credential: Credential::permanent(AuthInfo::default()) }
+    }
+
+    /// Whether the credential has not expired at this time.
+    pub(super) fn is_valid_at(&self, time: Timestamp) -> bool {
+        self.credential.expires.is_none_or(|expires| expires > time)
     }
 }
 

@@ -91,7 +91,7 @@ impl BodyStream {
                 let data: &[u8] = frame.data_ref().map_or(&[], AsRef::as_ref);
                 self.taken += data.len();
                 if self.taken > LONGEST_STREAM {
-                    return Err(RequestError::TooLarge(LONGEST_STREAM));
+                    return Err(RequestError::TooLarge("has more than 1 GiB"));
                 }
                 self.buffer.extend_from_slice(data);
                 Ok(true)

@@ -5,11 +5,12 @@
 
 use k8s_openapi::ByteString;
 use k8s_openapi::jiff::SignedDuration;
-use kube::config::Cluster;
+use kube::config::{AuthInfo, Cluster};
 use kube::{Client, Config};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use serde_json::Value;
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::active_client::ActiveClient;
 use super::request_error::RequestError;
@@ -23,52 +24,93 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(10);
 impl Connection {
     /// Returns a client whose credential has not expired.
     pub(super) async fn client(&self) -> Result<Client, RequestError> {
+        let asked = Instant::now();
         let mut live = self.active_client.lock().await;
-        if let Some(ActiveClient { client, credential }) = &*live {
-            let soon = self.now().checked_add(AHEAD).unwrap_or_else(|_| self.now());
-            if credential.expires.is_none_or(|expires| expires > soon) {
-                return Ok(client.clone());
-            }
+        let soon = self.now().checked_add(AHEAD).unwrap_or_else(|_| self.now());
+        if let Some(active) = live.as_ref().filter(|active| active.is_valid_at(soon)) {
+            return Ok(active.client.clone());
         }
-        let renewed = self.obtain_client(live.take()).await?;
-        let client = renewed.client.clone();
-        *live = Some(renewed);
-        Ok(client)
+        match self.obtain_client(live.as_ref(), asked).await {
+            Ok(renewed) => Ok(live.insert(renewed).client.clone()),
+            // The renewal is ahead of time, and the next request tries it again.
+            Err(failure) => live
+                .as_ref()
+                .filter(|active| active.is_valid_at(self.now()))
+                .map(|active| active.client.clone())
+                .ok_or(failure),
+        }
+    }
+
+    /// Returns a kubeconfig with the server and the credential of this connection. It needs no plugin and no flag.
+    ///
+    /// # Errors
+    /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
+    pub(in crate::cluster) async fn kubeconfig(&self) -> Result<Value> {
+        self.client().await.map_err(|failure| self.explain(failure))?;
+        let live = self.active_client.lock().await;
+        let mut user = live.as_ref().map(|active| active.credential.user.clone()).unwrap_or_default();
+        let mut cluster = self.endpoint.cluster.clone();
+        // In another file, a relative path would belong to another directory.
+        let paths = [&mut cluster.certificate_authority, &mut user.client_certificate, &mut user.client_key];
+        for path in paths.into_iter().flatten() {
+            let absolute = std::path::absolute(&*path).map_err(|error| {
+                Error::new(ErrorKind::File, format!("cannot find {path}")).caused_by(error)
+            })?;
+            *path = absolute.to_string_lossy().into_owned();
+        }
+        let name = "rollout2";
+        Ok(json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": name,
+            "clusters": [{"name": name, "cluster": cluster}],
+            "contexts": [{"name": name, "context": {
+                "cluster": name, "user": name, "namespace": self.endpoint.namespace.clone().unwrap_or_default(),
+            }}],
+            "users": [{"name": name, "user": user}],
+        }))
     }
 
     /// Obtains the credential again after a 401. Returns a new client if the credential changed.
     pub(super) async fn renew_client(&self) -> Result<Option<Client>, RequestError> {
+        let asked = Instant::now();
         let mut live = self.active_client.lock().await;
-        let Some(old) = live.take_if(|live| live.credential.renewable) else {
+        if live.as_ref().is_some_and(|live| !live.credential.renewable) {
             return Ok(None);
-        };
-        let before = old.credential.clone();
-        let renewed = self.obtain_client(Some(old)).await?;
-        let another = (!renewed.credential.is_same(&before)).then(|| renewed.client.clone());
-        *live = Some(renewed);
-        Ok(another)
+        }
+        let old = live.take(); // the server refused it
+        let renewed = self.obtain_client(old.as_ref(), asked).await?;
+        let is_same = old.is_some_and(|old| old.credential.is_same(&renewed.credential));
+        let client = live.insert(renewed).client.clone();
+        Ok((!is_same).then_some(client))
     }
 
-    async fn obtain_client(&self, old: Option<ActiveClient>) -> Result<ActiveClient, RequestError> {
-        let credential = Credential::obtain(&self.endpoint.user, &self.plugin_context, self.now()).await;
-        let credential = credential.map_err(RequestError::NotSent)?;
-        let client = match old {
-            Some(old) if old.credential.is_same(&credential) => old.client,
-            _ => self.build_client(&credential).map_err(RequestError::NotSent)?,
-        };
-        Ok(ActiveClient { client, credential })
+    /// Obtains the credential for a request that `asked` for it.
+    async fn obtain_client(
+        &self,
+        old: Option<&ActiveClient>,
+        asked: Instant,
+    ) -> Result<ActiveClient, RequestError> {
+        if let Some(failure) = self.credential_failure.since(asked) {
+            return Err(failure);
+        }
+        let obtained = Credential::obtain(&self.endpoint.user, &self.plugin_context, self.now()).await;
+        let obtained = obtained.and_then(|credential| {
+            let client = match old {
+                Some(old) if old.credential.is_same(&credential) => old.client.clone(),
+                _ => self.build_client(&credential)?,
+            };
+            Ok(ActiveClient { client, credential })
+        });
+        obtained.map_err(RequestError::NotSent).inspect_err(|failure| self.credential_failure.record(failure))
     }
 
     fn build_client(&self, credential: &Credential) -> Result<Client> {
-        readable("certificate", credential.user.client_certificate.as_deref())?;
-        readable("key", credential.user.client_key.as_deref())?;
         let cluster = &self.endpoint.cluster;
         let mut config = Config::new(self.api_server.url.clone());
         config.root_cert = authority(cluster)?;
         config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or_default();
         config.tls_server_name.clone_from(&cluster.tls_server_name);
         config.disable_compression = cluster.disable_compression.unwrap_or_default();
-        config.auth_info = credential.user.clone();
+        config.auth_info = with_identity_read(&credential.user)?;
         transport::client(config, self.proxy.as_ref(), self.timeouts.connect)
             .map_err(|error| unusable(&error))
     }
@@ -82,7 +124,7 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
     let (pem, origin) = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
         (Some(data), _) => (from_base64(data), "the kubeconfig's certificate-authority-data".to_owned()),
         (None, Some(path)) => {
-            let pem = crate::cluster::files::read(path.as_ref()).map_err(|error| {
+            let pem = crate::snapshot::files::read(path.as_ref()).map_err(|error| {
                 Error::new(ErrorKind::File, format!("cannot read the certificate authority {path}"))
                     .caused_by(error)
             })?;
@@ -95,21 +137,36 @@ fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
         .collect();
     match certificates {
         Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates)),
-        _ => Err(Error::new(ErrorKind::File, format!("{origin} contains no PEM certificate"))
-            .in_compat("unable to load root certificates: no valid certificate authority data seen")),
+        _ => Err(Error::new(ErrorKind::File, format!("{origin} contains no PEM certificate"))),
     }
 }
 
-/// Checks that the client certificate or key file can be opened; kube's own error does not name the file.
-fn readable(what: &str, path: Option<&str>) -> Result<()> {
-    match path.map(|path| (path, std::fs::File::open(path))) {
-        Some((path, Err(error))) => {
-            let message = format!("cannot read the client {what} {path}");
-            Err(Error::new(ErrorKind::File, message)
-                .caused_by(error)
-                .hint("it is set in the kubeconfig's user, or with --client-certificate and --client-key"))
-        }
-        _ => Ok(()),
+/// Returns the user with the content of the client certificate and the key in place of their files. kube's own error does
+/// not name the file, and kube waits without end for the writer of a named pipe.
+fn with_identity_read(user: &AuthInfo) -> Result<AuthInfo> {
+    let mut user = user.clone();
+    if user.client_certificate_data.is_none()
+        && let Some(path) = user.client_certificate.take()
+    {
+        user.client_certificate_data = Some(base64_of_file("certificate", &path)?);
+    }
+    if user.client_key_data.is_none()
+        && let Some(path) = user.client_key.take()
+    {
+        user.client_key_data = Some(base64_of_file("key", &path)?.into());
+    }
+    Ok(user)
+}
+
+fn base64_of_file(what: &str, path: &str) -> Result<String> {
+    let content = crate::snapshot::files::read(path.as_ref()).map_err(|error| {
+        Error::new(ErrorKind::File, format!("cannot read the client {what} {path}"))
+            .caused_by(error)
+            .hint("it is set in the kubeconfig's user, or with --client-certificate and --client-key")
+    })?;
+    match serde_json::to_value(ByteString(content)) {
+        Ok(Value::String(base64)) => Ok(base64),
+        _ => Ok(String::new()),
     }
 }
 
@@ -137,4 +194,36 @@ fn unusable(error: &kube::Error) -> Error {
     Error::new(ErrorKind::Unreachable, "the credentials cannot be used")
         .caused_by(words)
         .hint("to see them: kubectl config view --minify")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// kube opened the file after a check had opened it, so that the writer of a pipe was gone.
+    #[test]
+    fn a_pipe_is_read_once() {
+        let path =
+            |what: &str| std::env::temp_dir().join(format!("rollout2-client-{what}-{}", std::process::id()));
+        let writers = ["certificate", "key"].map(|what| {
+            let to = path(what);
+            assert!(std::process::Command::new("mkfifo").arg(&to).status().unwrap().success());
+            let content = what.to_owned();
+            std::thread::spawn(move || std::fs::write(to, content).unwrap())
+        });
+        let file = |what: &str| Some(path(what).display().to_string());
+        let user = AuthInfo {
+            client_certificate: file("certificate"),
+            client_key: file("key"),
+            ..AuthInfo::default()
+        };
+        let read = with_identity_read(&user).unwrap();
+        assert_eq!(from_base64(&read.client_certificate_data.unwrap()).unwrap(), b"certificate");
+        assert!(read.client_key_data.is_some());
+        assert_eq!((read.client_certificate, read.client_key), (None, None), "kube opens no file");
+        for (writer, what) in writers.into_iter().zip(["certificate", "key"]) {
+            writer.join().unwrap();
+            std::fs::remove_file(path(what)).unwrap();
+        }
+    }
 }

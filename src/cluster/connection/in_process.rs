@@ -7,20 +7,27 @@ use tokio::sync::Mutex;
 
 use super::Connection;
 use super::active_client::ActiveClient;
-use super::header_log::HeaderLog;
-use super::round_trips::RoundTrips;
-use super::shared_notices::SharedNotices;
+use super::log::ConnectionLog;
+use super::retry::Backoff;
 use super::timeouts::Timeouts;
 use crate::cluster::connection::explain::ApiServer;
 use crate::cluster::credential::PluginContext;
 use crate::cluster::kubeconfig::Endpoint;
 use crate::cluster::listener::Listener;
 use crate::cluster::served_versions::ServedVersions;
+use crate::cluster::shared_failure::SharedFailure;
+use crate::snapshot::memory_budget::{ALL_OBJECTS, CommandMemory};
 use crate::world::{Clock, Environment};
 
 impl Connection {
-    /// Creates a connection through `client`, whose credential is never renewed.
-    pub(in crate::cluster) fn in_process(client: Client, clock: Clock, listener: Listener) -> Self {
+    /// Creates a connection through `client`, whose credential is never renewed. `seed` is that of the pauses before
+    /// retries.
+    pub(in crate::cluster) fn in_process(
+        client: Client,
+        clock: Clock,
+        seed: u64,
+        listener: Listener,
+    ) -> Self {
         let namespace = Some(client.default_namespace().to_owned());
         let timeouts = Timeouts::new(None);
         let source = "this process".to_owned();
@@ -43,6 +50,7 @@ impl Connection {
             proxy: None,
             plugin_context: PluginContext {
                 environment: Environment::default(),
+                kuberc: None,
                 stdin_is_terminal: false,
                 limit: timeouts.plugin,
                 notice_after: timeouts.notice_after,
@@ -52,9 +60,10 @@ impl Connection {
             listener,
             logs_requests: false,
             active_client: Mutex::new(Some(ActiveClient::permanent(client))),
-            header_log: HeaderLog::new(clock),
-            round_trips: RoundTrips::default(),
-            shared_notices: SharedNotices::default(),
+            credential_failure: SharedFailure::default(),
+            log: ConnectionLog::new(clock),
+            backoff: Backoff::seeded(seed),
+            memory: CommandMemory::new(ALL_OBJECTS),
             served: ServedVersions::default(),
         }
     }

@@ -4,17 +4,13 @@ mod active_client;
 mod body_stream;
 mod client;
 mod explain;
-mod header_log;
+mod http_client;
 mod in_process;
-mod pool;
+mod log;
 mod request;
 mod request_error;
 mod response;
-mod response_limits;
 mod retry;
-mod round_trips;
-mod shared_notices;
-mod single_attempt;
 mod timeouts;
 mod transport;
 mod transport_error;
@@ -22,8 +18,7 @@ mod transport_error;
 pub(super) use request::ApiRequest;
 pub(super) use request_error::RequestError;
 pub(super) use response::ApiResponse;
-pub(super) use response_limits::ResponseLimits;
-pub(super) use retry::backoff_after;
+pub(super) use retry::Backoff;
 pub(super) use transport_error::TransportError;
 
 use std::time::Duration;
@@ -35,23 +30,40 @@ use k8s_openapi::jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use self::active_client::ActiveClient;
-use self::header_log::HeaderLog;
-use self::round_trips::RoundTrips;
-use self::shared_notices::SharedNotices;
+use self::body_stream::BodyStream;
+use self::log::ConnectionLog;
 use self::timeouts::Timeouts;
 use super::credential::PluginContext;
 use super::kubeconfig::{self, Endpoint};
 use super::listener::{Listener, run_if_slow};
 use super::proxy::{is_this_machine, proxy_for};
 use super::served_versions::ServedVersions;
+use super::shared_failure::SharedFailure;
 use crate::cluster::access::Overrides;
 use crate::cluster::connection::explain::ApiServer;
 use crate::cluster::notice::{Exchange, Notice};
 use crate::error::{Error, Result};
+use crate::snapshot::memory_budget::{ALL_OBJECTS, COMMAND_TOO_LARGE, CommandMemory};
 use crate::world::World;
+
+/// The limit of a response after decompression, in bytes. The API server's largest responses are pages of 500 objects, and
+/// lists that it does not page.
+const RESPONSE_LIMIT: usize = 256 << 20;
+
+/// How a request is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// For a read: transient failures are retried until the deadline.
+    Retried,
+    /// For a write, which is never retried: the server may have applied it although the response was lost.
+    Once,
+    /// For the observer, which retries itself, and reports an outage in one line for all its requests: no retry and no
+    /// notice.
+    Quiet,
+}
 
 /// From this `-v` level on, every request is logged, as kubectl does.
 const REQUEST_LOG_VERBOSITY: i32 = 6;
@@ -67,9 +79,11 @@ pub(super) struct Connection {
     listener: Listener,
     logs_requests: bool,
     active_client: Mutex<Option<ActiveClient>>,
-    header_log: HeaderLog,
-    round_trips: RoundTrips,
-    shared_notices: SharedNotices,
+    credential_failure: SharedFailure<RequestError>,
+    log: ConnectionLog,
+    pub(super) backoff: Backoff,
+    /// The memory that all responses to the command take.
+    pub(super) memory: CommandMemory,
     /// The versions of types that are not Kubernetes' own.
     pub(super) served: ServedVersions,
 }
@@ -104,6 +118,7 @@ impl Connection {
             proxy,
             plugin_context: PluginContext {
                 environment: world.environment.clone(),
+                kuberc: overrides.kuberc.clone(),
                 stdin_is_terminal: world.stdin_is_terminal,
                 limit: timeouts.plugin,
                 notice_after: timeouts.notice_after,
@@ -113,9 +128,10 @@ impl Connection {
             listener,
             logs_requests: overrides.verbosity >= REQUEST_LOG_VERBOSITY,
             active_client: Mutex::new(None),
-            header_log: HeaderLog::new(world.clock),
-            round_trips: RoundTrips::default(),
-            shared_notices: SharedNotices::default(),
+            credential_failure: SharedFailure::default(),
+            log: ConnectionLog::new(world.clock),
+            backoff: Backoff::random(),
+            memory: CommandMemory::new(ALL_OBJECTS),
             served: ServedVersions::default(),
         })
     }
@@ -128,73 +144,91 @@ impl Connection {
     /// Returns the server's time, from the `Date` header of its last response. Before the first response it
     /// is the time of this machine.
     pub(super) fn now(&self) -> Timestamp {
-        self.header_log.now()
+        self.log.now()
     }
 
     /// Returns the number of distinct warnings that the server sent.
     pub(super) fn warnings(&self) -> usize {
-        self.header_log.warnings()
+        self.log.warnings()
     }
 
     /// Reads a path, with its query, and retries transient failures until the request timeout.
     ///
     /// # Errors
-    /// When no response arrives, or when the response is neither JSON with a 2xx status nor `expected`.
+    /// As [`send`](Self::send).
     pub(super) async fn read(
         &self,
         path: &str,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
-        self.read_within(&mut ResponseLimits::of_response(), path, expected).await
+        self.send(&ApiRequest::get(path), Policy::Retried, &mut None, expected).await
     }
 
-    /// Reads one of several responses that share a limit of bytes and time, such as the pages of a list.
+    /// Sends a write exactly once.
     ///
     /// # Errors
-    /// As [`read`](Self::read), and when the responses exceed the limits.
-    pub(super) async fn read_within(
+    /// As [`send`](Self::send).
+    pub(super) async fn write(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, RequestError> {
+        self.send(request, Policy::Once, &mut None, |_| false).await
+    }
+
+    /// Sends a request and reads its response. The requests of one list share `deadline`, which the first one sets.
+    ///
+    /// # Errors
+    /// When no response arrives, or when the response is neither JSON with a 2xx status nor `expected`.
+    pub(super) async fn send(
         &self,
-        limits: &mut ResponseLimits,
-        path: &str,
+        request: &ApiRequest<'_>,
+        policy: Policy,
+        deadline: &mut Option<Instant>,
         expected: impl Fn(&ApiResponse) -> bool,
     ) -> Result<ApiResponse, RequestError> {
         // The deadline starts after the first client exists: a plugin may prompt the user for a password.
-        let mut first = Some(self.client().await?);
-        let deadline = limits.until(self.deadline());
-        let bytes = limits.bytes();
-        let notify = |failure: &RequestError, pause| {
+        let mut client = self.client().await?;
+        let deadline = *deadline.get_or_insert_with(|| self.deadline());
+        let mut tries = 0;
+        loop {
+            // On the heap, because a caller that sends several requests concurrently stores all of these futures.
+            let failure = match Box::pin(self.attempt(client, request, policy, deadline)).await {
+                Ok(response) if response.is_json_success() || expected(&response) => return Ok(response),
+                Ok(response) => RequestError::Status(response),
+                Err(failure) => failure,
+            };
+            let pause = self.backoff.before_retry(tries, &failure, deadline);
+            let Some(pause) = pause.filter(|_| policy == Policy::Retried) else {
+                return Err(failure);
+            };
             let (server, reason) = (self.api_server.address(), failure.summary());
             self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
-        };
-        let request = ApiRequest::get(path);
-        let once = async || {
-            let client = match first.take() {
-                Some(client) => client,
-                None => self.client().await?,
-            };
-            match self.send_authenticated(client, &request, deadline, bytes).await? {
-                response if response.is_json_success() || expected(&response) => Ok(response),
-                response => Err(RequestError::Status(response)),
-            }
-        };
-        // On the heap, because a caller that sends several requests concurrently stores all of these futures.
-        let response = Box::pin(retry::retry_until(deadline, once, notify)).await?;
-        limits.spend(response.body().len());
-        Ok(response)
+            sleep(pause).await;
+            tries += 1;
+            client = self.client().await?;
+        }
     }
 
-    /// Sends a write exactly once. A write is never retried, because the server may have applied it although
-    /// the response was lost.
+    async fn attempt(
+        &self,
+        client: Client,
+        request: &ApiRequest<'_>,
+        policy: Policy,
+        deadline: Instant,
+    ) -> Result<ApiResponse, RequestError> {
+        let (response, deadline) = self.send_authenticated(client, request, policy, deadline).await?;
+        self.within(deadline, self.read_body(response)).await
+    }
+
+    /// Opens a streamed response: a watch or a log.
     ///
     /// # Errors
-    /// When no response arrives, or when the response is not JSON with a 2xx status.
-    pub(super) async fn write(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, RequestError> {
-        let client = self.client().await?;
-        let bytes = ResponseLimits::of_response().bytes();
-        match self.send_authenticated(client, request, self.deadline(), bytes).await? {
-            response if response.is_json_success() => Ok(response),
-            response => Err(RequestError::Status(response)),
+    /// When no response arrives, or an error response.
+    pub(super) async fn stream(&self, path: &str) -> Result<BodyStream, RequestError> {
+        let (client, request) = (self.client().await?, ApiRequest::stream(path));
+        let (response, deadline) =
+            self.send_authenticated(client, &request, Policy::Quiet, self.deadline()).await?;
+        if response.status().is_success() {
+            return Ok(BodyStream::new(response));
         }
+        Err(RequestError::Status(self.within(deadline, self.read_body(response)).await?))
     }
 
     /// Returns the server as `HOST:PORT`.
@@ -206,72 +240,79 @@ impl Connection {
     pub(super) fn notify(&self, notice: &Notice) {
         self.listener.notify(notice);
     }
+
     /// Turns a request error into an error for the user, with a hint.
     pub(super) fn explain(&self, failure: RequestError) -> Error {
         self.api_server.explain(failure)
     }
 
-    /// Sends a request; after a 401 sends it once more with a renewed credential, if there is one. A request
-    /// that was refused with 401 changed nothing, so this is safe for writes too.
+    /// Sends a request, and waits for the head of its response. After a 401 it sends the request once more with a renewed
+    /// credential, if there is one: a request that was refused with 401 changed nothing. Returns the deadline of the
+    /// response too.
     async fn send_authenticated(
         &self,
         client: Client,
         request: &ApiRequest<'_>,
+        policy: Policy,
         deadline: Instant,
-        bytes: usize,
-    ) -> Result<ApiResponse, RequestError> {
-        let response = self.send_and_read(client, request, deadline, bytes).await?;
-        if response.status == StatusCode::UNAUTHORIZED
+    ) -> Result<(Response<Body>, Instant), RequestError> {
+        let response = self.within(deadline, self.send_with_notice(client, request, policy)).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
             && let Some(renewed) = self.renew_client().await?
         {
-            return self.send_and_read(renewed, request, self.deadline(), bytes).await;
+            let deadline = self.deadline(); // a plugin may have prompted the user
+            let again = self.within(deadline, self.send_with_notice(renewed, request, policy)).await?;
+            return Ok((again, deadline));
         }
-        Ok(response)
+        Ok((response, deadline))
     }
 
     fn deadline(&self) -> Instant {
         Instant::now() + self.timeouts.request
     }
 
-    async fn send_and_read(
+    async fn within<T>(
         &self,
-        client: Client,
-        request: &ApiRequest<'_>,
         deadline: Instant,
-        bytes: usize,
-    ) -> Result<ApiResponse, RequestError> {
-        let request = request.to_http().map_err(RequestError::NotSent)?;
-        let complete = async { self.read_body(self.send_with_notice(client, request).await?, bytes).await };
-        timeout_at(deadline, complete)
-            .await
-            .unwrap_or(Err(RequestError::DeadlineExceeded(self.timeouts.request)))
+        response: impl Future<Output = Result<T, RequestError>>,
+    ) -> Result<T, RequestError> {
+        let exceeded = Err(RequestError::DeadlineExceeded(self.timeouts.request));
+        timeout_at(deadline, response).await.unwrap_or(exceeded)
     }
 
-    /// Sends a request, and reports a notice when the response headers take long.
+    /// Sends a request, and reports a notice when the head of the response takes long.
     async fn send_with_notice(
         &self,
         client: Client,
-        request: Request<Body>,
+        request: &ApiRequest<'_>,
+        policy: Policy,
     ) -> Result<Response<Body>, RequestError> {
+        let response = self.send_once(client, request.to_http().map_err(RequestError::NotSent)?);
+        if policy == Policy::Quiet {
+            return response.await;
+        }
         let since = self.timeouts.notice_after;
         let slow = || {
             self.notify_once(&Notice::SlowResponse { server: self.api_server.address(), since }, since);
         };
-        run_if_slow(since, self.send(client, request), slow).await
+        run_if_slow(since, response, slow).await
     }
 
     /// Reports a notice that may concern several requests, and suppresses the same notice for the time `lasts`.
     fn notify_once(&self, notice: &Notice, lasts: Duration) {
-        if self.shared_notices.is_due(notice, lasts) {
+        if self.log.is_due(notice, lasts) {
             self.listener.notify(notice);
         }
     }
 
-    /// Sends a request and waits for the response headers.
-    async fn send(&self, client: Client, request: Request<Body>) -> Result<Response<Body>, RequestError> {
+    async fn send_once(
+        &self,
+        client: Client,
+        request: Request<Body>,
+    ) -> Result<Response<Body>, RequestError> {
         let verb = request.method().to_string();
         let url = self.display_url(request.uri());
-        let (sent, round_trip) = (Instant::now(), self.round_trips.begin());
+        let (sent, round_trip) = (Instant::now(), self.log.begin_round_trip());
         let outcome = match timeout(self.timeouts.read, client.send(request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(RequestError::Transport(TransportError::of(&error))),
@@ -285,32 +326,35 @@ impl Connection {
             let took = sent.elapsed();
             self.listener.notify(&Notice::Exchange(Exchange { verb, url, outcome, took, round_trip }));
         }
-        self.round_trips.end(round_trip);
+        self.log.end_round_trip(round_trip);
         if let Ok(response) = &outcome {
-            for warning in self.header_log.record(response.headers()) {
+            for warning in self.log.record(response.headers()) {
                 self.listener.notify(&Notice::Warning(warning));
             }
         }
         outcome
     }
 
-    /// Reads the rest of a response, up to `limit` bytes after decompression. The read timeout applies to each
-    /// frame.
-    async fn read_body(&self, response: Response<Body>, limit: usize) -> Result<ApiResponse, RequestError> {
+    /// Reads the rest of a response within the limits of memory. The read timeout applies to each frame.
+    async fn read_body(&self, response: Response<Body>) -> Result<ApiResponse, RequestError> {
         let (head, mut body) = response.into_parts();
-        let mut bytes = Vec::new();
+        let (mut bytes, mut memory) = (Vec::new(), self.memory.budget());
         loop {
             let frame = timeout(self.timeouts.read, body.frame()).await;
-            match frame.map_err(|_| RequestError::ReadTimeout(self.timeouts.read))? {
+            let data = match frame.map_err(|_| RequestError::ReadTimeout(self.timeouts.read))? {
                 None => break,
                 Some(Err(error)) => return Err(RequestError::Transport(TransportError::of(&error))),
-                Some(Ok(frame)) => bytes.extend_from_slice(frame.data_ref().map_or(&[], AsRef::as_ref)),
+                Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            };
+            if bytes.len() + data.len() > RESPONSE_LIMIT {
+                return Err(RequestError::TooLarge("has more than 256 MiB"));
             }
-            if bytes.len() > limit {
-                return Err(RequestError::TooLarge(limit));
+            if !memory.take(data.len()) {
+                return Err(RequestError::TooLarge(COMMAND_TOO_LARGE));
             }
+            bytes.extend_from_slice(&data);
         }
-        Ok(ApiResponse::new(head.status, head.headers, bytes))
+        Ok(ApiResponse::new(head.status, head.headers, bytes).holding(memory))
     }
 
     /// Returns the full URL of a request for the log, without the long `continue` token.

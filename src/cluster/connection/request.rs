@@ -4,7 +4,6 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{Method, Request};
 use kube::client::Body;
 
-use super::pool::LongRunning;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A request, which can be turned into an HTTP request once for each attempt.
@@ -51,11 +50,7 @@ impl<'a> ApiRequest<'a> {
     pub(super) fn to_http(&self) -> Result<Request<Body>> {
         let request =
             Request::builder().method(&self.method).uri(self.path).header(ACCEPT, "application/json");
-        let request = if self.uncompressed {
-            request.header(ACCEPT_ENCODING, "identity").extension(LongRunning)
-        } else {
-            request
-        };
+        let request = if self.uncompressed { request.header(ACCEPT_ENCODING, "identity") } else { request };
         let request = match &self.content {
             Some((type_, body)) => {
                 request.header(CONTENT_TYPE, *type_).body(Body::from(body.clone().into_bytes()))

@@ -17,8 +17,8 @@ pub(crate) enum RequestError {
     ReadTimeout(Duration),
     /// The response was not complete within this limit.
     DeadlineExceeded(Duration),
-    /// The response, or all pages of a list, had more bytes than this.
-    TooLarge(usize),
+    /// The response exceeds a limit of memory, as a fragment: `has more than 256 MiB`.
+    TooLarge(&'static str),
     /// The server sent a response other than the expected one.
     Status(ApiResponse),
     /// Nothing was sent: there is no credential, or it cannot be used.
@@ -40,6 +40,11 @@ impl RequestError {
                 false
             }
         }
+    }
+
+    /// Whether the server responded with 401 or 403, or no credential could be obtained.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.is_forbidden() || self.is_unauthorized()
     }
 
     /// Whether the requested resourceVersion or continue token has expired (410).
@@ -74,7 +79,7 @@ impl RequestError {
             Self::Transport(error) => error.summary(),
             Self::ReadTimeout(silence) => format!("no response for {silence:?}"),
             Self::DeadlineExceeded(limit) => format!("no complete response within {limit:?}"),
-            Self::TooLarge(bytes) => format!("a response of more than {} MiB", bytes >> 20),
+            Self::TooLarge(why) => format!("the response {why}"),
             Self::Status(response) => response.status.to_string(),
             Self::NotSent(error) => error.sentence(),
         }

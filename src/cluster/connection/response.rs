@@ -1,12 +1,17 @@
 //! A complete response of the server, and the `Status` object in an error response.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, StatusCode};
 use serde_json::Value;
 
-use crate::cluster::json_decoder::read_json;
+use crate::snapshot::json_decoder::read_json;
+use crate::snapshot::memory_budget::MemoryBudget;
+
+/// The longest text of an error response, in bytes. The API server's own are shorter; a webhook can send any.
+const LONGEST_TEXT: usize = 4 << 10;
 
 /// A complete response.
 #[derive(Clone, Debug)]
@@ -16,12 +21,19 @@ pub(crate) struct ApiResponse {
     headers: HeaderMap,
     /// The bytes as received. A list that is parsed at once takes ten times the memory.
     body: Vec<u8>,
+    /// The memory of the body, until the last clone is dropped.
+    _memory: Option<Arc<MemoryBudget>>,
 }
 
 impl ApiResponse {
     /// Wraps a response whose body was read completely.
     pub(in crate::cluster) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
-        Self { status, headers, body }
+        Self { status, headers, body, _memory: None }
+    }
+
+    /// Adds the budget that the body was taken from.
+    pub(super) fn holding(self, memory: MemoryBudget) -> Self {
+        Self { _memory: Some(Arc::new(memory)), ..self }
     }
 
     /// Whether the status is 2xx and the body has the form of a JSON object, as every response of the API server.
@@ -62,7 +74,7 @@ impl ApiResponse {
         if status.get("kind").and_then(Value::as_str) != Some("Status") {
             return None;
         }
-        let text = |name: &str| status.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| cut(status.get(name).and_then(Value::as_str).unwrap_or_default());
         Some(StatusError { reason: text("reason"), message: text("message") })
     }
 
@@ -75,22 +87,14 @@ impl ApiResponse {
     pub(crate) fn causes(&self) -> Vec<String> {
         let status = self.json();
         let causes = status.pointer("/details/causes").and_then(Value::as_array).into_iter().flatten();
-        let text = |cause: &Value, name: &str| {
-            cause.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
+        let text =
+            |cause: &Value, name: &str| cut(cause.get(name).and_then(Value::as_str).unwrap_or_default());
         causes
             .map(|cause| match text(cause, "field") {
                 field if field.is_empty() => text(cause, "message"),
                 field => format!("{field}: {}", text(cause, "message")),
             })
             .collect()
-    }
-
-    /// Returns the kind and name in the `details` of a `Status`.
-    pub(crate) fn named_object(&self) -> Option<(String, String)> {
-        let status = self.json();
-        let text = |name: &str| Some(status.get("details")?.get(name)?.as_str()?.to_owned());
-        Some((text("kind")?, text("name")?))
     }
 
     /// Returns the delay that the server asks for in `Retry-After`, which is in seconds.
@@ -124,6 +128,13 @@ impl ApiResponse {
     fn header(&self, name: &HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
+}
+
+/// Cuts a text of the server after [`LONGEST_TEXT`] bytes, and says so.
+fn cut(text: &str) -> String {
+    let end = (0..=LONGEST_TEXT.min(text.len())).rfind(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    let (shown, rest) = text.split_at(end);
+    if rest.is_empty() { shown.to_owned() } else { format!("{shown}... ({} more bytes)", rest.len()) }
 }
 
 /// The reason and message of a Kubernetes `Status` object.

@@ -18,7 +18,7 @@ use rustls::pki_types::ServerName;
 use tower::{BoxError, Service, ServiceBuilder};
 use tower_http::decompression::DecompressionLayer;
 
-use super::pool::Pool;
+use super::http_client::http_client;
 
 /// The TCP keepalive, which detects a connection that was lost while a laptop slept.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -82,14 +82,14 @@ where
     C::Error: Into<BoxError>,
 {
     config.headers.push((http::header::USER_AGENT, user_agent()));
-    let pool = Pool::new(tls(&config, connector)?);
+    let http = http_client(tls(&config, connector)?);
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
         .layer(DecompressionLayer::new().gzip(!config.disable_compression))
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
         .map_err(BoxError::from)
-        .service(pool);
+        .service(http);
     Ok(Client::new(service, config.default_namespace))
 }
 

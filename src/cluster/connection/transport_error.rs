@@ -1,4 +1,4 @@
-//! Why no response arrived, read from the nested errors of the pool, hyper, rustls and the system.
+//! Why no response arrived, read from the nested errors of hyper, rustls and the system.
 
 use std::error::Error as StdError;
 use std::io::{Error as IoError, ErrorKind as IoErrorKind};
@@ -6,7 +6,19 @@ use std::io::{Error as IoError, ErrorKind as IoErrorKind};
 use k8s_openapi::jiff::Timestamp;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
-use super::pool::PoolError;
+use super::http_client::ConnectFailure;
+
+/// How a server rejects the client certificate, or asks for one.
+const CLIENT_CERTIFICATE_ALERTS: [AlertDescription; 8] = [
+    AlertDescription::CertificateRequired,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::UnknownCA,
+    AlertDescription::AccessDenied,
+];
 
 /// Why no response arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +70,16 @@ impl TransportError {
         if let Some(proxy) = through_proxy {
             return Self::Proxy(if text.is_empty() { proxy.to_string() } else { text });
         }
-        let pool = chain.iter().find_map(|error| error.downcast_ref::<PoolError>());
-        if !matches!(pool, Some(PoolError::Connect(_))) {
+        // HTTP/2 keeps only the text of the alert that ended a connection. A server checks the client certificate after
+        // the handshake.
+        if text.starts_with("received fatal alert") {
+            let is_it = |alert: &AlertDescription| text == TlsError::AlertReceived(*alert).to_string();
+            return match CLIENT_CERTIFICATE_ALERTS.into_iter().find(is_it) {
+                Some(alert) => Self::of_tls(&TlsError::AlertReceived(alert)),
+                None => Self::Tls(text),
+            };
+        }
+        if !chain.iter().any(|error| error.is::<ConnectFailure>()) {
             let hyper = chain.iter().find_map(|error| error.downcast_ref::<hyper::Error>());
             let is_dead = hyper.is_some_and(hyper::Error::is_timeout);
             return Self::ConnectionBroken(if is_dead {
@@ -107,16 +127,9 @@ impl TransportError {
     fn of_tls(error: &TlsError) -> Self {
         match error {
             TlsError::InvalidCertificate(certificate) => Self::of_certificate(certificate),
-            TlsError::AlertReceived(
-                alert @ (AlertDescription::CertificateRequired
-                | AlertDescription::BadCertificate
-                | AlertDescription::UnsupportedCertificate
-                | AlertDescription::CertificateRevoked
-                | AlertDescription::CertificateExpired
-                | AlertDescription::CertificateUnknown
-                | AlertDescription::UnknownCA
-                | AlertDescription::AccessDenied),
-            ) => Self::ClientCertificateRejected(format!("{alert:?}")),
+            TlsError::AlertReceived(alert) if CLIENT_CERTIFICATE_ALERTS.contains(alert) => {
+                Self::ClientCertificateRejected(format!("{alert:?}"))
+            }
             TlsError::InvalidMessage(_) => Self::NotTls,
             other => Self::Tls(other.to_string()),
         }

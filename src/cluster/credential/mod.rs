@@ -5,6 +5,7 @@
 
 pub mod exec_credential;
 mod exec_plugin;
+mod plugin_policy;
 
 use http::HeaderValue;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
@@ -13,8 +14,8 @@ use serde_json::Value;
 
 pub(super) use exec_plugin::PluginContext;
 
-use crate::cluster::files::read_text;
 use crate::error::{Error, ErrorKind, Result};
+use crate::snapshot::files::read_text;
 
 /// The interval at which a token file is read again, as in client-go. Kubelets replace tokens ahead of
 /// their expiry.
@@ -115,16 +116,11 @@ fn unsendable_token() -> Error {
         "the token contains characters that are invalid in a header, such as a line break",
     )
     .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin")
-    .in_compat("net/http: invalid header field value for \"Authorization\"")
 }
 
 fn token_file_error(path: &str, error: std::io::Error) -> Error {
     Error::new(ErrorKind::Unreachable, format!("cannot read the token file {path}"))
         .hint("it is set as tokenFile in the kubeconfig's user")
-        .in_compat(match error.kind() {
-            std::io::ErrorKind::NotFound => format!("open {path}: no such file or directory"),
-            _ => format!("open {path}: {error}"),
-        })
         .caused_by(error)
 }
 
@@ -135,13 +131,7 @@ fn removed_auth_provider(name: &str) -> Error {
     );
     match name {
         "gcp" => error
-            .hint("install gke-gcloud-auth-plugin, then: gcloud container clusters get-credentials CLUSTER")
-            .in_compat(
-                "The gcp auth plugin has been removed.\n\
-                 Please use the \"gke-gcloud-auth-plugin\" kubectl/client-go credential plugin instead.\n\
-                 See https://cloud.google.com/blog/products/containers-kubernetes/kubectl-auth-changes-in-gke \
-                 for further details",
-            ),
+            .hint("install gke-gcloud-auth-plugin, then: gcloud container clusters get-credentials CLUSTER"),
         "azure" => error.hint("install kubelogin, then: kubelogin convert-kubeconfig"),
         _ => error.hint("use a credential plugin: users[].user.exec in the kubeconfig"),
     }

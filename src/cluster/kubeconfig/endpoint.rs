@@ -114,29 +114,22 @@ fn no_cluster_configured(missing: &[PathBuf]) -> Error {
         [only] => format!("the file {only} in $KUBECONFIG does not exist"),
         several => format!("the files {} in $KUBECONFIG do not exist", several.join(", ")),
     };
-    Error::new(ErrorKind::Unreachable, format!("no cluster is configured: {why}"))
+    // The same kind as for a missing file of `--kubeconfig`.
+    let kind = if missing.is_empty() { ErrorKind::Unreachable } else { ErrorKind::File };
+    Error::new(kind, format!("no cluster is configured: {why}"))
         .hint("to list contexts: kubectl config get-contexts; choose one with --context, or a file with --kubeconfig")
-        .in_compat(
-            "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
-        )
 }
 
 fn no_such_context(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no context {name:?}"))
-        .hint("kubectl config get-contexts")
-        .in_compat(format!("Error in configuration: context was not found for specified context: {name}"))
+    Error::usage(format!("the kubeconfig has no context {name:?}")).hint("kubectl config get-contexts")
 }
 
 fn no_such_cluster(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no cluster {name:?}"))
-        .hint("kubectl config get-clusters")
-        .in_compat(format!("no server found for cluster {name:?}"))
+    Error::usage(format!("the kubeconfig has no cluster {name:?}")).hint("kubectl config get-clusters")
 }
 
 fn no_such_user(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no user {name:?}"))
-        .hint("kubectl config get-users")
-        .in_compat(format!("auth info {name:?} does not exist"))
+    Error::usage(format!("the kubeconfig has no user {name:?}")).hint("kubectl config get-users")
 }
 
 #[cfg(test)]
@@ -242,14 +235,14 @@ users:
         let endpoint =
             decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod(), &[]);
         assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
-        for (missing, words) in [
-            (&[][..], "no kubeconfig has a current context"),
-            (&["/a".into()], "the file /a in $KUBECONFIG does not exist"),
-            (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist"),
+        for (missing, words, exit) in [
+            (&[][..], "no kubeconfig has a current context", 1),
+            (&["/a".into()], "the file /a in $KUBECONFIG does not exist", 2),
+            (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist", 2),
         ] {
             let error = decide(Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
             assert_eq!(error.sentence(), format!("no cluster is configured: {words}"));
-            assert_eq!(error.exit().code(), 1);
+            assert_eq!(error.exit().code(), exit);
         }
     }
 }

@@ -9,7 +9,6 @@ use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::secret::MASK;
 use crate::world::Environment;
 
 /// Separates the files in `$KUBECONFIG`.
@@ -26,7 +25,6 @@ pub(super) fn read(named: Option<&Path>, environment: &Environment) -> Result<Ku
     if let Some(path) = named {
         return read_file(path)?.ok_or_else(|| {
             Error::new(ErrorKind::File, format!("the kubeconfig {} does not exist", path.display()))
-                .in_compat(format!("stat {}: no such file or directory", path.display()))
         });
     }
     let mut merged = Kubeconfig::default();
@@ -55,7 +53,7 @@ pub(super) fn missing(environment: &Environment) -> Vec<PathBuf> {
 
 /// Reads one file; none if it does not exist.
 fn read_file(path: &Path) -> Result<Option<Kubeconfig>> {
-    let text = match crate::cluster::files::read_text(path) {
+    let text = match crate::snapshot::files::read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
         Err(error) => {
@@ -93,14 +91,14 @@ fn bad_interactive_mode(text: &str) -> Option<String> {
     Some(format!("users[{index}].user.exec.interactiveMode is not Never, IfAvailable or Always"))
 }
 
-/// Returns the parser's message up to the first value that it quotes.
+/// Returns the parser's message up to the first value that it quotes: `line 1, column 10: unclosed bracket`.
 fn without_values(words: &str) -> String {
     let line = words.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("failed to parse kubeconfig YAML: ").unwrap_or(line);
+    let line = line.strip_prefix("error: ").unwrap_or(line);
     let value = [" `", " \"", ": \"", " '"].iter().filter_map(|quote| line.find(quote)).min();
-    match value {
-        Some(at) => format!("{} {MASK}", line.get(..at).unwrap_or_default().trim_end_matches(':')),
-        None => line.to_owned(),
-    }
+    let line = value.and_then(|at| line.get(..at)).unwrap_or(line).trim_end_matches(':');
+    line.replacen(" column ", ", column ", 1)
 }
 
 /// Makes the paths of a kubeconfig absolute to its directory, and removes empty fields.
@@ -172,6 +170,16 @@ mod tests {
         ] {
             let error = parse(&text, Path::new("config")).unwrap_err().sentence();
             assert!(error.contains(words) && !error.contains("s3same"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_error_of_the_parser_has_its_position_and_no_prefix() {
+        for (text, words) in [
+            ("clusters: [", "config is not a kubeconfig: line 1, column 11: unclosed bracket"),
+            ("users: s3same", "config is not a kubeconfig: line 1, column 8: expected sequence start"),
+        ] {
+            assert_eq!(parse(text, Path::new("config")).unwrap_err().sentence(), words);
         }
     }
 

@@ -58,8 +58,7 @@ pub(super) fn override_impersonation(user: &mut AuthInfo, overrides: &Impersonat
         || user.impersonate_groups.as_ref().is_some_and(|groups| !groups.is_empty())
         || user.impersonate_user_extra.as_ref().is_some_and(|extra| !extra.is_empty());
     if details && user.impersonate.is_none() {
-        return Err(Error::usage("--as-group, --as-uid and --as-user-extra need --as")
-            .in_compat("requesting uid, groups or user-extra without impersonating a user"));
+        return Err(Error::usage("--as-group, --as-uid and --as-user-extra need --as"));
     }
     Ok(())
 }

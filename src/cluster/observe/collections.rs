@@ -21,9 +21,9 @@ use crate::model::api::event::Events;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::model::kind::{self, Kind, Workload};
+use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::status::observation::Observation;
-use crate::model::workload::{KindSpec, Workload};
 
 /// The capacity of the queue of updates. When it is full, the watches wait.
 const UPDATE_QUEUE: usize = 256;
@@ -32,7 +32,7 @@ const UPDATE_QUEUE: usize = 256;
 #[derive(Clone, Debug)]
 pub struct CollectionScope {
     /// The kinds.
-    pub kinds: Vec<&'static KindSpec>,
+    pub kinds: Vec<&'static dyn Kind>,
     /// The namespace; none for all.
     pub namespace: Option<String>,
     /// The label selector of the workloads.
@@ -87,7 +87,7 @@ impl CollectionObserver {
             observer.start(kind.type_(), selector.clone());
         }
         for type_ in [&REPLICA_SET, &CONTROLLER_REVISION] {
-            if kinds.iter().any(|kind| kind.revisions.type_() == type_) {
+            if kinds.iter().any(|kind| kind.revisions().type_() == type_) {
                 observer.start(type_, String::new());
             }
         }
@@ -108,7 +108,7 @@ impl CollectionObserver {
     fn start(&mut self, type_: &'static ResourceType, query: String) {
         let id = ReflectorId(self.collections.len());
         let namespace = self.scope.namespace.as_deref();
-        let keeps_managed_fields = self.scope.keeps_managed_fields && KindSpec::of_type(type_).is_some();
+        let keeps_managed_fields = self.scope.keeps_managed_fields && kind::of_type(type_).is_some();
         let shared = Arc::clone(&self.shared);
         let reflector = Reflector::of_all(id, type_, namespace, query, keeps_managed_fields, shared);
         self.collections.push(Collection { type_, objects: BTreeMap::new(), reading: Reading::Pending });
@@ -161,7 +161,7 @@ impl CollectionObserver {
                     revisions.entry(&revision.owner_uid).or_default().push(revision);
                 }
                 ParsedObject::Pod(pod) => pods.entry(&pod.owner_uid).or_default().push(pod),
-                ParsedObject::Event(_) | ParsedObject::EmittedWorkload => {}
+                ParsedObject::Event(_) | ParsedObject::Seen => {}
             }
         }
         let (events, has_pods) = (self.events(), self.can_read(&POD));
@@ -232,6 +232,6 @@ impl CollectionObserver {
 
 impl Collection {
     fn holds_workloads(&self) -> bool {
-        KindSpec::of_type(self.type_).is_some()
+        kind::of_type(self.type_).is_some()
     }
 }

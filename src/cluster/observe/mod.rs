@@ -19,6 +19,7 @@ mod watched_target;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -35,8 +36,8 @@ use self::watched_target::WatchedTarget;
 use super::connection::Connection;
 use crate::cluster::notice::Notice;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
-use crate::model::follow::{FollowerEvent, TargetEvent, TargetId};
-use crate::model::workload::Workload;
+use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::kind::Workload;
 
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
 /// is too slow, and its reflector reopens it.
@@ -54,18 +55,9 @@ pub struct Observer {
     reported_forbidden: BTreeSet<&'static str>,
 }
 
-/// Which objects of a workload are watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WatchScope {
-    /// The workload, its revisions and its pods.
-    WithPods,
-    /// Only the workload, as kubectl does.
-    WorkloadOnly,
-}
-
 impl Observer {
-    /// Starts to watch workloads, from the state in which they were read.
-    pub(super) fn new(connection: Arc<Connection>, found: &[Workload], scope: WatchScope) -> Self {
+    /// Starts to watch workloads with their revisions and pods, from the state in which they were read.
+    pub(super) fn new(connection: Arc<Connection>, found: &[Workload]) -> Self {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
         let outage = Outage::new(Arc::clone(&connection));
         let watched =
@@ -74,10 +66,8 @@ impl Observer {
         let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
         let mut observer = Self { shared, stores: Vec::new(), tasks, sender, updates, reported_forbidden };
         observer.start_reflectors(|watched| watched.kind.type_(), found);
-        if scope == WatchScope::WithPods {
-            observer.start_reflectors(|watched| watched.kind.revisions.type_(), &[]);
-            observer.start_reflectors(|_| &POD, &[]);
-        }
+        observer.start_reflectors(|watched| watched.kind.revisions().type_(), &[]);
+        observer.start_reflectors(|_| &POD, &[]);
         observer
     }
 
@@ -97,9 +87,15 @@ impl Observer {
         });
     }
 
+    /// Returns how long ago the server last answered a read.
+    #[must_use]
+    pub fn since_answer(&self) -> Duration {
+        self.shared.outage.since_answer()
+    }
+
     /// Waits for changes and returns all of them: each state of a workload, since each may print a line, and
     /// the latest state of everything else. Dropping the future loses no change.
-    pub async fn next(&mut self) -> Vec<FollowerEvent> {
+    pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
         let Some(first) = self.updates.recv().await else {
             return Vec::new();
         };
@@ -157,7 +153,7 @@ impl Observer {
         self.tasks.spawn(reflector.run(sender));
     }
 
-    fn apply(&mut self, update: Update, events: &mut Vec<FollowerEvent>) {
+    fn apply(&mut self, update: Update, events: &mut Vec<(TargetId, TargetEvent)>) {
         match update {
             Update::Reflected(ReflectorId(index), delta) => {
                 // The verdict on a workload uses the revisions that arrived before it.
@@ -174,7 +170,7 @@ impl Observer {
                         store.record_refresh(target, &observed.workload);
                     }
                 }
-                events.push(FollowerEvent::Target(target, *event));
+                events.push((target, *event));
             }
         }
     }

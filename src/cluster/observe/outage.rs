@@ -1,7 +1,7 @@
-//! Reports an outage in one notice for all reflectors.
+//! Reports in one notice that reads fail, and in another that they work again.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -9,55 +9,105 @@ use tokio::time::Instant;
 use super::update::ReflectorId;
 use crate::cluster::connection::{Connection, RequestError};
 use crate::cluster::notice::Notice;
+use crate::model::follow::TargetId;
 
 /// A shorter outage is not reported.
-const NOTICE_AFTER: Duration = Duration::from_secs(4);
+const NOTICE_AFTER: Duration = Duration::from_secs(5);
 
 /// Outages within this time of each other are reported once.
 const MERGE_WINDOW: Duration = Duration::from_secs(60);
 
-/// The reflectors whose requests fail, and when the outage was reported.
+/// What reads from the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ReaderId {
+    /// The lists and watches of a type.
+    Reflector(ReflectorId),
+    /// The refreshes of a target.
+    Refresh(TargetId),
+}
+
+/// The readers whose requests fail, and whether that was reported.
 #[derive(Debug)]
 pub(super) struct Outage {
     connection: Arc<Connection>,
     state: Mutex<OutageState>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct OutageState {
-    failing: BTreeSet<ReflectorId>,
+    /// The readers whose last request failed.
+    failing: BTreeSet<ReaderId>,
+    /// Since when at least one reader fails.
     since: Option<Instant>,
+    /// When the last failure of a reported outage was recorded.
     notified: Option<Instant>,
+    /// Whether the end of the outage is to be reported.
+    is_reported: bool,
+    /// When the server last answered a request with what it was asked for.
+    answered: Instant,
 }
 
 impl Outage {
     pub(super) fn new(connection: Arc<Connection>) -> Self {
-        Self { connection, state: Mutex::default() }
+        let state = OutageState {
+            failing: BTreeSet::new(),
+            since: None,
+            notified: None,
+            is_reported: false,
+            answered: Instant::now(),
+        };
+        Self { connection, state: Mutex::new(state) }
     }
 
-    /// Records a failed request of a reflector, and reports the outage when it lasts.
-    pub(super) fn record_failure(&self, reflector: ReflectorId, failure: &RequestError) {
+    /// Records a failed request of a reader of this resource, and reports the outage when it lasts.
+    pub(super) fn record_failure(&self, reader: ReaderId, resource: &'static str, failure: &RequestError) {
         let now = Instant::now();
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.failing.insert(reflector);
-        let elapsed = now - *state.since.get_or_insert(now);
-        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
-        if elapsed >= NOTICE_AFTER {
-            state.notified = Some(now);
+        let mut state = self.state();
+        state.failing.insert(reader);
+        if now - *state.since.get_or_insert(now) < NOTICE_AFTER {
+            return;
         }
-        drop(state);
-        if elapsed >= NOTICE_AFTER && !was_notified {
+        let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
+        state.notified = Some(now);
+        if !was_notified {
+            state.is_reported = true;
+            drop(state);
             let (server, reason) = (self.connection.server(), failure.summary());
-            self.connection.notify(&Notice::Unreachable { server, reason });
+            self.connection.notify(&Notice::ReadsFail { server, resource, reason });
         }
     }
 
-    /// Records a successful request of a reflector.
-    pub(super) fn record_success(&self, reflector: ReflectorId) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.failing.remove(&reflector);
-        if state.failing.is_empty() {
-            state.since = None;
+    /// Records a successful request of a reader, and reports the end of an outage that was reported.
+    pub(super) fn record_success(&self, reader: ReaderId) {
+        let lasted = self.remove(reader);
+        self.state().answered = Instant::now();
+        if let Some(lasted) = lasted {
+            self.connection.notify(&Notice::ReadsWorkAgain { server: self.connection.server(), lasted });
         }
+    }
+
+    /// Records that a reader gave up.
+    pub(super) fn forget(&self, reader: ReaderId) {
+        let _ = self.remove(reader); // nothing works again
+    }
+
+    /// Removes a reader from the failing ones. Returns how long the outage lasted, if it is over and was reported.
+    fn remove(&self, reader: ReaderId) -> Option<Duration> {
+        let mut state = self.state();
+        state.failing.remove(&reader);
+        if !state.failing.is_empty() {
+            return None;
+        }
+        let since = state.since.take();
+        since.filter(|_| std::mem::take(&mut state.is_reported)).map(|since| since.elapsed())
+    }
+
+    /// Returns how long ago the server last answered a request with what it was asked for.
+    pub(super) fn since_answer(&self) -> Duration {
+        self.state().answered.elapsed()
+    }
+
+    fn state(&self) -> MutexGuard<'_, OutageState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

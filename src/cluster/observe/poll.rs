@@ -4,7 +4,7 @@ use tokio::sync::mpsc;
 
 use super::reflector::{Reflector, ReflectorError};
 use super::update::{Delta, Update};
-use crate::cluster::connection::{ApiResponse, RequestError, ResponseLimits};
+use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::page::{Pages, percent_encoded};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
@@ -12,16 +12,17 @@ use crate::model::api::object::Object;
 impl Reflector {
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     pub(super) async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
-        let mut pages = Pages::of(self.type_, &self.collection, &self.query);
-        let mut limits = ResponseLimits::of_list();
+        let connection = &self.shared.connection;
+        let mut pages = Pages::of(self.type_, &self.collection, &self.query, &connection.memory);
+        let mut deadline = None;
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let connection = &self.shared.connection;
-            let response = connection.read_once_within(&mut limits, &path, is_expired).await?;
+            let request = ApiRequest::get(&path);
+            let response = connection.send(&request, Policy::Quiet, &mut deadline, is_expired).await?;
             let accepted = pages.accept(&response, |object| self.keep(object));
             accepted.map_err(|why| ReflectorError::Request(unusable_list(why)))?;
         }
-        let (listed, version) = (pages.kept, pages.version);
+        let (listed, version) = pages.finish();
         self.send(Delta::Listed(listed), sender).await?;
         self.version = Some(version);
         Ok(())
@@ -35,7 +36,10 @@ impl Reflector {
                 continue;
             };
             let path = format!("{}/{}", self.collection, percent_encoded(&watched.name));
-            let response = self.shared.connection.read_once(&path, ApiResponse::is_not_found).await?;
+            let request = ApiRequest::get(&path);
+            let connection = &self.shared.connection;
+            let response =
+                connection.send(&request, Policy::Quiet, &mut None, ApiResponse::is_not_found).await?;
             if !response.is_not_found() {
                 kept.extend(Object::read(response.json()).ok().and_then(|object| self.keep(object)));
             }

@@ -8,19 +8,20 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::outage::ReaderId;
 use super::shared::Shared;
 use super::update::{Delta, ReflectorId, StoredObject, Update};
-use crate::cluster::connection::{RequestError, backoff_after};
-use crate::cluster::page::{label_query, percent_encoded, warning_query};
+use crate::cluster::connection::RequestError;
+use crate::cluster::page::{label_query, warning_query};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::follow::TargetId;
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
+use crate::model::kind::{self, Kind};
 
 /// A 401 or 403 is final after this long. A server that just started, or whose authenticator fails, may
 /// refuse requests for a while.
-const FORBIDDEN_GRACE: Duration = Duration::from_secs(60);
+pub(super) const REFUSAL_GRACE: Duration = Duration::from_secs(30);
 
 /// The interval of lists and gets when RBAC forbids a watch.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -145,11 +146,11 @@ impl Reflector {
         here.filter(|watched| self.serves(watched.kind)).map(|watched| watched.id).collect()
     }
 
-    fn serves(&self, kind: &'static KindSpec) -> bool {
+    fn serves(&self, kind: &'static dyn Kind) -> bool {
         if is_workload(self.type_) {
             kind.type_() == self.type_
         } else {
-            !is_revision(self.type_) || kind.revisions.type_() == self.type_
+            !is_revision(self.type_) || kind.revisions().type_() == self.type_
         }
     }
 
@@ -167,7 +168,7 @@ impl Reflector {
             };
             let failure = match round {
                 Ok(()) => {
-                    self.shared.outage.record_success(self.id);
+                    self.shared.outage.record_success(self.reader());
                     (tries, refused_since) = (0, None);
                     self.allowed.insert(verb);
                     self.wait_before_poll().await;
@@ -183,22 +184,27 @@ impl Reflector {
                 }
                 Err(ReflectorError::Request(failure)) => failure,
             };
-            if failure.is_forbidden() || failure.is_unauthorized() {
+            if failure.is_refused() {
                 let since = *refused_since.get_or_insert(begun);
                 let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
-                let is_final = is_new || since.elapsed() >= FORBIDDEN_GRACE;
+                let is_final = is_new || since.elapsed() >= REFUSAL_GRACE;
                 if is_final {
                     if self.fall_back(failure, &sender).await.is_break() {
+                        self.shared.outage.forget(self.reader());
                         return;
                     }
                     refused_since = None;
                     continue;
                 }
             }
-            self.shared.outage.record_failure(self.id, &failure);
-            sleep(backoff_after(tries, &failure)).await;
+            self.shared.outage.record_failure(self.reader(), self.type_.plural(), &failure);
+            sleep(self.shared.connection.backoff.after(tries, &failure)).await;
             tries += 1;
         }
+    }
+
+    pub(super) fn reader(&self) -> ReaderId {
+        ReaderId::Reflector(self.id)
     }
 
     fn verb(&self) -> ApiVerb {
@@ -285,7 +291,7 @@ impl Reflector {
             return String::new();
         };
         if is_workload(self.type_) {
-            return format!("fieldSelector={}", percent_encoded(&format!("metadata.name={}", watched.name)));
+            return watched.name_query();
         }
         let selector = watched.selector.as_ref().filter(|_| self.type_ == &POD || is_revision(self.type_));
         selector.map_or_else(String::new, |selector| label_query(&selector.to_query()))
@@ -293,11 +299,11 @@ impl Reflector {
 }
 
 fn is_workload(type_: &ResourceType) -> bool {
-    KindSpec::of_type(type_).is_some()
+    kind::of_type(type_).is_some()
 }
 
 fn is_revision(type_: &ResourceType) -> bool {
-    KindSpec::all().any(|kind| kind.revisions.type_() == type_)
+    kind::all().any(|kind| kind.revisions().type_() == type_)
 }
 
 impl From<RequestError> for ReflectorError {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::update::{Delta, ParsedObject, StoredObject};
 use crate::model::api::event::Events;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
-use crate::model::follow::{FollowerEvent, TargetEvent, TargetId};
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
+use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::kind;
+use crate::model::kind::Workload;
 
 /// The objects that a reflector has read.
 #[derive(Debug)]
@@ -58,14 +58,12 @@ impl Store {
     }
 
     /// Applies a change. States of workloads are emitted at once.
-    pub(super) fn apply(&mut self, delta: Delta, events: &mut Vec<FollowerEvent>) {
+    pub(super) fn apply(&mut self, delta: Delta, events: &mut Vec<(TargetId, TargetEvent)>) {
         self.synced = true;
         match delta {
             Delta::Lost(error) => {
                 events.extend(
-                    self.targets
-                        .iter()
-                        .map(|target| FollowerEvent::Target(*target, TargetEvent::Unreadable(error.clone()))),
+                    self.targets.iter().map(|target| (*target, TargetEvent::Unreadable(error.clone()))),
                 );
             }
             Delta::Forbidden => {
@@ -79,9 +77,9 @@ impl Store {
     }
 
     /// Emits the changes that were not emitted yet.
-    pub(super) fn flush(&mut self, events: &mut Vec<FollowerEvent>) {
+    pub(super) fn flush(&mut self, events: &mut Vec<(TargetId, TargetEvent)>) {
         for target in std::mem::take(&mut self.stale) {
-            events.push(FollowerEvent::Target(target, self.current_event(target)));
+            events.push((target, self.current_event(target)));
         }
     }
 
@@ -92,14 +90,14 @@ impl Store {
         }
     }
 
-    fn replace(&mut self, all: Vec<StoredObject>, events: &mut Vec<FollowerEvent>) {
+    fn replace(&mut self, all: Vec<StoredObject>, events: &mut Vec<(TargetId, TargetEvent)>) {
         self.refreshed.clear(); // a list is never older than an earlier refresh
         let before = std::mem::take(&mut self.kept);
         self.by_target.clear();
         for kept in all {
             let is_known = before.get(&kept.name).is_some_and(|known| known.version == kept.version);
             if is_known && self.holds_workloads() {
-                self.insert(StoredObject { parsed: ParsedObject::EmittedWorkload, ..kept });
+                self.insert(StoredObject { parsed: ParsedObject::Seen, ..kept });
             } else {
                 self.change(kept, events);
             }
@@ -108,20 +106,20 @@ impl Store {
             let there: BTreeSet<_> =
                 self.kept.values().flat_map(|kept| kept.targets.iter().copied()).collect();
             let gone = self.targets.iter().filter(|target| !there.contains(target));
-            events.extend(gone.map(|target| FollowerEvent::Target(*target, TargetEvent::Deleted)));
+            events.extend(gone.map(|target| (*target, TargetEvent::Deleted)));
         } else {
             self.stale.extend(&self.targets);
         }
     }
 
-    fn change(&mut self, kept: StoredObject, events: &mut Vec<FollowerEvent>) {
+    fn change(&mut self, kept: StoredObject, events: &mut Vec<(TargetId, TargetEvent)>) {
         if let ParsedObject::Workload(workload) = kept.parsed {
             for target in &kept.targets {
                 if !self.is_older_than_refresh(*target, &workload) {
-                    events.push(FollowerEvent::Target(*target, TargetEvent::Workload(workload.clone())));
+                    events.push((*target, TargetEvent::Workload(workload.clone())));
                 }
             }
-            self.insert(StoredObject { parsed: ParsedObject::EmittedWorkload, ..kept });
+            self.insert(StoredObject { parsed: ParsedObject::Seen, ..kept });
             return;
         }
         self.stale.extend(&kept.targets);
@@ -150,14 +148,12 @@ impl Store {
         Some(taken)
     }
 
-    fn remove(&mut self, name: &str, events: &mut Vec<FollowerEvent>) {
+    fn remove(&mut self, name: &str, events: &mut Vec<(TargetId, TargetEvent)>) {
         let Some(gone) = self.take(name) else {
             return;
         };
         if self.holds_workloads() {
-            events.extend(
-                gone.targets.into_iter().map(|target| FollowerEvent::Target(target, TargetEvent::Deleted)),
-            );
+            events.extend(gone.targets.into_iter().map(|target| (target, TargetEvent::Deleted)));
         } else {
             self.stale.extend(gone.targets);
         }
@@ -196,7 +192,7 @@ impl Store {
     }
 
     fn holds_workloads(&self) -> bool {
-        KindSpec::of_type(self.type_).is_some()
+        kind::of_type(self.type_).is_some()
     }
 }
 
@@ -235,7 +231,7 @@ mod tests {
         store.apply(delta, &mut events);
         store.flush(&mut events);
         let pods = events.into_iter().filter_map(|event| match event {
-            FollowerEvent::Target(target, TargetEvent::Pods(Some(pods))) => Some((target, pods.len())),
+            (target, TargetEvent::Pods(Some(pods))) => Some((target, pods.len())),
             _ => None,
         });
         pods.collect()

@@ -6,7 +6,7 @@ use super::watched_target::WatchedTarget;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::follow::TargetId;
-use crate::model::workload::KindSpec;
+use crate::model::kind;
 
 /// The targets of one observer, indexed by namespace and label.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl TargetIndex {
         } else if type_ == &EVENT {
             let about = object.text("/involvedObject/name").unwrap_or_default();
             watched(index.named_before(about), &|watched| watched.concerns_event(object))
-        } else if KindSpec::of_type(type_).is_some() {
+        } else if kind::of_type(type_).is_some() {
             let named = index.by_name.get(object.name()).cloned().unwrap_or_default();
             watched(named, &|watched| watched.is_workload(object))
         } else {
@@ -121,8 +121,9 @@ impl NamespaceIndex {
 mod tests {
     use super::*;
     use crate::model::api::resource_type::REPLICA_SET;
-    use crate::model::workload::Workload;
-    use crate::model::workload::deployment::DEPLOYMENT;
+    use crate::model::kind::Kind;
+    use crate::model::kind::Workload;
+    use crate::model::kind::deployment::Deployment;
     use serde_json::{Value, json};
 
     fn index() -> TargetIndex {
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn other_objects_belong_to_the_target_they_refer_to() {
         let named = |name: &str| json!({"metadata": {"name": name}});
-        assert_eq!(concerned(&named("web"), DEPLOYMENT.type_(), "shop"), [0]);
-        assert_eq!(concerned(&named("web-"), DEPLOYMENT.type_(), "shop"), [0; 0]);
+        assert_eq!(concerned(&named("web"), Deployment.type_(), "shop"), [0]);
+        assert_eq!(concerned(&named("web-"), Deployment.type_(), "shop"), [0; 0]);
         let event = |about: &str| json!({"metadata": {"name": "e"}, "involvedObject": {"name": about}});
         assert_eq!(concerned(&event("web-api-7f9-x2"), &EVENT, "shop"), [0, 1]);
         assert_eq!(concerned(&event("web"), &EVENT, "shop"), [0]);

@@ -9,9 +9,9 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::kind;
+use crate::model::kind::Workload;
 use crate::model::revision::Revision;
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
 
 /// The index of a reflector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +56,7 @@ pub(super) struct StoredObject {
 pub(super) enum ParsedObject {
     Workload(Box<Workload>),
     /// A workload whose state the store has emitted. Only its version and its targets are needed later.
-    EmittedWorkload,
+    Seen,
     Revision(Arc<Revision>),
     Pod(Arc<Pod>),
     Event(Box<Event>),
@@ -80,7 +80,7 @@ impl StoredObject {
             ParsedObject::Pod(Arc::new(Pod::read(&object)))
         } else if type_ == &EVENT {
             ParsedObject::Event(Box::new(Event::read(&object)?))
-        } else if KindSpec::of_type(type_).is_some() {
+        } else if kind::of_type(type_).is_some() {
             let watched = index.get(*targets.first()?)?;
             let object = watched.same_version(&object).cloned().unwrap_or(object);
             ParsedObject::Workload(Box::new(Workload::of(object)?))
@@ -98,11 +98,11 @@ impl StoredObject {
             ParsedObject::Pod(Arc::new(Pod::read(&object)))
         } else if type_ == &EVENT {
             ParsedObject::Event(Box::new(Event::read(&object)?))
-        } else if KindSpec::of_type(type_).is_some() {
+        } else if kind::of_type(type_).is_some() {
             ParsedObject::Workload(Box::new(Workload::of(object)?))
         } else {
             let owner = object.controller()?;
-            let kind = KindSpec::of(owner.kind, owner.api_version)?;
+            let kind = kind::of(owner.kind, owner.api_version)?;
             ParsedObject::Revision(Arc::new(Revision::read(kind, object)))
         };
         Some(Self { name, version, targets: Vec::new(), parsed })

@@ -24,7 +24,7 @@ impl Reflector {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
         let mut lines = self.shared.connection.stream(&self.path()).await?;
-        self.shared.outage.record_success(self.id);
+        self.shared.outage.record_success(self.reader());
         let mut event_count = 0_usize;
         loop {
             let line = match lines.next_line(deadline).await {
@@ -35,6 +35,7 @@ impl Reflector {
                 Err(_) if Instant::now() >= deadline => return Err(ReflectorError::Expired),
                 Err(error) => return Err(error.into()),
             };
+            self.shared.outage.record_success(self.reader());
             match WatchEvent::read(&line) {
                 WatchEvent::Changed(object) => {
                     self.record_version(&object);

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::cluster::json_decoder::read_json;
 use crate::model::api::object::Object;
+use crate::snapshot::json_decoder::read_json;
 
 /// A watch event.
 #[derive(Debug)]

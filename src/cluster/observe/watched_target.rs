@@ -1,16 +1,17 @@
 //! Decides which objects belong to a target.
 
+use crate::cluster::page::percent_encoded;
 use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
 use crate::model::follow::TargetId;
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
+use crate::model::kind::Kind;
+use crate::model::kind::Workload;
 
 /// A target, and how to recognise the objects that belong to it.
 #[derive(Debug)]
 pub(super) struct WatchedTarget {
     pub(super) id: TargetId,
-    pub(super) kind: &'static KindSpec,
+    pub(super) kind: &'static dyn Kind,
     /// The workload as the search for targets read it.
     found: Object,
     pub(super) namespace: String,
@@ -45,6 +46,11 @@ impl WatchedTarget {
         let version = self.found.resource_version();
         let is_same = version.is_some() && version == object.resource_version();
         (is_same && self.found.uid() == object.uid()).then_some(&self.found)
+    }
+
+    /// Returns the query that selects the workload by its name. RBAC can allow such lists and watches without others.
+    pub(super) fn name_query(&self) -> String {
+        format!("fieldSelector={}", percent_encoded(&format!("metadata.name={}", self.name)))
     }
 
     /// Whether the target has this uid: that of the controlling owner of a revision.

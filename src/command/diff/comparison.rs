@@ -8,10 +8,10 @@ use tokio::time::Instant;
 use super::template_ref::LIVE;
 use crate::command::external_diff::{self, ExternalDiff};
 use crate::error::Result;
-use crate::model::revision::diff::{Diff, TemplatePath};
-use crate::model::revision::pod_update::PodUpdate;
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::{Diff, TemplatePath};
+use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
-use crate::model::workload::Workload;
 use crate::render::diff as render;
 use crate::render::pod_update;
 use crate::render::screen::Screen;
@@ -46,17 +46,18 @@ impl ComparedTemplates {
     pub(super) fn show_words(&self, screen: &mut Screen<'_>) {
         let [from, to] =
             [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
-        screen.styled(&render::title(&self.workload.reference(), from, to));
+        let title = render::title(&self.workload.reference(), from, to);
         let words = match &self.with {
             Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
-            None if self.diff.is_empty() => render::no_differences(self.diff.reordered()),
+            None if self.diff.is_empty() => vec![render::no_differences(self.diff.reordered())],
             None => render::rows(&self.diff.rows()),
         };
-        screen.styled(&words);
-        let is_of_interest = self.workload.kind().pod_update_policy.is_some();
+        screen.lines(&[title]);
+        screen.lines(&words);
+        let is_of_interest = self.workload.has_pod_update_policy();
         let words = pod_update::words(&self.pod_update, self.workload.pod_update_policy());
         if let Some(words) = words.filter(|_| is_of_interest) {
-            screen.styled(&render::pod_update(&words));
+            screen.lines(&[render::pod_update(&words)]);
         }
     }
 
@@ -91,6 +92,6 @@ pub(in crate::command) async fn show_lines(
     }
     let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();
     let hunks = diff.hunks(context, Some(deadline));
-    screen.styled(&render::unified(from, to, &hunks));
+    screen.lines(&render::unified(from, to, &hunks));
     Ok(())
 }

@@ -2,18 +2,20 @@
 
 use super::comparison::{ComparedTemplates, OtherWorkload};
 use super::template_ref::{LabelledTemplate, TemplateRef};
-use crate::cluster::access::{Access, InputPath};
+use crate::cluster::access::{Access, Impersonation};
 use crate::cluster::listener::Listener;
+use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::command::targets::target_words::TargetWord;
-use crate::command::targets::{TargetScope, find_named, observe_revisions};
+use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::kind::Workload;
 use crate::model::revision::Revisions;
-use crate::model::revision::diff::{Diff, SecretValues};
-use crate::model::revision::elsewhere::{ComparableTemplates, ServerDefaults};
-use crate::model::revision::pod_update::PodUpdate;
-use crate::model::workload::Workload;
 use crate::world::World;
+use crate::world::input_path::InputPath;
 
 /// Where the other workload of a comparison is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +43,8 @@ pub enum ElsewhereOrigin {
 impl Elsewhere {
     /// Opens what the other workload is read from; none if it is the source of the first one. It sends no request.
     ///
-    /// Flags that select the server or the credentials belong to the first source. Nothing of them goes to another
-    /// context.
+    /// Flags that select the server, the credentials or the impersonated user belong to the first source. Nothing of
+    /// them goes to another context.
     pub(in crate::command) fn open(
         &self,
         access: &Access,
@@ -59,6 +61,7 @@ impl Elsewhere {
                 overrides.context = Some(name.clone());
                 (overrides.cluster, overrides.user) = (None, None);
                 (overrides.server, overrides.credentials) = Default::default();
+                overrides.impersonation = Impersonation::default();
             }
         }
         Some(Source::open(&access, world, listener).map_err(|error| self.placed(error)))
@@ -127,7 +130,7 @@ async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result
     let template = if *word == TemplateRef::Live {
         LabelledTemplate::of(word, &workload, &Revisions::of(&workload, []))?
     } else {
-        let observed = observe_revisions(workload.clone(), source).await?;
+        let observed = read_revisions(workload.clone(), source).await?;
         LabelledTemplate::of(word, &observed.workload, &observed.revisions)?
     };
     Ok(Side { workload, template })

@@ -2,10 +2,10 @@
 
 use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
 
 /// One side of a diff, as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,26 +4,35 @@ use std::time::Duration;
 
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
 use crate::cluster::live::Cluster;
-use crate::cluster::observe::WatchScope;
 use crate::command::follow::event_source::{EventSource, Received};
-use crate::command::stop_signals;
+use crate::command::stop_signals::{self, StopSignals};
 use crate::exit::Exit;
 use crate::model::follow::{
-    FollowMode, FollowOptions, Follower, FollowerEvent, FollowerRequest, Now, Outcome, PodRef, Report,
-    RollbackResult, RolloutFailure, TargetEvent, TargetId, TargetResult,
+    FollowOptions, Follower, FollowerEvent, FollowerTask, Now, Outcome, Output, PodRef, RollbackResult,
+    TargetEvent, TargetId, TargetReport, TargetResult,
 };
-use crate::model::workload::Workload;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
-/// Prints the reports of an engine while its event loop runs. `Engine` is a follower or a stepper.
-pub(in crate::command) trait Reporter<'w, Engine, Report> {
+/// What an event loop drives: a follower or a stepper.
+pub(in crate::command) trait Engine {
+    /// A report with its facts.
+    type Report<'a>;
+}
+
+impl Engine for Follower {
+    type Report<'a> = TargetReport<'a>;
+}
+
+/// Prints the reports of an engine while its event loop runs.
+pub(in crate::command) trait Reporter<'w, E: Engine> {
     /// Returns the screen that the reporter prints on.
     fn screen(&mut self) -> &mut Screen<'w>;
 
     /// Prints one report.
-    fn report(&mut self, engine: &Engine, event: &Report, now: Now);
+    fn report(&mut self, report: &E::Report<'_>, now: Now);
 
     /// Prints a note, unless the same note was printed before.
     fn note_once(&mut self, line: &str);
@@ -32,7 +41,7 @@ pub(in crate::command) trait Reporter<'w, Engine, Report> {
     fn has_reader(&self) -> bool;
 
     /// Redraws the frame if a redraw is due. Called after all reports so far were printed.
-    fn redraw_if_due(&mut self, _engine: &Engine, _now: Now) {}
+    fn redraw_if_due(&mut self, _engine: &E, _now: Now) {}
 
     /// Returns when the next redraw is due, as the time since the loop started.
     fn next_redraw(&self) -> Option<Duration> {
@@ -46,16 +55,13 @@ pub(in crate::command) async fn follow<'w>(
     options: FollowOptions,
     found: Vec<Workload>,
     signals: Signals,
-    reporter: &mut impl Reporter<'w, Follower, Report>,
+    reporter: &mut impl Reporter<'w, Follower>,
 ) -> Follower {
-    let scope = match options.mode {
-        FollowMode::Native => WatchScope::WithPods,
-        FollowMode::Kubectl => WatchScope::WorkloadOnly,
-    };
-    let source = EventSource::new(cluster, &found, scope, signals);
+    let source = EventSource::new(cluster, &found);
+    let stops = StopSignals::new(signals);
     let follower = Follower::new(options, found);
     let mut event_loop =
-        FollowLoop { cluster, source, follower, to_undo: Vec::new(), to_delete: Vec::new(), reporter };
+        FollowLoop { cluster, source, stops, follower, to_undo: Vec::new(), to_delete: Vec::new(), reporter };
     event_loop.run().await;
     event_loop.follower
 }
@@ -63,6 +69,7 @@ pub(in crate::command) async fn follow<'w>(
 struct FollowLoop<'a, T> {
     cluster: &'a Cluster,
     source: EventSource<'a>,
+    stops: StopSignals,
     follower: Follower,
     /// The failed targets to roll back.
     to_undo: Vec<TargetId>,
@@ -71,11 +78,14 @@ struct FollowLoop<'a, T> {
     reporter: &'a mut T,
 }
 
-impl<'w, T: Reporter<'w, Follower, Report>> FollowLoop<'_, T> {
+impl<'w, T: Reporter<'w, Follower>> FollowLoop<'_, T> {
     async fn run(&mut self) {
         while !self.follower.is_finished() && self.reporter.has_reader() {
-            let received = self.source.next(self.follower.due(), self.reporter.next_redraw()).await;
-            self.receive(received);
+            tokio::select! {
+                biased;
+                stop = self.stops.next() => self.apply(FollowerEvent::Stopped(stop)),
+                received = self.source.next(self.follower.due(), self.reporter.next_redraw()) => self.receive(received),
+            }
             self.execute_writes().await;
             self.watch_warnings_if_needed();
             let now = self.source.now();
@@ -87,29 +97,34 @@ impl<'w, T: Reporter<'w, Follower, Report>> FollowLoop<'_, T> {
     }
 
     fn receive(&mut self, received: Received) {
-        if let Some(note) = received.note {
-            self.reporter.note_once(note);
-        }
-        for event in received.events {
-            self.apply(event);
+        match received {
+            Received::Changes(changes) => {
+                for (target, event) in changes {
+                    self.apply(FollowerEvent::Target(target, event));
+                }
+            }
+            Received::Due { answered } => self.apply(FollowerEvent::Tick { answered }),
+            Received::Redraw => {}
+            Received::Note(line) => self.reporter.note_once(line),
         }
     }
 
     fn apply(&mut self, event: FollowerEvent) {
         let now = self.source.now();
-        for report in self.follower.apply(event, now) {
-            match &report {
-                Report::Request(FollowerRequest::Refresh(target)) => self.source.refresh(*target),
-                Report::Request(FollowerRequest::ReadLog(target, place)) => {
+        let Output { reports, tasks } = self.follower.apply(event, now);
+        for report in reports {
+            self.reporter.report(&report, now);
+        }
+        for (target, task) in tasks {
+            match task {
+                FollowerTask::Refresh => self.source.refresh(target),
+                FollowerTask::ReadLog(place) => {
                     if let Some(tracker) = self.follower.targets().get(target.0) {
-                        self.source.fetch_log(*target, tracker.workload(), place.clone());
+                        self.source.fetch_log(target, tracker.workload(), place);
                     }
                 }
-                Report::Request(FollowerRequest::RollBack(target)) => self.to_undo.push(*target),
-                Report::Request(FollowerRequest::DeletePod(target, pod)) => {
-                    self.to_delete.push((*target, pod.clone()));
-                }
-                report => self.reporter.report(&self.follower, report, now),
+                FollowerTask::RollBack => self.to_undo.push(target),
+                FollowerTask::DeletePod(pod) => self.to_delete.push((target, pod)),
             }
         }
     }
@@ -144,7 +159,7 @@ fn exit(outcome: &Outcome) -> Exit {
     match outcome {
         Outcome::Reached => Exit::Done,
         Outcome::Held => Exit::Held,
-        Outcome::Failed(RolloutFailure::Kubectl(_)) | Outcome::Deleted | Outcome::Recreated => Exit::Error,
+        Outcome::Deleted | Outcome::Recreated => Exit::Error,
         Outcome::Failed(_) => Exit::Failed,
         Outcome::Unreadable(error) => error.exit(),
         Outcome::TimedOut(_) => Exit::Unfinished,

@@ -1,4 +1,4 @@
-//! The events of an event loop: watches, container logs, signals and timers.
+//! The events of an event loop: container logs, timers and watches.
 
 use std::time::Duration;
 
@@ -6,12 +6,10 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::cluster::live::Cluster;
-use crate::cluster::observe::{Observer, WatchScope};
-use crate::command::stop_signals::StopSignals;
+use crate::cluster::observe::Observer;
 use crate::error::Error;
-use crate::model::follow::{FollowerEvent, LogLines, LogRef, Now, TargetEvent, TargetId};
-use crate::model::workload::Workload;
-use crate::world::Signals;
+use crate::model::follow::{LogLines, LogRef, Now, TargetEvent, TargetId};
+use crate::model::kind::Workload;
 
 /// How many lines of a container's log are read.
 const LOG_LINES: usize = 10;
@@ -19,58 +17,64 @@ const LOG_LINES: usize = 10;
 /// How long the end of a command waits for logs that were requested. They usually explain a failure.
 const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Waits for all events of one command.
+/// Waits for the events of one command that come from the cluster or from time.
 pub(in crate::command) struct EventSource<'a> {
     cluster: &'a Cluster,
     observer: Observer,
     logs: JoinSet<(TargetId, LogRef, Result<Vec<String>, Error>)>,
-    stops: StopSignals,
     started: Instant,
-    /// Whether warning events are watched already, or never will be.
+    /// Whether warning events are watched already.
     watches_warnings: bool,
 }
 
-/// What one wait returned: events, and a note about data that could not be read.
-#[derive(Debug, Default)]
-pub(in crate::command) struct Received {
-    pub(in crate::command) events: Vec<FollowerEvent>,
-    pub(in crate::command) note: Option<&'static str>,
+/// What one wait returned.
+#[derive(Debug)]
+pub(in crate::command) enum Received {
+    /// Targets changed.
+    Changes(Vec<(TargetId, TargetEvent)>),
+    /// The wait is over.
+    Due {
+        /// How long ago the server last answered a read.
+        answered: Duration,
+    },
+    /// The frame is to be redrawn.
+    Redraw,
+    /// Data that cannot be read, as a note.
+    Note(&'static str),
 }
 
 impl<'a> EventSource<'a> {
     /// Starts to watch workloads from the state in which they were found.
-    pub(in crate::command) fn new(
-        cluster: &'a Cluster,
-        found: &[Workload],
-        scope: WatchScope,
-        signals: Signals,
-    ) -> Self {
+    pub(in crate::command) fn new(cluster: &'a Cluster, found: &[Workload]) -> Self {
         Self {
             cluster,
-            observer: cluster.observe(found, scope),
+            observer: cluster.observe(found),
             logs: JoinSet::new(),
-            stops: StopSignals::new(signals),
             started: Instant::now(),
-            watches_warnings: scope == WatchScope::WorkloadOnly,
+            watches_warnings: false,
         }
     }
 
-    /// Waits for the next events. Returns a tick at `due` and nothing at `redraw`, both counted from the
-    /// start of the source. Cancel safe: a dropped wait loses no event.
+    /// Waits for the next changes, until `due` or `redraw`, both counted from the start of the source. Cancel safe: a
+    /// dropped wait loses no event.
+    ///
+    /// Of several that are ready the first one in this order is taken, so that a run can be repeated. Watches are last,
+    /// because the others end: each requested log arrives once, and a timer that passed is not due again.
     pub(in crate::command) async fn next(
         &mut self,
         due: Option<Duration>,
         redraw: Option<Duration>,
     ) -> Received {
         let (due, redraw) = (due.map(|due| self.started + due), redraw.map(|redraw| self.started + redraw));
-        let events = tokio::select! {
-            stop = self.stops.next() => vec![FollowerEvent::Stopped(stop)],
-            events = self.observer.next() => events,
-            Some(log) = self.logs.join_next() => return received_log(log.ok()),
-            () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => vec![FollowerEvent::Tick],
-            () = sleep_until(redraw.unwrap_or(self.started)), if redraw.is_some() => Vec::new(),
-        };
-        Received { events, note: None }
+        tokio::select! {
+            biased;
+            Some(log) = self.logs.join_next() => received_log(log.ok()),
+            () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => {
+                Received::Due { answered: self.observer.since_answer() }
+            }
+            () = sleep_until(redraw.unwrap_or(self.started)), if redraw.is_some() => Received::Redraw,
+            changes = self.observer.next() => Received::Changes(changes),
+        }
     }
 
     /// Waits for the logs that were requested and not received yet, for at most [`LOG_DRAIN_TIMEOUT`].
@@ -115,17 +119,14 @@ impl<'a> EventSource<'a> {
     }
 }
 
-/// Returns the event for a log, without lines if it cannot be read; a forbidden one gives a note.
+/// Returns the change that a log is, without lines if it cannot be read; a forbidden one is a note.
 fn received_log(read: Option<(TargetId, LogRef, Result<Vec<String>, Error>)>) -> Received {
-    let Some((target, LogRef { pod, container, .. }, lines)) = read else { return Received::default() };
-    let is_withheld = lines.as_ref().is_err_and(Error::is_withheld);
-    let log = LogLines { pod, container, lines: lines.unwrap_or_default() };
-    Received {
-        events: if is_withheld {
-            Vec::new()
-        } else {
-            vec![FollowerEvent::Target(target, TargetEvent::Log(log))]
-        },
-        note: is_withheld.then_some("note: container logs are not shown: cannot read logs"),
+    let Some((target, LogRef { pod, container, .. }, lines)) = read else {
+        return Received::Changes(Vec::new());
+    };
+    if lines.as_ref().is_err_and(Error::is_withheld) {
+        return Received::Note("note: container logs are not shown: cannot read logs");
     }
+    let log = LogLines { pod, container, lines: lines.unwrap_or_default() };
+    Received::Changes(vec![(target, TargetEvent::Log(log))])
 }

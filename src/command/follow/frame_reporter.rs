@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event_loop::Reporter;
+use super::event_loop::{Engine, Reporter};
 use crate::model::follow::Now;
 use crate::render::frame::Frame;
 use crate::render::screen::Screen;
@@ -13,12 +13,12 @@ use crate::world::Terminal;
 const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
 /// Renders the frames of an engine.
-pub(in crate::command) trait FrameSource<Engine, Event> {
+pub(in crate::command) trait FrameSource<E: Engine> {
     /// Returns the frame at a moment, for a terminal of a size.
-    fn frame(&self, engine: &Engine, now: Now, size: Terminal) -> Frame;
+    fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 
     /// Records a report, and returns the lines to print above the frame because no frame shows them.
-    fn record(&mut self, _engine: &Engine, _event: &Event, _now: Now) -> Vec<String> {
+    fn record(&mut self, _report: &E::Report<'_>, _now: Now) -> Vec<String> {
         Vec::new()
     }
 }
@@ -45,16 +45,14 @@ impl<'a, 'w, P> FrameReporter<'a, 'w, P> {
     }
 }
 
-impl<'w, P: FrameSource<Engine, Event>, Engine, Event> Reporter<'w, Engine, Event>
-    for FrameReporter<'_, 'w, P>
-{
+impl<'w, E: Engine, P: FrameSource<E>> Reporter<'w, E> for FrameReporter<'_, 'w, P> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
 
-    fn report(&mut self, engine: &Engine, event: &Event, now: Now) {
+    fn report(&mut self, report: &E::Report<'_>, now: Now) {
         self.outdated = true;
-        self.screen.notes(self.frames.record(engine, event, now));
+        self.screen.notes(self.frames.record(report, now));
     }
 
     fn note_once(&mut self, line: &str) {
@@ -65,7 +63,7 @@ impl<'w, P: FrameSource<Engine, Event>, Engine, Event> Reporter<'w, Engine, Even
         self.screen.is_read()
     }
 
-    fn redraw_if_due(&mut self, engine: &Engine, now: Now) {
+    fn redraw_if_due(&mut self, engine: &E, now: Now) {
         if self.next_draw().is_none_or(|due| now.elapsed >= due) {
             self.screen.draw(|size| self.frames.frame(engine, now, size));
             (self.drawn, self.outdated) = (Some(now.elapsed), false);

@@ -16,8 +16,8 @@ use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
-use crate::model::follow::{FollowOptions, Follower, Now, Report, TargetId};
-use crate::model::workload::Workload;
+use crate::model::follow::{FollowOptions, Follower, Now, Report, TargetReport};
+use crate::model::kind::Workload;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
@@ -40,9 +40,8 @@ pub struct Request {
     pub signals: Signals,
 }
 
-/// Follows workloads until each has its result. kubectl's format follows one after another, each with
-/// its own timeout, as kubectl does; the other formats follow all at once. `so_far` is the exit code
-/// of the targets that are not followed.
+/// Follows all workloads at once until each has its result. `so_far` is the exit code of the targets that are not
+/// followed.
 pub async fn run(
     request: &Request,
     found: Vec<Workload>,
@@ -51,30 +50,23 @@ pub async fn run(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let started = Instant::now();
-    let groups: Vec<Vec<Workload>> = match request.format {
-        ReportFormat::Kubectl => found.into_iter().map(|workload| vec![workload]).collect(),
-        ReportFormat::Frames => return draw(request, found, cluster, screen).await,
-        ReportFormat::Lines | ReportFormat::Json | ReportFormat::Yaml => vec![found],
-    };
-    let mut outcome = CommandOutcome::from(Exit::Done);
-    for group in groups {
-        let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
-        let follower =
-            follow(cluster, request.options.clone(), group, request.signals.clone(), &mut reporter).await;
-        outcome.errors.append(&mut reporter.errors);
-        let exit = worst_exit(&follower);
-        outcome.exit = outcome.exit.worst(exit);
-        if !screen.is_read() {
-            let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-            screen.notes(unfinished.map(lines::without_reader));
-        }
-        finish(request.format, &follower, exit.worst(so_far), started, screen);
-        screen.summarize(job_summary::of_follower(&follower, request.names));
-        if matches!(exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp) {
-            break;
-        }
+    if request.format == ReportFormat::Frames {
+        return draw(request, found, cluster, screen).await;
     }
-    outcome
+    let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
+    let follower =
+        follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
+    let exit = worst_exit(&follower);
+    if !screen.is_read() {
+        let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
+        screen.notes(unfinished.map(lines::without_reader));
+    }
+    if matches!(request.format, ReportFormat::Json | ReportFormat::Yaml) {
+        let summary = json::summary(&follower, exit.worst(so_far).code(), started.elapsed());
+        print_document(&summary, request.format, screen);
+    }
+    screen.summarize(job_summary::of_follower(&follower, request.names, cluster.now()));
+    exit.into()
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
@@ -91,7 +83,11 @@ pub(super) async fn after_change(
         return results.outcome(screen);
     };
     let request = Request {
-        options: FollowOptions { expect_found_template: true, ..options.clone() },
+        options: FollowOptions {
+            expect_found_template: true,
+            replace_stuck_pods: change.replace_stuck_pods,
+            ..options.clone()
+        },
         format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         shows_pods: false,
@@ -120,7 +116,7 @@ async fn draw(
         .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names));
+        screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names, now.server_time));
     }
     worst_exit(&follower).into()
 }
@@ -131,25 +127,18 @@ struct RolloutFrames {
     shows_pods: bool,
 }
 
-impl FrameSource<Follower, Report> for RolloutFrames {
+impl FrameSource<Follower> for RolloutFrames {
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
         Frame::of(FollowSnapshot { follower, now, names: self.names, shows_pods: self.shows_pods }, size)
     }
 
     /// The last frame shows the rollback, so the causes of the failure have to stay above it.
-    fn record(&mut self, follower: &Follower, report: &Report, _now: Now) -> Vec<String> {
-        let Report::RollbackStarted { target: TargetId(index), result, revision } = report else {
+    fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
+        let TargetReport { target: tracker, report: Report::RollbackStarted { result, revision } } = report
+        else {
             return Vec::new();
         };
-        let Some(tracker) = follower.targets().get(*index) else { return Vec::new() };
         let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, self.names));
         causes.chain(lines::rollback_started(tracker, result, revision, self.names)).collect()
-    }
-}
-
-fn finish(format: ReportFormat, follower: &Follower, exit: Exit, started: Instant, screen: &mut Screen<'_>) {
-    if matches!(format, ReportFormat::Json | ReportFormat::Yaml) {
-        let summary = json::summary(follower, exit.code(), started.elapsed());
-        print_document(&summary, format, screen);
     }
 }

@@ -1,18 +1,19 @@
 //! `--undo-on-failure`: rolls back a followed rollout that failed.
 
 use crate::cluster::live::Cluster;
+use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
 use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::pod_deletion::remove_pod;
-use crate::command::targets::{observe, reread};
+use crate::command::targets::observe;
 use crate::command::undo::notes::note_partition_rollback;
 use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{PodRef, TargetTracker};
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 use crate::render::screen::Screen;
 
 /// Rolls a target back to the revision that was stable when following began. Reads everything again

@@ -7,18 +7,16 @@ pub use self::request::{Output, Request};
 
 use super::CommandOutcome;
 use super::status::exit_of_state;
+use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
-use crate::command::targets::{BulkReader, find_workloads_with};
-use crate::error::{Error, Result};
+use crate::command::targets::find_workloads_with;
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::model::status::list::{ListedRollout, sort};
-use crate::model::status::verdict::verdict;
-use crate::model::workload::Workload;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::text::yaml::yaml;
+use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListDocument;
 use crate::render::screen::Screen;
-use crate::render::yaml;
 use crate::world::Signals;
 
 /// Lists the rollouts.
@@ -31,12 +29,19 @@ pub(super) async fn run(
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
         return watch::run(request, cluster, signals, screen).await;
     }
-    let no_message = |_: &_, _: &_| String::new(); // only kubectl's verbs have one
     let fields = request.managed_fields();
-    let found = find_workloads_with(&request.scope, fields, no_message, source, screen).await?;
-    let (workloads, mut outcome) = found.report(&request.scope, screen);
+    let found = find_workloads_with(&request.scope, fields, source, screen).await?;
+    let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
-    let mut rollouts = evaluate(workloads, request, source, screen, &mut outcome.errors).await;
+    let read = read_all(workloads, request.scope.all_namespaces, Needs::LIST, source).await;
+    screen.notes(&read.notes);
+    let mut rollouts = Vec::new();
+    for observed in read.observations {
+        match observed {
+            Ok(observed) => rollouts.push(RolloutView::of(&observed, source.now())),
+            Err(error) => outcome.errors.push(error),
+        }
+    }
     sort(&mut rollouts);
     let prints_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
@@ -46,46 +51,8 @@ pub(super) async fn run(
     Ok(outcome)
 }
 
-/// Reads what belongs to the workloads, with one list for each type and namespace scope, and evaluates each.
-async fn evaluate(
-    workloads: Vec<Workload>,
-    request: &Request,
-    source: &Source,
-    screen: &mut Screen<'_>,
-    errors: &mut Vec<Error>,
-) -> Vec<ListedRollout> {
-    let mut reader = match BulkReader::read_for_list(&request.scope, &workloads, source).await {
-        Ok(reader) => reader,
-        Err(error) => {
-            errors.push(error);
-            return Vec::new();
-        }
-    };
-    let mut rollouts = Vec::new();
-    for workload in workloads {
-        match evaluate_one(workload, &mut reader, screen).await {
-            Ok(rollout) => rollouts.push(rollout),
-            Err(error) if errors.contains(&error) => {} // a failed list fails all workloads
-            Err(error) => errors.push(error),
-        }
-    }
-    rollouts
-}
-
-async fn evaluate_one(
-    workload: Workload,
-    reader: &mut BulkReader<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<ListedRollout> {
-    let mut observed = reader.observe_for_status(workload, screen)?;
-    if verdict(&observed).state != RolloutState::Complete {
-        observed.events = reader.warnings(&observed.workload, screen).await?;
-    }
-    Ok(ListedRollout::of(&observed, reader.now()))
-}
-
 fn print(
-    rollouts: &[ListedRollout],
+    rollouts: &[RolloutView],
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
@@ -97,22 +64,26 @@ fn print(
             let options = request.table_options(source.now());
             let width = screen.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
-            screen.styled_lines(&lines);
+            screen.lines(&lines);
         }
         Output::Name => {
             for rollout in shown {
-                screen.line(&rollout.workload.reference());
+                let workload = &rollout.workload;
+                let namespace = workload.object().namespace();
+                let flag =
+                    if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
+                screen.line(&format!("{}{flag}", workload.reference()));
             }
         }
-        Output::Json => screen.exact(&format!("{:#}\n", document())),
-        Output::Yaml => screen.document(&yaml::yaml(&document())),
+        Output::Json => screen.json(&format!("{:#}\n", document())),
+        Output::Yaml => screen.document(&yaml(&document())),
         Output::Template(form) => screen.exact(&form.text(&document(), !request.no_headers)?),
     }
     Ok(())
 }
 
 /// Returns the code of the worst state of `--fail-on-state` that occurs.
-fn state_exit(rollouts: &[ListedRollout], request: &Request) -> Exit {
-    let states = rollouts.iter().map(ListedRollout::state).filter(|state| request.fail_on.contains(state));
+fn state_exit(rollouts: &[RolloutView], request: &Request) -> Exit {
+    let states = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
     states.map(exit_of_state).fold(Exit::Done, Exit::worst)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::command::targets::{ManagedFields, TargetScope};
-use crate::model::status::list::ListedRollout;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::view::RolloutView;
 use crate::render::list::TableOptions;
 use crate::render::template_form::TemplateForm;
 
@@ -57,7 +57,7 @@ impl Request {
     }
 
     /// Whether a rollout is shown.
-    pub(super) fn shows(&self, rollout: &ListedRollout) -> bool {
+    pub(super) fn shows(&self, rollout: &RolloutView) -> bool {
         self.states.is_empty() || rollout.is_in(&self.states)
     }
 

@@ -13,9 +13,9 @@ use crate::command::stop_signals::{self, StopSignals};
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::status::list::{ListedRollout, sort};
-use crate::model::workload::KindSpec;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::kind::Kind;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::view::{RolloutView, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
 use crate::render::screen::Screen;
 use crate::world::Signals;
@@ -74,13 +74,13 @@ async fn scope(request: &Request, cluster: &Cluster, screen: &mut Screen<'_>) ->
         None => Some(cluster.default_namespace().to_owned()),
     };
     let selector = request.scope.selector.clone();
-    let mut kinds: Vec<&'static KindSpec> = Vec::new();
+    let mut kinds: Vec<&'static dyn Kind> = Vec::new();
     for word in &request.scope.targets {
         match word {
-            TargetWord::All(TargetType::Kind(kind)) => kinds.push(kind),
+            TargetWord::All(TargetType::Kind(kind)) => kinds.push(*kind),
             TargetWord::All(TargetType::IfServed(kind)) => {
                 match cluster.list_as(kind.type_(), namespace.as_deref(), &selector, |_| ()).await {
-                    Ok(_) => kinds.push(kind),
+                    Ok(_) => kinds.push(*kind),
                     Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {
                         screen.note(&format!("note: {}", error.sentence()));
@@ -88,7 +88,7 @@ async fn scope(request: &Request, cluster: &Cluster, screen: &mut Screen<'_>) ->
                     Err(error) => return Err(error),
                 }
             }
-            TargetWord::All(TargetType::Other(_)) | TargetWord::Named(..) => {}
+            TargetWord::Named(..) => {}
         }
     }
     let keeps_managed_fields = request.output != Output::Text;
@@ -101,11 +101,11 @@ struct Watch<'a> {
     observer: CollectionObserver,
     list: WatchedList,
     /// The last row of each rollout, by uid, and when it changed.
-    rows: HashMap<String, (ListedRollout, Option<Instant>)>,
+    rows: HashMap<String, (RolloutView, Option<Instant>)>,
     /// Since when a controller has not observed the last change, by the uid of the workload.
     unobserved: HashMap<String, Instant>,
     /// The rollouts of the last evaluation, in order.
-    rollouts: Vec<ListedRollout>,
+    rollouts: Vec<RolloutView>,
     begun: Instant,
     evaluated: Option<Instant>,
     /// The minimum time between the last evaluation and the next one.
@@ -175,9 +175,9 @@ impl Watch<'_> {
         let begun = Instant::now();
         let now = self.cluster.now();
         let observed = self.observer.observations();
-        let mut rollouts: Vec<_> = observed.iter().map(|observed| ListedRollout::of(observed, now)).collect();
+        let mut rollouts: Vec<_> = observed.iter().map(|observed| RolloutView::of(observed, now)).collect();
         sort(&mut rollouts);
-        let is_incomplete = |rollout: &ListedRollout| rollout.state() != RolloutState::Complete;
+        let is_incomplete = |rollout: &RolloutView| rollout.state() != RolloutState::Complete;
         if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {
             return; // once they are read, this is evaluated again
         }
@@ -215,7 +215,7 @@ impl Watch<'_> {
     }
 
     /// Records since when controllers have not observed the last change.
-    fn record_unobserved(&mut self, rollouts: &[ListedRollout], now: Instant) {
+    fn record_unobserved(&mut self, rollouts: &[RolloutView], now: Instant) {
         let unobserved = rollouts.iter().filter(|rollout| rollout.state() == RolloutState::Unobserved);
         let since = unobserved.map(|rollout| {
             let uid = rollout.workload.object().uid();
@@ -227,8 +227,8 @@ impl Watch<'_> {
     /// Prints the changed rows: at first all of them with a header.
     fn print(
         &mut self,
-        changed: &[&ListedRollout],
-        deleted: &[ListedRollout],
+        changed: &[&RolloutView],
+        deleted: &[RolloutView],
         is_first: bool,
         screen: &mut Screen<'_>,
     ) {
@@ -236,16 +236,16 @@ impl Watch<'_> {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             for rollout in changed {
-                screen.exact(&event_json(word, rollout, elapsed));
+                screen.json(&event_json(word, rollout, elapsed));
             }
             for rollout in deleted {
-                screen.exact(&event_json("deleted", rollout, elapsed));
+                screen.json(&event_json("deleted", rollout, elapsed));
             }
             return;
         }
         let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
-        screen.styled_lines(&lines);
-        screen.styled_lines(&self.list.deleted_lines(deleted));
+        screen.lines(&lines);
+        screen.lines(&self.list.deleted_lines(deleted));
     }
 
     fn draw(&mut self, screen: &mut Screen<'_>) {
@@ -253,13 +253,13 @@ impl Watch<'_> {
         screen.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
     }
 
-    fn at_this_moment<'a>(&'a self, shown: &'a [(&'a ListedRollout, bool)]) -> WatchedRollouts<'a> {
+    fn at_this_moment<'a>(&'a self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {
         WatchedRollouts { shown, all: &self.rollouts, now: self.cluster.now() }
     }
 
     /// Returns the rollouts to show, each with whether it changed lately.
-    fn marked_rows(&self) -> Vec<(&ListedRollout, bool)> {
-        let is_marked = |rollout: &ListedRollout| {
+    fn marked_rows(&self) -> Vec<(&RolloutView, bool)> {
+        let is_marked = |rollout: &RolloutView| {
             let row = self.rows.get(rollout.workload.object().uid());
             row.and_then(|(_, since)| *since).is_some_and(|since| since.elapsed() < MARKED)
         };

@@ -4,11 +4,12 @@ use std::io::Read;
 
 use super::apply_result::ApplyResult;
 use super::kubectl::{ApplyFlags, KubectlApply, RunContext};
-use crate::cluster::access::InputPath;
-use crate::cluster::files::{objects_of, objects_on, read_stdin};
+use crate::cluster::source::Source;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
 use crate::render::screen::Screen;
+use crate::snapshot::files::{objects_of, objects_on, read_stdin};
+use crate::world::input_path::InputPath;
 
 /// Where the applied objects come from.
 #[derive(Clone, Debug)]
@@ -54,13 +55,17 @@ impl AppliedObjects {
     pub(super) async fn read(
         &self,
         context: &RunContext<'_>,
+        source: &Source,
         screen: &mut Screen<'_>,
     ) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
                 flags.check_files()?;
                 let input = stdin.as_ref().map_err(Error::clone)?;
-                return KubectlApply::new(flags, context).run(input, screen).await;
+                let Source::Cluster(cluster) = source else {
+                    return Err(Error::usage("kubectl cannot apply to recorded objects"));
+                };
+                return KubectlApply::new(flags, context, cluster).await?.run(input, screen).await;
             }
             Self::Recorded { path: InputPath::Path(path), .. } => objects_of(path)?,
             Self::Recorded { path: InputPath::Stdin, stdin } => stdin.clone()?,

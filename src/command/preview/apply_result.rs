@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 use crate::render::preview::RefusedObject;
 
 /// The objects as the API server would store them.

@@ -7,14 +7,15 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::apply_result::ApplyResult;
-use super::connection_flags::connection_flags;
+use super::connection_flags::KubectlConnection;
 use crate::cluster::access::Access;
 use crate::cluster::concurrently::concurrently;
-use crate::cluster::document::read_objects;
+use crate::cluster::live::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::text::secret::without_secrets;
 use crate::render::screen::Screen;
+use crate::snapshot::document::read_objects;
 use crate::world::captured_program::CapturedOutput;
 use crate::world::program::Program;
 use crate::world::{Environment, Signals};
@@ -106,19 +107,24 @@ impl ApplyFlags {
 pub(super) struct KubectlApply<'a> {
     program: OsString,
     flags: &'a ApplyFlags,
-    connection: Vec<OsString>,
+    connection: KubectlConnection,
     environment: &'a Environment,
 }
 
 impl<'a> KubectlApply<'a> {
-    pub(super) fn new(flags: &'a ApplyFlags, context: &'a RunContext<'_>) -> Self {
-        let program = context.environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
-        Self {
-            program,
-            flags,
-            connection: connection_flags(context.access),
-            environment: context.environment,
-        }
+    /// Prepares the connection of kubectl.
+    ///
+    /// # Errors
+    /// As [`KubectlConnection::new`].
+    pub(super) async fn new(
+        flags: &'a ApplyFlags,
+        context: &'a RunContext<'_>,
+        cluster: &Cluster,
+    ) -> Result<Self> {
+        let environment = context.environment;
+        let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
+        let connection = KubectlConnection::new(context.access, cluster, environment).await?;
+        Ok(Self { program, flags, connection, environment })
     }
 
     /// Returns the objects as the API server would store them.
@@ -172,7 +178,7 @@ impl<'a> KubectlApply<'a> {
     }
 
     async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<CapturedOutput> {
-        let args = words.chain(self.connection.iter().cloned()).collect();
+        let args = words.chain(self.connection.flags.iter().cloned()).collect();
         let program = Program { name: self.program.clone(), args };
         program.capture(self.environment, input, LONGEST_OUTPUT).await.map_err(|error| self.cannot_run(error))
     }
@@ -206,7 +212,7 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
 fn pass_on(stderr: &[u8], screen: &mut Screen<'_>) {
     for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
-        screen.note(&format!("kubectl: {}", without_secrets(line)));
+        screen.note_once(&format!("kubectl: {}", without_secrets(line)));
     }
 }
 

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::kind::Workload;
 use crate::model::step::{Batch, CheckResult, PlanView};
-use crate::model::workload::Workload;
 use crate::render::message_writer::MessageWriter;
 use crate::render::step::lines;
 use crate::world::Environment;
 use crate::world::shell::{ShellCommand, ShellOutcome};
+
+/// The time limit of a check. A command with a shorter one begins with `timeout`.
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command of `--check`.
 #[derive(Clone)]
@@ -28,10 +31,10 @@ impl Checker {
     }
 
     /// Runs the command once. Its output goes to stderr.
-    pub(super) async fn run(&self, facts: &CheckVariables, limit: Duration) -> CheckResult {
+    pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
         let messages = self.messages.clone();
         let say = move |line: &str| messages.note(&lines::check_output(line));
-        match self.line.run(&self.environment, facts, limit, say).await {
+        match self.line.run(&self.environment, facts, LIMIT, say).await {
             Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
             Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
             Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,

@@ -1,14 +1,14 @@
 //! Finds PodDisruptionBudgets that never allow an eviction, before a plan begins.
 
+use crate::cluster::reader::disruption_budgets;
 use crate::cluster::source::Source;
-use crate::command::targets::disruption_budgets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
-use crate::model::change::plan::PlanRecord;
+use crate::model::hold::plan::PlanRecord;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::StepBy;
 use crate::model::step::Request;
 use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::StepBy;
 use crate::render::screen::Screen;
 
 /// Checks the budgets where the request or the plan evicts pods.
@@ -61,7 +61,7 @@ fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
 }
 
 fn evicts(request: &Request, workload: &Workload) -> bool {
-    workload.kind().step == Ok(StepBy::PodDeletion)
+    workload.kind().step() == Ok(StepBy::PodDeletion)
         && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
 }
 

@@ -1,11 +1,14 @@
 //! Executes the tasks of a stepper, and returns the results as events.
 
+use std::cell::Cell;
 use std::future::Future;
+use std::rc::Rc;
+
+use futures_util::stream::{StreamExt, iter};
 
 use super::check::{Checker, variables};
 use super::nodes;
 use super::request::{Caller, Request};
-use crate::cluster::concurrently;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
@@ -13,14 +16,15 @@ use crate::command::owners;
 use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
 use crate::command::pod_deletion::remove_pod;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::patch::Patch;
-use crate::model::change::plan::PlanRecord;
+use crate::model::api::patch::Patch;
 use crate::model::follow::{PodRef, TargetEvent};
-use crate::model::status::observation::Observation;
+use crate::model::hold::plan::{Hold, PlanRecord};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::step::{Batch, CheckResult, DeletionResult, PlanView, StepEvent, WriteResult};
-use crate::model::workload::Workload;
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
+use crate::world::process::{Process, Processes};
 
 /// How many pods of a wave are deleted at the same time.
 const CONCURRENT_DELETIONS: usize = 32;
@@ -30,6 +34,9 @@ pub(super) struct Executor {
     cluster: Cluster,
     field_manager: String,
     checker: Option<Checker>,
+    processes: Processes,
+    /// Whether the command ends, so that no more pods are deleted.
+    ends: Rc<Cell<bool>>,
     messages: MessageWriter,
     /// Whether the owners of the strategy were checked.
     has_warned: bool,
@@ -48,9 +55,16 @@ impl Executor {
             cluster: cluster.clone(),
             field_manager: request.field_manager.clone(),
             checker,
+            processes: caller.processes.clone(),
+            ends: Rc::default(),
             messages: messages.clone(),
             has_warned: false,
         }
+    }
+
+    /// Sends no more deletions, also of the wave in flight.
+    pub(super) fn end_deletions(&self) {
+        self.ends.set(true);
     }
 
     pub(super) fn cluster(&self) -> &Cluster {
@@ -94,7 +108,7 @@ impl Executor {
     }
 
     /// Reads the workload again, and deletes a wave of pods if it is unchanged. Another client may have paused the
-    /// plan or taken the lease since the refresh, and the precondition of a deletion is only the uid of the pod.
+    /// plan or taken the lock since the refresh, and the precondition of a deletion is only the uid of the pod.
     pub(super) fn delete_pods(
         &self,
         workload: &Workload,
@@ -102,21 +116,24 @@ impl Executor {
         evict: bool,
     ) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, workload) = (self.source(), workload.clone());
+        let ends = Rc::clone(&self.ends);
         async move {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
             let blocked = match now {
                 Ok(Some(now)) if PlanRecord::is_unchanged(&workload, &now) => None,
-                Ok(_) => Some(DeletionResult::Superseded),
+                Ok(_) => Some(DeletionResult::NotSent),
+                Err(error) if error.kind() == ErrorKind::Refused => Some(DeletionResult::Refused(error)),
                 Err(error) => Some(DeletionResult::Refused(transient(&error))),
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
+                    None if ends.get() => DeletionResult::NotSent,
                     None => remove_pod(pod, object.namespace(), evict, &source).await,
                     Some(why) => why.clone(),
                 }
             });
-            let results = concurrently::at_most(CONCURRENT_DELETIONS, deletions).await;
+            let results = iter(deletions).buffered(CONCURRENT_DELETIONS).collect::<Vec<_>>().await;
             vec![StepEvent::Deleted(pods.iter().cloned().zip(results).collect())]
         }
     }
@@ -129,12 +146,12 @@ impl Executor {
         batch: &Batch,
     ) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let checker = self.checker.clone();
-        let limit = view.and_then(|view| view.pace.check.as_ref()).map(|check| check.timeout);
+        let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let variables = variables(workload, view, batch);
         async move {
-            let result = match (checker, limit) {
-                (Some(checker), Some(limit)) => checker.run(&variables, limit).await,
-                _ => CheckResult::NotRun, // the command has no --check
+            let result = match checker.filter(|_| is_wanted) {
+                Some(checker) => checker.run(&variables).await,
+                None => CheckResult::NotRun, // the command has no --check
             };
             vec![StepEvent::Checked(result)]
         }
@@ -146,11 +163,26 @@ impl Executor {
         observed: Box<Observation>,
     ) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, messages) = (self.source(), self.messages.clone());
+        let ended = ended_holder(&observed.workload, &self.processes);
         async move {
-            let nodes = nodes::until_read(&observed, &source, &messages).await;
-            vec![StepEvent::Nodes(nodes), StepEvent::Target(TargetEvent::Refreshed(observed))]
+            let nodes = match nodes::until_read(&observed, &source, &messages).await {
+                Ok(nodes) => nodes,
+                Err(error) => return vec![StepEvent::Target(TargetEvent::Unreadable(error))],
+            };
+            vec![
+                StepEvent::Nodes(nodes),
+                StepEvent::EndedHolder(ended),
+                StepEvent::Target(TargetEvent::Refreshed(observed)),
+            ]
         }
     }
+}
+
+/// Returns the holder of the lock of a workload, if its process has ended on this host.
+pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option<String> {
+    let lock = Hold::of(workload).ok()??.lock()?;
+    let process = Process { host: lock.host?, id: lock.process? };
+    processes.has_ended(&process).then_some(lock.holder)
 }
 
 /// Marks an error as transient, so that the request is retried.

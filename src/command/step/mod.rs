@@ -1,11 +1,11 @@
 //! `step`: releases an update batch by batch.
 
+mod autoscalers;
 mod check;
 mod disruption_budgets;
 mod event_loop;
 mod executor;
 mod nodes;
-mod pending_requests;
 mod reporter;
 mod request;
 
@@ -13,26 +13,32 @@ pub use request::{Caller, Output, Request};
 
 use std::time::Duration;
 
+use tokio::time::{sleep, timeout};
+
 use super::CommandOutcome;
 use super::follow::frame_reporter::FrameReporter;
-use super::identity::identity;
+use super::identity::lock;
 use super::owners;
-use super::stop_signals;
+use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
+use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::api::resource_type::ResourceType;
 use crate::model::follow::Now;
+use crate::model::kind::Workload;
 use crate::model::step::{StepOutcome, Stepper, preview};
-use crate::model::workload::Workload;
 use crate::render::frame::Frame;
 use crate::render::screen::Screen;
 use crate::render::step::{Closing, json, lines, plan};
 
 use self::executor::Executor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
+
+/// How long a healthy controller may take to observe a change, with room.
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
+const OBSERVE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(
@@ -41,20 +47,52 @@ pub(super) async fn run(
     caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let found = find_workload(&request.scope, unsupported_message, source, screen).await?;
+    let found = find_workload(&request.scope, source, screen).await?;
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
     disruption_budgets::check(&request.plan, &found, source, screen).await?;
+    let (messages, target) = (screen.messages(), found.clone());
+    // Beside the plan, whose first write comes after more round trips than this one.
+    let warning = autoscalers::warn(&request.plan, &target, source, &messages);
+    tokio::join!(biased; warning, plan_or_step(request, found, source, caller, screen)).1
+}
+
+async fn plan_or_step(
+    request: &Request,
+    found: Workload,
+    source: &Source,
+    caller: &Caller,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
     match source {
-        _ if request.dry_run => show_plan(request, found, source, screen).await,
-        Source::Cluster(cluster) => Ok(step(request, found, cluster, caller, screen).await),
+        _ if request.dry_run => show_plan(request, found, source, caller, screen).await,
+        Source::Cluster(cluster) => {
+            let target = found.clone();
+            let outcome = step(request, found, cluster, caller, screen).await;
+            if outcome.exit == Exit::Done {
+                await_controller(&target, source, caller).await;
+            }
+            Ok(outcome)
+        }
         Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
     }
 }
 
-fn unsupported_message(type_: &ResourceType, name: &str) -> String {
-    super::writing_verb::unsupported(type_, name, "stepping")
+/// Waits until the controller has observed the last write, so that the next command does not read counters from before.
+/// A signal, an error and a slow controller end the wait.
+async fn await_controller(target: &Workload, source: &Source, caller: &Caller) {
+    let mut signals = StopSignals::new(caller.signals.clone());
+    let observed = async {
+        while reread(target, source).await.is_ok_and(|now| !now.is_observed()) {
+            sleep(OBSERVE_INTERVAL).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = signals.next() => {}
+        _ = timeout(OBSERVE_TIMEOUT, observed) => {}
+    }
 }
 
 async fn step(
@@ -65,7 +103,7 @@ async fn step(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let executor = Executor::new(request, caller, cluster, &screen.messages());
-    let stepper = Stepper::new(request.plan.clone(), identity(caller.by.as_deref()), found);
+    let stepper = Stepper::new(request.plan.clone(), lock(caller.by.as_deref(), &caller.processes), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let ended = if draws {
         let mut drawer = FrameReporter::new(screen, PlanFrames::default());
@@ -77,14 +115,17 @@ async fn step(
         event_loop::step(stepper, executor, caller.signals.clone(), &mut reporter).await
     };
     let view = ended.stepper.view(ended.now);
+    let unanswered = ended.stepper.unanswered();
     let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
     let closing = Closing {
         workload,
         view: view.as_ref(),
         rollback: rollback.as_ref().map(|(failure, revision)| (failure, *revision)),
         holder: Some(ended.stepper.holder()),
+        unanswered: &unanswered,
+        now: ended.now,
     };
-    end(closing, ended.outcome, ended.now.elapsed, request.output, screen)
+    end(closing, ended.outcome, request.output, screen)
 }
 
 /// Prints the plan that the command would begin or continue.
@@ -92,31 +133,34 @@ async fn show_plan(
     request: &Request,
     found: Workload,
     source: &Source,
+    caller: &Caller,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
     let observed = observe(found, source, screen).await?;
     let nodes = nodes::read_if_needed(&observed, source, &screen.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let preview = match preview(&request.plan, &observed, nodes.as_deref(), now) {
+    let ended = executor::ended_holder(workload, &caller.processes);
+    let preview = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(preview) => preview,
         Err(outcome) => {
-            let closing = Closing { workload, view: None, rollback: None, holder: None };
+            let closing =
+                Closing { workload, view: None, rollback: None, holder: None, unanswered: &[], now };
             if request.output == Output::Json {
                 let exit = exit(&outcome);
-                screen.exact(&json::no_plan(workload, &outcome, exit.code()));
+                screen.json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(closing, outcome, now.elapsed, request.output, screen));
+            return Ok(end(closing, outcome, request.output, screen));
         }
     };
     owners::warn_before_a_plan(workload, screen);
     match request.output {
         Output::Text => {
-            screen.styled(&plan::spans(workload, &preview, screen.terminal()));
-            print(plan::obstacles(workload, &preview), screen);
+            screen.lines(&plan::lines(workload, &preview, screen.terminal()));
+            print(plan::obstacles(workload, &preview, now), screen);
         }
-        Output::Json => screen.exact(&json::plan(workload, &preview)),
+        Output::Json => screen.json(&json::plan(workload, &preview)),
     }
     Ok(Exit::Done.into())
 }
@@ -125,14 +169,13 @@ async fn show_plan(
 fn end(
     closing: Closing<'_>,
     outcome: StepOutcome,
-    elapsed: Duration,
     output: Output,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let exit = exit(&outcome);
     match output {
         Output::Text => print(lines::outcome(closing, &outcome), screen),
-        Output::Json => screen.exact(&json::outcome(closing, &outcome, exit.code(), elapsed)),
+        Output::Json => screen.json(&json::outcome(closing, &outcome, exit.code())),
     }
     closed(outcome, exit)
 }

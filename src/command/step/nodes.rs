@@ -2,30 +2,58 @@
 
 use std::time::Duration;
 
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
+use crate::cluster::reader::nodes;
 use crate::cluster::source::Source;
-use crate::command::targets::nodes;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::model::api::node::Node;
-use crate::model::status::observation::Observation;
-use crate::model::workload::kind::PodIdentity;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::observation::Observation;
 use crate::render::message_writer::MessageWriter;
 
 /// The pause before a failed read is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-/// Reads the nodes, and retries until it succeeds. Returns none when listing nodes is forbidden.
+/// Reads that fail for longer are reported.
+const NOTICE_AFTER: Duration = Duration::from_secs(5);
+
+/// A refusal is final after this long, as for other reads.
+const REFUSAL_GRACE: Duration = Duration::from_secs(30);
+
+/// How long the nodes may be unreadable for another reason, such as an outage of the server.
+const OUTAGE_LIMIT: Duration = Duration::from_secs(300);
+
+/// Reads the nodes, and retries for a while. Returns none when listing nodes is forbidden.
+///
+/// # Errors
+/// When the server refuses the list for 30 seconds, or the nodes cannot be read for five minutes.
 pub(super) async fn until_read(
     observed: &Observation,
     source: &Source,
     messages: &MessageWriter,
-) -> Option<Vec<Node>> {
+) -> Result<Option<Vec<Node>>> {
+    let begun = Instant::now();
+    let mut is_reported = false;
     loop {
-        match read_if_needed(observed, source, messages).await {
-            Ok(nodes) => return nodes,
-            Err(_) => sleep(RETRY_AFTER).await, // the observer reports that the cluster is unreachable
+        let error = match read_if_needed(observed, source, messages).await {
+            Err(error) => error,
+            read => {
+                if is_reported {
+                    messages.note("note: nodes can be read again");
+                }
+                return read;
+            }
+        };
+        let limit = if error.kind() == ErrorKind::Refused { REFUSAL_GRACE } else { OUTAGE_LIMIT };
+        if begun.elapsed() >= limit {
+            return Err(error);
         }
+        if begun.elapsed() >= NOTICE_AFTER && !is_reported {
+            messages.note(&format!("note: cannot read nodes: {}; trying again", error.sentence()));
+            is_reported = true;
+        }
+        sleep(RETRY_AFTER).await;
     }
 }
 
@@ -55,7 +83,7 @@ pub(super) async fn read_if_needed(
 /// Whether the nodes are needed. `step` needs them for every DaemonSet. For a StatefulSet they only explain why a pod
 /// is not ready, and a cluster may have five thousand nodes.
 fn needs_nodes(observed: &Observation) -> bool {
-    match observed.workload.kind().pods {
+    match observed.workload.kind().pods() {
         PodIdentity::Ordinal | PodIdentity::Interchangeable => observed.own_pods().any(|pod| !pod.ready),
         PodIdentity::Node => true,
     }

@@ -21,17 +21,17 @@ impl<'a, 'w> PlanLineReporter<'a, 'w> {
     }
 }
 
-impl<'w> Reporter<'w, Stepper, StepReport> for PlanLineReporter<'_, 'w> {
+impl<'w> Reporter<'w, Stepper> for PlanLineReporter<'_, 'w> {
     fn screen(&mut self) -> &mut Screen<'w> {
         self.screen
     }
 
-    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now) {
+    fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
         if let StepReport::Decision(why) = report {
             self.screen.note(&lines::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
             if let Some(line) = json::line(stepper, report, now) {
-                self.screen.exact(&line);
+                self.screen.json(&line);
             }
         } else {
             print(lines::of(stepper, report, now), self.screen);
@@ -60,12 +60,12 @@ impl PlanFrames {
     }
 }
 
-impl FrameSource<Stepper, StepReport> for PlanFrames {
+impl FrameSource<Stepper> for PlanFrames {
     fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
         Frame::of_steps(self.steps(stepper, now), size)
     }
 
-    fn record(&mut self, stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
+    fn record(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) -> Vec<String> {
         match report {
             StepReport::Cause { .. } => Vec::new(), // the frame shows it
             StepReport::Log(log) => {

@@ -2,6 +2,7 @@
 
 use crate::command::targets::TargetScope;
 use crate::model::step as model;
+use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
 
 /// The arguments of `step`.
@@ -42,4 +43,6 @@ pub struct Caller {
     pub by: Option<String>,
     /// The signals that stop the command.
     pub signals: Signals,
+    /// The processes of the host, of which one may hold the lock.
+    pub processes: Processes,
 }

@@ -3,15 +3,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::cluster::access::InputPath;
-use crate::cluster::files::{files_in, objects_of, objects_on};
-use crate::cluster::glob;
-use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::kind::table::{TypeWord, read_type};
+use crate::model::kind::{self, Kind};
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::KindSpec;
-use crate::model::workload::table::{TypeWord, read_type};
+use crate::snapshot::files::{files_in, objects_of, objects_on};
+use crate::snapshot::glob;
+use crate::world::input_path::InputPath;
 
 /// The manifests of a command line, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,38 +59,29 @@ pub struct ManifestObject {
     pub name: String,
     /// The namespace, if the manifest sets one.
     pub namespace: Option<String>,
-    /// The file, for error messages.
-    pub origin: String,
 }
 
 impl ManifestObject {
-    /// Returns the identity of an object that was read from `origin`.
+    /// Returns the identity of an object.
     #[must_use]
-    pub fn by(object: &Object, origin: &str) -> Self {
+    pub fn by(object: &Object) -> Self {
         let namespace = object.namespace();
         Self {
             kind: object.kind().to_owned(),
             api_version: object.text("/apiVersion").unwrap_or_default().to_owned(),
             name: object.name().to_owned(),
             namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
-            origin: origin.to_owned(),
         }
     }
 
-    /// Returns the resource type, if it is known. Old manifests have workloads in the group `extensions`.
+    /// Returns the kind, if it has rollouts. Old manifests have workloads in the group `extensions`.
     #[must_use]
-    pub fn type_(&self) -> Option<TargetType> {
+    pub fn kind_spec(&self) -> Option<&'static dyn Kind> {
         let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        if let Some(kind) = KindSpec::of(&self.kind, Some(&self.api_version)) {
-            return Some(TargetType::Kind(kind));
-        }
-        let known = match read_type(&self.kind) {
-            TypeWord::Kind(kind) => TargetType::Kind(kind),
-            TypeWord::Other(type_) => TargetType::Other(type_),
-            TypeWord::All | TypeWord::Unknown => return None,
-        };
-        let is_old = group == "extensions" && matches!(known, TargetType::Kind(_));
-        (is_old || known.type_().group() == group).then_some(known)
+        kind::of(&self.kind, Some(&self.api_version)).or_else(|| match read_type(&self.kind) {
+            TypeWord::Kind(kind) if ["extensions", kind.type_().group()].contains(&group) => Some(kind),
+            _ => None,
+        })
     }
 }
 
@@ -106,12 +96,10 @@ pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Ma
     let mut declared = Vec::new();
     for origin in &manifests.origins {
         match origin {
-            InputPath::Stdin => declared.extend(objects_from(objects_on(stdin), &origin.to_string())),
+            InputPath::Stdin => declared.extend(objects_from(objects_on(stdin))),
             InputPath::Path(path) => match files_at(path, manifests.recursive) {
                 Ok(files) => {
-                    let objects_from =
-                        |file: PathBuf| objects_from(objects_of(&file), &file.display().to_string());
-                    declared.extend(files.into_iter().flat_map(objects_from));
+                    declared.extend(files.iter().flat_map(|file| objects_from(objects_of(file))));
                 }
                 Err(error) => declared.push(Err(error)),
             },
@@ -120,9 +108,9 @@ pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Ma
     declared
 }
 
-fn objects_from(objects: Result<Vec<Object>>, origin: &str) -> Vec<Result<ManifestObject>> {
+fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<ManifestObject>> {
     match objects {
-        Ok(objects) => objects.iter().map(|object| Ok(ManifestObject::by(object, origin))).collect(),
+        Ok(objects) => objects.iter().map(|object| Ok(ManifestObject::by(object))).collect(),
         // The hint of the reader is for recorded objects.
         Err(error) if error.next_step().is_some() => {
             vec![
@@ -152,10 +140,7 @@ fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     }
     if files.is_empty() {
         let origin = path.display();
-        return Err(Error::new(ErrorKind::File, format!("{origin} contains no .json, .yaml or .yml file"))
-            .in_compat(format!(
-                "error reading [{origin}]: recognized file extensions are [.json .yaml .yml]"
-            )));
+        return Err(Error::new(ErrorKind::File, format!("{origin} contains no .json, .yaml or .yml file")));
     }
     Ok(files)
 }
@@ -165,9 +150,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::workload::advanced_stateful_set::ADVANCED_STATEFUL_SET;
-    use crate::model::workload::daemon_set::DAEMON_SET;
-    use crate::model::workload::deployment::DEPLOYMENT;
+    use crate::model::kind::advanced_stateful_set::AdvancedStatefulSet;
+    use crate::model::kind::daemon_set::DaemonSet;
+    use crate::model::kind::deployment::Deployment;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -188,18 +173,18 @@ mod tests {
 
     #[test]
     fn a_manifest_names_an_object_by_kind_and_group() {
-        let type_ = |api_version: &str, kind: &str| {
+        let kind_spec = |api_version: &str, kind: &str| {
             let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
-            ManifestObject::by(&Object::read(object).unwrap(), "f").type_()
+            ManifestObject::by(&Object::read(object).unwrap()).kind_spec()
         };
-        assert_eq!(type_("apps/v1", "Deployment"), Some(TargetType::Kind(&DEPLOYMENT)));
-        assert_eq!(type_("extensions/v1beta1", "DaemonSet"), Some(TargetType::Kind(&DAEMON_SET)));
-        assert!(matches!(type_("v1", "Service"), Some(TargetType::Other(_))));
+        assert_eq!(kind_spec("apps/v1", "Deployment"), Some(&Deployment as &dyn Kind));
+        assert_eq!(kind_spec("extensions/v1beta1", "DaemonSet"), Some(&DaemonSet as &dyn Kind));
+        assert_eq!(kind_spec("v1", "Service"), None);
         assert_eq!(
-            type_("apps.kruise.io/v1beta1", "StatefulSet"),
-            Some(TargetType::Kind(&ADVANCED_STATEFUL_SET))
+            kind_spec("apps.kruise.io/v1beta1", "StatefulSet"),
+            Some(&AdvancedStatefulSet as &dyn Kind)
         );
-        assert_eq!(type_("example.org/v1", "StatefulSet"), None);
-        assert_eq!(type_("example.org/v1", "Widget"), None);
+        assert_eq!(kind_spec("example.org/v1", "StatefulSet"), None);
+        assert_eq!(kind_spec("example.org/v1", "Widget"), None);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::TargetScope;
 use crate::cluster::source::Source;
-use crate::error::Result;
-use crate::model::api::name;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::text::name;
 
 /// One namespace, or all of them.
 pub(in crate::command::targets) enum NamespaceScope {
@@ -33,10 +33,18 @@ impl NamespaceScope {
         }
     }
 
+    /// Returns kubectl's line for a search that found nothing.
     pub(in crate::command::targets) fn nothing_found(&self) -> String {
         match self {
             Self::One(namespace) => format!("No resources found in {namespace} namespace."),
             Self::All => "No resources found".to_owned(),
         }
+    }
+
+    /// Returns the error of a search that found nothing.
+    pub(in crate::command::targets) fn nothing_found_error(&self) -> Error {
+        let place =
+            self.namespace().map(|namespace| format!(" in namespace {namespace:?}")).unwrap_or_default();
+        Error::new(ErrorKind::NotFound, format!("no workload found{place}"))
     }
 }

@@ -8,8 +8,7 @@ use crate::command::CommandOutcome;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::api::selector::Selector;
-use crate::model::workload::Workload;
-use crate::render::screen::Screen;
+use crate::model::kind::Workload;
 
 /// Which workloads the user named or selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,19 +56,12 @@ impl TargetScope {
 }
 
 impl FoundTargets {
-    /// Returns the exit code so far: 1 when nothing matched, because a pipeline must notice a misspelled
-    /// selector. It is 0 with `--allow-empty`, and with `--compat` as in kubectl.
+    /// Returns the workloads and the outcome so far.
     #[must_use]
-    pub fn exit(&self, scope: &TargetScope, compat: bool) -> Exit {
-        let is_error = !self.nothing_found.is_empty() && !scope.allow_empty && !compat;
-        if is_error { Exit::Error } else { Exit::Done }
-    }
-
-    /// Prints that nothing was found, and returns the workloads and the outcome so far.
-    pub fn report(self, scope: &TargetScope, screen: &mut Screen<'_>) -> (Vec<Workload>, CommandOutcome) {
-        screen.notes(&self.nothing_found);
-        let exit = self.exit(scope, screen.is_compat());
-        (self.workloads, CommandOutcome { exit, errors: self.errors })
+    pub fn with_outcome(self) -> (Vec<Workload>, CommandOutcome) {
+        let outcome =
+            CommandOutcome { exit: Exit::Done, errors: self.errors, nothing_found: self.nothing_found };
+        (self.workloads, outcome)
     }
 }
 
@@ -80,6 +72,7 @@ pub struct FoundTargets {
     pub workloads: Vec<Workload>,
     /// The errors of single targets. They do not stop the search for the others.
     pub errors: Vec<Error>,
-    /// kubectl's line for a search that found nothing, and a note if the namespace does not exist.
-    pub nothing_found: Vec<String>,
+    /// The error of a search that found nothing, because a pipeline must notice a misspelled selector. None with
+    /// `--allow-empty`.
+    pub nothing_found: Option<Error>,
 }

@@ -4,16 +4,13 @@ use crate::cluster::source::Source;
 use crate::command::targets::namespace_scope::NamespaceScope;
 use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::name;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
+use crate::model::kind;
+use crate::model::kind::Workload;
+use crate::model::text::name;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::KindSpec;
-use crate::model::workload::Workload;
-
-/// Returns kubectl's message for an object, by type and name, that a verb does not support.
-pub type UnsupportedMessage = fn(&ResourceType, &str) -> String;
 
 /// Whether the workloads of a search keep `metadata.managedFields`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +24,8 @@ pub enum ManagedFields {
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     pub(super) source: &'a Source,
-    pub(super) unsupported_message: UnsupportedMessage,
     pub(super) managed_fields: ManagedFields,
     pub(super) namespaces: NamespaceScope,
-    /// Whether to treat kinds that kubectl does not know as it does.
-    pub(super) is_compat: bool,
 }
 
 impl TargetFinder<'_> {
@@ -50,26 +44,20 @@ impl TargetFinder<'_> {
         if self.source.is_live() {
             name::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
         }
-        let object = self.source.get(type_.type_(), namespace, name).await;
-        // A snapshot may lack the whole type. For a type without rollouts report "not found", as kubectl does.
-        let object = match object {
-            Err(error) if error.is_withheld() && matches!(type_, TargetType::Other(_)) => None,
-            object => object?,
-        };
-        let Some(object) = object else {
+        let Some(object) = self.source.get(type_.type_(), namespace, name).await? else {
             if self.is_missing(namespace).await? {
                 return Err(no_namespace(namespace));
             }
             return Err(self.not_found(type_.type_(), namespace, name).await);
         };
-        self.workload(type_, object)
+        workload(type_, object)
     }
 
     /// Finds all workloads of a type that a selector matches.
     pub(super) async fn all(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
         let keep = |object: Object| match self.managed_fields {
-            ManagedFields::Keep => self.workload(type_, object),
-            ManagedFields::Drop => self.workload(type_, object.into_unmanaged()),
+            ManagedFields::Keep => workload(type_, object),
+            ManagedFields::Drop => workload(type_, object.into_unmanaged()),
         };
         let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;
         found.into_iter().collect()
@@ -82,7 +70,7 @@ impl TargetFinder<'_> {
 
     /// Returns a note if the namespace of the search does not exist, which a search that found nothing does not show.
     pub(super) async fn missing_namespace(&self) -> Option<String> {
-        let namespace = self.namespaces.namespace().filter(|_| !self.is_compat)?;
+        let namespace = self.namespaces.namespace()?;
         let is_missing = self.is_missing(namespace).await.unwrap_or_default();
         is_missing.then(|| format!("note: there is no namespace {namespace:?}"))
     }
@@ -93,9 +81,8 @@ impl TargetFinder<'_> {
         let error = Error::new(
             ErrorKind::NotFound,
             format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
-        )
-        .in_compat(format!("Error from server (NotFound): {} {name:?} not found", type_.resource()));
-        let Some(kind) = KindSpec::of_type(type_).filter(|_| !self.is_compat) else {
+        );
+        let Some(kind) = kind::of_type(type_) else {
             return error; // without a hint, so that no list is needed
         };
         let everything = Selector::default();
@@ -106,27 +93,20 @@ impl TargetFinder<'_> {
             [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),
             [] if self.source.is_live() => {
                 // kubectl reads `statefulsets` as those of `apps/v1`.
-                let resource = if kind.is_built_in { type_.plural() } else { &type_.resource() };
+                let resource = if kind.is_built_in() { type_.plural() } else { &type_.resource() };
                 let words = [Word::name(resource, "TYPE"), Word::in_namespace(namespace)];
                 error.hint(command("kubectl get {}{}", words))
             }
             [] => error,
         }
     }
+}
 
-    fn workload(&self, type_: TargetType, object: Object) -> Result<Workload> {
-        let name = object.name().to_owned();
-        let has_rollouts = |workload: &Workload| !self.is_compat || workload.kind().is_built_in;
-        Workload::of(object).filter(has_rollouts).ok_or_else(|| {
-            let type_ = type_.type_();
-            Error::usage(format!("{} have no rollouts", type_.plural()))
-                .in_compat((self.unsupported_message)(type_, &name))
-        })
-    }
+fn workload(type_: TargetType, object: Object) -> Result<Workload> {
+    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", type_.type_().plural())))
 }
 
 fn no_namespace(namespace: &str) -> Error {
     Error::new(ErrorKind::NotFound, format!("there is no namespace {namespace:?}"))
         .hint("kubectl get namespaces")
-        .in_compat(format!("Error from server (NotFound): namespaces {namespace:?} not found"))
 }

@@ -1,10 +1,10 @@
 //! Parses the targets on a command line: `TYPE/NAME`, `TYPE NAME...`, `TYPE`.
 
 use crate::error::{Error, Result};
-use crate::model::api::name;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::workload::KindSpec;
-use crate::model::workload::table::{TypeWord, nearest_spelling, read_type};
+use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
+use crate::model::kind::{self, Kind};
+use crate::model::text::name;
 
 /// One target on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,11 +19,9 @@ pub enum TargetWord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetType {
     /// A kind with rollouts.
-    Kind(&'static KindSpec),
+    Kind(&'static dyn Kind),
     /// A kind that `all` includes where the server has it.
-    IfServed(&'static KindSpec),
-    /// A type without rollouts. `--compat` reads its object before it fails, as kubectl does.
-    Other(&'static ResourceType),
+    IfServed(&'static dyn Kind),
 }
 
 impl TargetType {
@@ -32,7 +30,6 @@ impl TargetType {
     pub fn type_(self) -> &'static ResourceType {
         match self {
             Self::Kind(kind) | Self::IfServed(kind) => kind.type_(),
-            Self::Other(type_) => type_,
         }
     }
 }
@@ -136,14 +133,23 @@ fn read_types(words: &str) -> Result<Vec<TargetType>> {
         match read_type(word) {
             TypeWord::Kind(kind) => types.push(TargetType::Kind(kind)),
             TypeWord::All => {
-                types.extend(KindSpec::built_in().map(TargetType::Kind));
-                types.extend(KindSpec::optional().map(TargetType::IfServed));
+                types.extend(kind::built_in().map(TargetType::Kind));
+                types.extend(kind::optional().map(TargetType::IfServed));
             }
-            TypeWord::Other(other) => types.push(TargetType::Other(other)),
+            TypeWord::Other(other) => return Err(without_rollouts(other)),
             TypeWord::Unknown => return Err(unknown_type(word)),
         }
     }
     Ok(types)
+}
+
+fn without_rollouts(type_: &ResourceType) -> Error {
+    if type_.is_of_kruise() {
+        return Error::usage(format!("{} are not supported", type_.resource()))
+            .hint("use the plugin of OpenKruise: kubectl kruise");
+    }
+    Error::usage(format!("{} have no rollouts", type_.plural()))
+        .hint("name a deployment, a daemonset or a statefulset")
 }
 
 fn unknown_type(word: &str) -> Error {
@@ -151,9 +157,7 @@ fn unknown_type(word: &str) -> Error {
         Some(near) => format!("did you mean {near}?"),
         None => "use deployment, daemonset or statefulset".to_owned(),
     };
-    Error::usage(format!("unknown type {word:?}"))
-        .hint(hint)
-        .in_compat(format!("the server doesn't have a resource type {word:?}"))
+    Error::usage(format!("unknown type {word:?}")).hint(hint)
 }
 
 fn single_form() -> Error {
@@ -164,40 +168,35 @@ fn mixed_forms() -> Error {
     // kubectl's message lacks the closing parenthesis. Scripts may match it.
     Error::usage("there is no need to specify a resource type as a separate argument when passing arguments in resource/name form")
         .hint("write every target as TYPE/NAME, or one TYPE followed by names")
-        .in_compat(
-            "there is no need to specify a resource type as a separate argument when passing arguments in \
-             resource/name form (e.g. 'kubectl get resource/<resource_name>' instead of \
-             'kubectl get resource resource/<resource_name>'",
-        )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::workload::daemon_set::DAEMON_SET;
-    use crate::model::workload::deployment::DEPLOYMENT;
-    use crate::model::workload::stateful_set::STATEFUL_SET;
+    use crate::model::kind::daemon_set::DaemonSet;
+    use crate::model::kind::deployment::Deployment;
+    use crate::model::kind::stateful_set::StatefulSet;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
     }
 
-    fn named(kind: &'static KindSpec, name: &str) -> TargetWord {
+    fn named(kind: &'static dyn Kind, name: &str) -> TargetWord {
         TargetWord::Named(TargetType::Kind(kind), name.to_owned())
     }
 
-    fn every(kind: &'static KindSpec) -> TargetWord {
+    fn every(kind: &'static dyn Kind) -> TargetWord {
         TargetWord::All(TargetType::Kind(kind))
     }
 
     #[test]
     fn every_form_of_an_argument_selects_the_same_targets_as_in_kubectl() {
         for (line, asks) in [
-            ("deployment/web", vec![named(&DEPLOYMENT, "web")]),
-            ("deploy web api", vec![named(&DEPLOYMENT, "web"), named(&DEPLOYMENT, "api")]),
-            ("sts/db ds/agent", vec![named(&STATEFUL_SET, "db"), named(&DAEMON_SET, "agent")]),
-            ("deploy,sts x", vec![named(&DEPLOYMENT, "x"), named(&STATEFUL_SET, "x")]),
-            ("deploy,ds", vec![every(&DEPLOYMENT), every(&DAEMON_SET)]),
+            ("deployment/web", vec![named(&Deployment, "web")]),
+            ("deploy web api", vec![named(&Deployment, "web"), named(&Deployment, "api")]),
+            ("sts/db ds/agent", vec![named(&StatefulSet, "db"), named(&DaemonSet, "agent")]),
+            ("deploy,sts x", vec![named(&Deployment, "x"), named(&StatefulSet, "x")]),
+            ("deploy,ds", vec![every(&Deployment), every(&DaemonSet)]),
         ] {
             assert_eq!(read_targets(&words(line), false).unwrap(), asks, "{line}");
         }
@@ -206,7 +205,7 @@ mod tests {
     #[test]
     fn all_means_the_built_in_kinds_and_the_others_where_the_server_has_them() {
         let all = read_targets(&words("all"), false).unwrap();
-        let built_in = [every(&DAEMON_SET), every(&DEPLOYMENT), every(&STATEFUL_SET)];
+        let built_in = [every(&DaemonSet), every(&Deployment), every(&StatefulSet)];
         assert_eq!(all[..3], built_in);
         assert!(all[3..].iter().all(|word| matches!(word, TargetWord::All(TargetType::IfServed(_)))));
     }
@@ -249,9 +248,9 @@ mod tests {
     #[test]
     fn read_one_returns_one_target_and_the_remaining_words() {
         let line = words("sts/db 3 live");
-        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[1..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&StatefulSet, "db"), &line[1..]));
         let line = words("sts db 3");
-        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&STATEFUL_SET, "db"), &line[2..]));
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&StatefulSet, "db"), &line[2..]));
         for line in ["sts", "sts,ds db", "all db", ""] {
             assert!(read_one_target(&words(line), "sts/db").is_err(), "{line}");
         }

@@ -3,13 +3,13 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::command::writing_verb::{ChangeOptions, Output, print_as_read};
-use crate::model::change::plan::is_rollback_held;
+use crate::model::cause::causes_of_revision;
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::change::undo::{Doubt, TargetRevision, Undo, doubts};
-use crate::model::status::cause::causes_of_revision;
-use crate::model::status::observation::Observation;
+use crate::model::hold::plan::is_rollback_held;
+use crate::model::kind::{Workload, strategy};
+use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::{Workload, strategy};
 use crate::render::change as render;
 use crate::render::screen::Screen;
 

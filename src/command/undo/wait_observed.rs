@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
+use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
-use crate::command::targets::reread;
 use crate::error::Result;
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 use crate::render::screen::Screen;
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.

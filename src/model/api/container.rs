@@ -21,6 +21,10 @@ pub struct Container {
     pub last: Option<Termination>,
     /// `restartCount`.
     pub restarts: i64,
+    /// How many of its restarts a resize in place may have requested: the changes of the pod's spec since its creation
+    /// (`metadata.generation`), if `resizePolicy` restarts the container. The kubelet reports such a restart in an event
+    /// of type Normal only.
+    pub resizes: i64,
     /// Whether it is ready.
     pub ready: bool,
     /// Whether its startup probe passed, if it has one.
@@ -73,7 +77,8 @@ impl Container {
             let container = Self::read(status);
             Self { init: !is_sidecar(pod, &container.name), ..container }
         });
-        init.chain(statuses("/status/containerStatuses").map(Self::read)).collect()
+        let containers = init.chain(statuses("/status/containerStatuses").map(Self::read));
+        containers.map(|container| Self { resizes: resizes(pod, &container.name), ..container }).collect()
     }
 
     fn read(status: &Value) -> Self {
@@ -85,9 +90,18 @@ impl Container {
             state: status.get("state").map(ContainerState::read).unwrap_or_default(),
             last: status.pointer("/lastState/terminated").map(Termination::read),
             restarts: status.get("restartCount").and_then(Value::as_i64).unwrap_or_default(),
+            resizes: 0,
             ready: is("ready"),
             started: is("started"),
         }
+    }
+
+    /// Whether resizes in place explain all of its restarts: there were as many, and the last run ended as after a
+    /// request to stop.
+    #[must_use]
+    pub fn restarted_by_resizes(&self) -> bool {
+        let is_asked = |ending: &Termination| ending.is_stopped() && ending.reason != "OOMKilled";
+        (1..=self.resizes).contains(&self.restarts) && self.latest_termination().is_some_and(is_asked)
     }
 
     /// Returns the reason it waits for; empty if it does not wait.
@@ -143,6 +157,12 @@ impl Termination {
         }
     }
 
+    /// Whether the exit code is that of a container that the kubelet stopped: 0, or that of SIGTERM or SIGKILL.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        [0, 137, 143].contains(&self.exit_code)
+    }
+
     /// How long the container ran; zero where the kubelet does not know.
     #[must_use]
     pub fn ran_for(&self) -> SignedDuration {
@@ -157,6 +177,16 @@ fn time(value: &Value, field: &str) -> Option<Timestamp> {
 
 fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn resizes(pod: &Value, name: &str) -> i64 {
+    let changes = pod.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or_default() - 1;
+    let restarts = |policy: &Value| text(policy, "restartPolicy") == "RestartContainer";
+    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
+    let mut containers = lists.filter_map(|list| value_at(pod, list)?.as_array()).flatten();
+    let policies = containers.find(|container| text(container, "name") == name);
+    let policies = policies.and_then(|container| container.get("resizePolicy")?.as_array());
+    if policies.is_some_and(|policies| policies.iter().any(restarts)) { changes.max(0) } else { 0 }
 }
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
@@ -188,6 +218,29 @@ mod tests {
         assert_eq!(kinds, [("migrate", true), ("proxy", false), ("app", false)]);
         assert_eq!(containers[2].latest_termination().map(|ending| ending.exit_code), Some(3));
         assert_eq!(containers[2].state, ContainerState::Running { since: None });
+    }
+
+    /// Recorded on Kubernetes 1.36: `Container app resize requires restart` is an event of type Normal.
+    #[test]
+    fn as_many_resizes_as_restarts_explain_them() {
+        let restarted = |generation: i64, policy: &str, restarts: i64, exit_code: i64| {
+            let pod = json!({
+                "metadata": {"generation": generation},
+                "spec": {"containers": [{"name": "app", "resizePolicy": [
+                    {"resourceName": "cpu", "restartPolicy": "NotRequired"},
+                    {"resourceName": "memory", "restartPolicy": policy},
+                ]}]},
+                "status": {"containerStatuses": [{"name": "app", "restartCount": restarts, "state": {"running": {}},
+                    "lastState": {"terminated": {"exitCode": exit_code}}}]},
+            });
+            Container::all_of(&pod)[0].restarted_by_resizes()
+        };
+        assert!(restarted(4, "RestartContainer", 3, 0));
+        assert!(restarted(2, "RestartContainer", 1, 143));
+        assert!(!restarted(3, "RestartContainer", 3, 0), "one restart too many");
+        assert!(!restarted(4, "RestartContainer", 3, 1), "it crashed");
+        assert!(!restarted(4, "NotRequired", 3, 0));
+        assert!(!restarted(1, "RestartContainer", 1, 0));
     }
 
     #[test]

@@ -1,67 +1,50 @@
 //! PodDisruptionBudgets, and whether one blocks every eviction.
 
-use super::condition::Condition;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use serde::Deserialize as _;
+
 use super::object::Object;
 use super::selector::Selector;
 
 /// One PodDisruptionBudget.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DisruptionBudget {
-    /// The name.
-    pub name: String,
-    /// The selector; a budget without one matches no pod.
-    selector: Option<Selector>,
-    /// The message of the condition `DisruptionAllowed` with the reason `SyncFailed`.
-    sync_error: Option<String>,
-    /// The counters of the status, if the controller has observed the spec.
-    counts: Option<HealthyPods>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct HealthyPods {
-    pods: i64,
-    wanted: i64,
-}
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisruptionBudget(PodDisruptionBudget);
 
 impl DisruptionBudget {
-    /// Reads a budget.
+    /// Reads a budget; none if it is malformed.
     #[must_use]
-    pub fn read(object: &Object) -> Self {
-        let allowed = Condition::read(object, "DisruptionAllowed");
-        let failed = allowed.filter(|condition| condition.reason == "SyncFailed");
-        let is_counted = object.int("/status/observedGeneration").unwrap_or_default() >= object.generation();
-        let count = |pointer| object.int(pointer).unwrap_or_default();
-        Self {
-            name: object.name().to_owned(),
-            selector: object.at("/spec/selector").and_then(Selector::read),
-            sync_error: failed.map(|condition| condition.message),
-            counts: is_counted.then(|| HealthyPods {
-                pods: count("/status/expectedPods"),
-                wanted: count("/status/desiredHealthy"),
-            }),
-        }
+    pub fn read(object: &Object) -> Option<Self> {
+        PodDisruptionBudget::deserialize(object.json()).ok().map(Self)
     }
 
-    /// Whether the budget applies to the pods of a workload.
+    fn name(&self) -> &str {
+        self.0.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the budget applies to the pods of a workload. One without a selector matches no pod.
     #[must_use]
     pub fn is_for(&self, workload: &Object) -> bool {
         let labels = workload.at("/spec/template/metadata/labels");
-        self.selector
-            .as_ref()
-            .is_some_and(|selector| selector.matches_labels(|key| labels?.get(key)?.as_str()))
+        let selector = self.0.spec.as_ref().and_then(|spec| Selector::of(spec.selector.clone()?));
+        selector.is_some_and(|selector| selector.matches_labels(|key| labels?.get(key)?.as_str()))
     }
 
     /// Returns why the budget never allows the eviction of a healthy pod; none if it may.
     ///
     /// A budget that its controller has not observed yet blocks nothing.
     fn blocks_evictions(&self) -> Option<String> {
-        let name = &self.name;
-        if let Some(reason) = &self.sync_error {
+        let (name, status) = (self.name(), self.0.status.as_ref()?);
+        let failed = status.conditions.iter().flatten().find(|condition| condition.reason == "SyncFailed");
+        if let Some(failed) = failed {
+            let reason = &failed.message;
             return Some(format!("PodDisruptionBudget {name} cannot be counted by its controller: {reason}"));
         }
-        let counts = self.counts.filter(|counts| counts.pods > 0 && counts.wanted >= counts.pods)?;
-        let (wanted, pods) = (counts.wanted, counts.pods);
-        Some(format!("PodDisruptionBudget {name} wants {wanted} healthy pods, and it selects {pods} in all"))
+        let wanted = status.desired_healthy.unwrap_or_default();
+        let pods = status.expected_pods.unwrap_or_default();
+        let is_counted = status.observed_generation >= self.0.metadata.generation;
+        (is_counted && pods > 0 && wanted >= pods).then(|| {
+            format!("PodDisruptionBudget {name} wants {wanted} healthy pods, and it selects {pods} in all")
+        })
     }
 }
 
@@ -70,7 +53,7 @@ impl DisruptionBudget {
 pub fn eviction_blockers(budgets: &[DisruptionBudget], workload: &Object) -> Vec<String> {
     let matching: Vec<_> = budgets.iter().filter(|budget| budget.is_for(workload)).collect();
     if matching.len() > 1 {
-        let names: Vec<_> = matching.iter().map(|budget| budget.name.as_str()).collect();
+        let names: Vec<_> = matching.iter().map(|budget| budget.name()).collect();
         return vec![format!(
             "the PodDisruptionBudgets {} select the same pods, and a pod with several budgets is never evicted",
             names.join(", ")
@@ -87,7 +70,7 @@ mod tests {
     fn budget(name: &str, selector: &Value, status: &Value) -> DisruptionBudget {
         let object = json!({"kind": "PodDisruptionBudget", "metadata": {"name": name, "generation": 1},
             "spec": {"selector": selector}, "status": status});
-        DisruptionBudget::read(&Object::read(object).unwrap())
+        DisruptionBudget::read(&Object::read(object).unwrap()).unwrap()
     }
 
     fn agent() -> Object {
@@ -119,7 +102,7 @@ mod tests {
     #[test]
     fn a_budget_that_requires_all_pods_blocks_evictions() {
         let sync_failed = json!({"disruptionsAllowed": 0, "conditions": [{"type": "DisruptionAllowed",
-            "status": "False", "reason": "SyncFailed", "message": "daemonsets.apps does not implement the scale subresource"}]});
+            "status": "False", "lastTransitionTime": "2026-11-20T13:00:00Z", "reason": "SyncFailed", "message": "daemonsets.apps does not implement the scale subresource"}]});
         for (status, expected) in [
             (json!({}), None),
             (counts(6, 5, 6), None),

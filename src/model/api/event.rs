@@ -20,6 +20,8 @@ pub struct Event {
     pub message: String,
     /// The container it is about; empty if it is about the whole object.
     pub container: String,
+    /// When it occurred first. Repetitions count up on one object.
+    pub first: Option<Timestamp>,
     /// When it occurred last.
     pub last: Option<Timestamp>,
 }
@@ -58,14 +60,16 @@ impl Event {
             return None;
         }
         let text = |pointer| object.text(pointer).unwrap_or_default().to_owned();
-        let stamps =
+        let first = ["/firstTimestamp", "/eventTime", "/metadata/creationTimestamp"];
+        let last =
             ["/series/lastObservedTime", "/lastTimestamp", "/eventTime", "/metadata/creationTimestamp"];
         Some(Self {
             about: text("/involvedObject/uid"),
             reason: text("/reason"),
             message: text("/message"),
             container: container(&text("/involvedObject/fieldPath")),
-            last: stamps.into_iter().find_map(|stamp| object.time(stamp)),
+            first: first.into_iter().find_map(|stamp| object.time(stamp)),
+            last: last.into_iter().find_map(|stamp| object.time(stamp)),
         })
     }
 }

@@ -1,6 +1,8 @@
 //! The field managers of an object and what they own, from `managedFields`.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use k8s_openapi::jiff::Timestamp;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::field_path::FieldPath;
@@ -54,37 +56,35 @@ pub fn owner_of_change(object: &Object, path: &FieldPath, before: Option<&Value>
 /// Returns the manager that wrote last of those whose owned fields at a path are wanted.
 fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Option<Authorship> {
     let authors = entries(object).filter_map(|entry| {
-        let owned = owned_fields(entry, path)?;
-        let time = entry.get("time").and_then(Value::as_str)?.parse().ok().filter(|_| is_wanted(owned))?;
-        Some(Authorship { manager: manager(entry)?.to_owned(), time })
+        let time = entry.time.as_ref().filter(|_| owned_fields(&entry, path).is_some_and(&is_wanted))?.0;
+        Some(Authorship { time, manager: entry.manager? })
     });
     authors.max_by_key(|author| author.time)
 }
 
 /// Returns all field managers of an object.
-pub fn managers(object: &Object) -> impl Iterator<Item = &str> {
-    entries(object).filter_map(manager)
+pub fn managers(object: &Object) -> impl Iterator<Item = String> {
+    entries(object).filter_map(|entry| entry.manager)
 }
 
 /// Returns the managers that own fields at a path by server-side apply. Their next apply reverts a change or fails
 /// with a conflict.
-pub fn appliers<'a>(object: &'a Object, path: &FieldPath) -> impl Iterator<Item = &'a str> {
-    let applies = |entry: &&Value| entry.get("operation").and_then(Value::as_str) == Some("Apply");
-    entries(object).filter(applies).filter(|entry| owned_fields(entry, path).is_some()).filter_map(manager)
+pub fn appliers(object: &Object, path: &FieldPath) -> impl Iterator<Item = String> {
+    let applies = |entry: &ManagedFieldsEntry| {
+        entry.operation.as_deref() == Some("Apply") && owned_fields(entry, path).is_some()
+    };
+    entries(object).filter(applies).filter_map(|entry| entry.manager)
 }
 
-fn entries(object: &Object) -> impl Iterator<Item = &Value> {
-    object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten()
-}
-
-fn manager(entry: &Value) -> Option<&str> {
-    entry.get("manager")?.as_str()
+fn entries(object: &Object) -> impl Iterator<Item = ManagedFieldsEntry> {
+    let entries = object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
+    entries.filter_map(|entry| ManagedFieldsEntry::deserialize(entry).ok())
 }
 
 /// Returns the part of `fieldsV1` at or below a path, if the entry has one.
-fn owned_fields<'a>(entry: &'a Value, path: &FieldPath) -> Option<&'a Value> {
+fn owned_fields<'a>(entry: &'a ManagedFieldsEntry, path: &FieldPath) -> Option<&'a Value> {
     let mut fields = path.members().iter().map(|member| format!("f:{member}"));
-    fields.try_fold(entry.get("fieldsV1")?, |owned, field| owned.get(&field))
+    fields.try_fold(&entry.fields_v1.as_ref()?.0, |owned, field| owned.get(&field))
 }
 
 /// Whether a field that differs between two values is among owned ones (`fieldsV1`): `f:NAME` is a member,

@@ -1,5 +1,6 @@
 //! API objects: the fields that the other folders read of objects, pods, nodes and events.
 
+pub mod autoscaler;
 pub mod condition;
 pub mod container;
 pub mod disruption_budget;
@@ -7,9 +8,9 @@ pub mod event;
 pub mod field_path;
 pub mod in_place_update;
 pub mod managed_fields;
-pub mod name;
 pub mod node;
 pub mod object;
+pub mod patch;
 pub mod pod;
 pub mod quantity;
 pub mod resource_type;

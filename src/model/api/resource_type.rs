@@ -13,7 +13,6 @@ pub struct ResourceType {
     /// Other names that a command line accepts.
     aliases: &'static [&'static str],
     group: &'static str,
-    is_workload: bool,
     /// `v1`: the versions that we read, the preferred one first.
     versions: &'static [&'static str],
 }
@@ -28,17 +27,7 @@ impl ResourceType {
         group: &'static str,
         versions: &'static [&'static str],
     ) -> Self {
-        Self {
-            title,
-            singular,
-            plural,
-            short,
-            typed: singular,
-            aliases: &[],
-            group,
-            is_workload: true,
-            versions,
-        }
+        Self { title, singular, plural, short, typed: singular, aliases: &[], group, versions }
     }
 
     /// Returns the same type with another name for a command line, and other names that it accepts.
@@ -114,12 +103,6 @@ impl ResourceType {
         self.group.ends_with("kruise.io")
     }
 
-    /// Whether kubectl counts it among the workloads.
-    #[must_use]
-    pub fn is_workload(&self) -> bool {
-        self.is_workload
-    }
-
     /// Returns the name in the API server's errors: `replicasets.apps`, or `pods` for the core group.
     #[must_use]
     pub fn resource(&self) -> String {
@@ -164,7 +147,7 @@ const fn other(
     [singular, plural, short]: [&'static str; 3],
     group: &'static str,
 ) -> ResourceType {
-    ResourceType { is_workload: false, ..workload(title, [singular, plural, short], group) }
+    workload(title, [singular, plural, short], group)
 }
 
 /// ReplicaSets, which keep a Deployment's revisions.
@@ -182,6 +165,15 @@ pub static NODE: ResourceType = other("Node", ["node", "nodes", "no"], "");
 /// PodDisruptionBudgets.
 pub static POD_DISRUPTION_BUDGET: ResourceType =
     other("PodDisruptionBudget", ["poddisruptionbudget", "poddisruptionbudgets", "pdb"], "policy");
+/// `HorizontalPodAutoscalers`.
+pub static HORIZONTAL_POD_AUTOSCALER: ResourceType = ResourceType {
+    ..ResourceType::workload(
+        "HorizontalPodAutoscaler",
+        ["horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"],
+        "autoscaling",
+        &["v2"],
+    )
+};
 /// Namespaces.
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 

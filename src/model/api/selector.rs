@@ -1,5 +1,7 @@
 //! Label selectors, as written after `-l` and as stored in `spec.selector`.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::object::Object;
@@ -58,14 +60,16 @@ impl Selector {
     /// Reads a `LabelSelector`. Returns none for anything else, and for unknown operators.
     #[must_use]
     pub fn read(selector: &Value) -> Option<Self> {
-        let selector = selector.as_object()?;
-        let labels = selector.get("matchLabels").and_then(Value::as_object);
-        let equalities = labels.into_iter().flatten().filter_map(|(key, value)| {
-            Some(Requirement { key: key.clone(), test: Test::In(vec![value.as_str()?.to_owned()]) })
-        });
-        let expressions = selector.get("matchExpressions").and_then(Value::as_array);
-        let set_based = expressions.into_iter().flatten().map(read_expression);
-        equalities.map(Some).chain(set_based).collect()
+        Self::of(LabelSelector::deserialize(selector).ok()?)
+    }
+
+    /// Returns the selector of a `LabelSelector`; none for an unknown operator.
+    #[must_use]
+    pub fn of(selector: LabelSelector) -> Option<Self> {
+        let labels = selector.match_labels.into_iter().flatten();
+        let equalities = labels.map(|(key, value)| Some(Requirement { key, test: Test::In(vec![value]) }));
+        let expressions = selector.match_expressions.into_iter().flatten();
+        equalities.chain(expressions.map(of_expression)).collect()
     }
 
     /// Whether the labels of an object satisfy every requirement.
@@ -201,15 +205,11 @@ fn read_value(value: &str) -> Option<String> {
     value.chars().all(legal).then(|| value.to_owned())
 }
 
-fn read_expression(expression: &Value) -> Option<Requirement> {
-    let key = expression.get("key")?.as_str()?.to_owned();
-    let values = || {
-        let values = expression.get("values")?.as_array()?.iter();
-        values.map(|value| Some(value.as_str()?.to_owned())).collect::<Option<Vec<_>>>()
-    };
-    let test = match expression.get("operator")?.as_str()? {
-        "In" => Test::In(values()?),
-        "NotIn" => Test::NotIn(values()?),
+fn of_expression(expression: LabelSelectorRequirement) -> Option<Requirement> {
+    let LabelSelectorRequirement { key, operator, values } = expression;
+    let test = match operator.as_str() {
+        "In" => Test::In(values?),
+        "NotIn" => Test::NotIn(values?),
         "Exists" => Test::Exists,
         "DoesNotExist" => Test::Absent,
         _ => return None,

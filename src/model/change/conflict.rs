@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::patch::{FieldPath, Patch, Precondition};
-use super::plan::HOLD_ANNOTATION;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
-use crate::model::revision::diff::{Diff, SecretValues};
+use crate::model::api::patch::{FieldPath, Patch, Precondition};
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
-use crate::model::workload::Workload;
 
 /// A change by another client that the patch must not overwrite.
 #[derive(Clone, Debug, PartialEq, Eq)]

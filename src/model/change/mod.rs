@@ -1,10 +1,8 @@
-//! Changes to a workload: patches with preconditions, and what each verb writes.
+//! What each verb that writes changes, and what it tells before.
 
 pub mod conflict;
-pub mod hold;
+pub mod effect;
 pub mod owners;
-pub mod patch;
-pub mod plan;
 pub mod preview;
 pub mod restart;
 pub mod stuck_pods;

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::patch::FieldPath;
 use crate::model::api::managed_fields::{LAST_APPLIED, appliers, managers};
 use crate::model::api::object::Object;
+use crate::model::api::patch::FieldPath;
+use crate::model::kind::Workload;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
 
 /// A tool that owns a manifest of the workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub fn owners(workload: &Workload, path: &FieldPath) -> Vec<ManifestOwner> {
     owners.extend(tools.into_iter().flatten());
     let known = ["argocd", "kustomize-controller", "helm-controller", "helm"];
     let others = appliers(object, path).filter(|manager| !known.iter().any(|name| manager.starts_with(name)));
-    owners.extend(others.map(|manager| ManifestOwner::ServerSideApply(manager.to_owned())));
+    owners.extend(others.map(ManifestOwner::ServerSideApply));
     owners
 }
 

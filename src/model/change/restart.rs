@@ -2,15 +2,15 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::patch::{FieldPath, Patch};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::patch::{FieldPath, Patch};
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::strategy;
 use crate::model::revision::CHANGE_CAUSE;
-use crate::model::revision::pod_update::PodUpdate;
 use crate::model::revision::template::RESTARTED_AT;
 use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::PodUpdatePolicy;
-use crate::model::workload::strategy;
 
 /// Returns the patch that restarts a workload.
 ///
@@ -56,7 +56,8 @@ fn restarts_nothing(workload: &Workload) -> Error {
             [workload.in_namespace()],
         ));
     }
-    error.hint(command("to recreate its pods: kubectl kruise restart {}", [workload.command_target()]))
+    error
+        .hint(command("to recreate its pods: kubectl kruise rollout restart {}", [workload.command_target()]))
 }
 
 /// Returns the timestamp in kubectl's form: UTC, whole seconds. A second restart in the same second
@@ -72,14 +73,8 @@ fn stamp_after(last: Option<&str>, now: Timestamp) -> String {
 
 fn refused_while_paused(workload: &Workload) -> Error {
     let target = workload.target();
-    let compat = format!(
-        "error: {} {:?} can't restart paused deployment (run rollout resume first)",
-        workload.kind().type_().resource(),
-        workload.name()
-    );
     Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first"))
         .hint(command("kubectl rollout2 resume {}", [workload.command_target()]))
-        .in_compat(compat)
 }
 
 #[cfg(test)]
@@ -129,9 +124,6 @@ mod tests {
     fn a_paused_deployment_is_refused() {
         let paused = workload("Deployment", &json!({"paused": true, "template": {}}));
         let error = restart(&paused, Timestamp::UNIX_EPOCH, None).unwrap_err();
-        assert_eq!(
-            error.compat_sentence(),
-            "error: deployments.apps \"w\" can't restart paused deployment (run rollout resume first)"
-        );
+        assert_eq!(error.sentence(), "deployment/w is paused; resume it first");
     }
 }

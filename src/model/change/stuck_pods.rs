@@ -1,12 +1,15 @@
 //! Pods that block a StatefulSet, and the order in which to delete them.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::model::api::pod::Pod;
+use crate::model::kind::Workload;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::strategy;
 
 /// Returns the pods that block the update of a StatefulSet, lowest ordinal first.
 ///
@@ -23,7 +26,7 @@ pub fn stuck_pods<'a>(
     after: &Workload,
     target: Option<&Revision>,
 ) -> Vec<&'a Pod> {
-    if !(after.kind().waits_for_broken_pods)(after) {
+    if !after.kind().waits_for_broken_pods(after) {
         return Vec::new();
     }
     let partition = strategy::partition(after);
@@ -46,22 +49,62 @@ pub fn stuck_pods<'a>(
 /// Pods are deleted one at a time, each once, and the next only after the last one is gone. No pod
 /// is deleted before the controller observed the rollback, because it would come back on the failed
 /// revision.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StuckPodDeletions(BTreeSet<String>);
+///
+/// A controller that replaces such a pod itself, as newer ones do, needs no deletion. So nothing may have moved for a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StuckPodDeletions {
+    deleted: BTreeSet<String>,
+    standstill: Option<Standstill>,
+}
+
+/// How long a StatefulSet must have stood still with a stuck pod. A controller acts within less than a second.
+const STANDSTILL: Duration = Duration::from_secs(1);
+
+/// The next pod to delete and the status of its StatefulSet, since when both are unchanged.
+#[derive(Clone, Debug, PartialEq)]
+struct Standstill {
+    uid: String,
+    status: Option<Value>,
+    since: Duration,
+}
 
 impl StuckPodDeletions {
-    /// Returns the next pod to delete, if there is one now.
+    /// Records what an observation shows at a time.
+    pub fn observe(&mut self, observation: &Observation, now: Duration) {
+        let status = observation.workload.object().at("/status").cloned();
+        let since = |uid: &str| {
+            let same = |before: &&Standstill| before.uid == uid && before.status == status;
+            self.standstill.as_ref().filter(same).map_or(now, |before| before.since)
+        };
+        let uid = self.candidate(observation).map(|pod| pod.uid.clone());
+        let since = uid.as_deref().map(since);
+        self.standstill = uid.zip(since).map(|(uid, since)| Standstill { uid, status, since });
+    }
+
+    /// Returns the next pod to delete, if there is one now. [`Self::observe`] comes first.
     #[must_use]
-    pub fn next<'a>(&self, observation: &'a Observation) -> Option<&'a Pod> {
+    pub fn next<'a>(&self, observation: &'a Observation, now: Duration) -> Option<&'a Pod> {
+        let still = self.standstill.as_ref().filter(|still| now >= still.since + STANDSTILL)?;
+        self.candidate(observation).filter(|pod| pod.uid == still.uid)
+    }
+
+    /// Returns when [`Self::next`] may have a pod, if nothing moves until then.
+    #[must_use]
+    pub fn due(&self) -> Option<Duration> {
+        self.standstill.as_ref().map(|still| still.since + STANDSTILL)
+    }
+
+    fn candidate<'a>(&self, observation: &'a Observation) -> Option<&'a Pod> {
         let live = observation.revisions.current()?;
-        let is_going = observation.own_pods().any(|pod| self.0.contains(&pod.uid));
+        let is_going = observation.own_pods().any(|pod| self.deleted.contains(&pod.uid));
         let stuck = stuck_pods(observation, &observation.workload, Some(live));
         stuck.into_iter().next().filter(|_| observation.is_observed() && !is_going)
     }
 
     /// Records the deletion of a pod.
     pub fn record(&mut self, uid: &str) {
-        self.0.insert(uid.to_owned());
+        self.deleted.insert(uid.to_owned());
+        self.standstill = None;
     }
 }
 
@@ -157,7 +200,11 @@ mod tests {
             let status = json!({"observedGeneration": generation, "updateRevision": update});
             let pods = [(0, "db-5", false), (1, "db-5", false)];
             let observation = observation(&json!({"template": {}}), &status, &pods);
-            deletions.next(&observation).map(|pod| pod.name.clone())
+            let now = Duration::from_secs(100);
+            let mut deletions = deletions.clone();
+            deletions.observe(&observation, now);
+            assert_eq!(deletions.next(&observation, now), None, "it has to stand still");
+            deletions.next(&observation, now + STANDSTILL).map(|pod| pod.name.clone())
         };
         let mut deletions = StuckPodDeletions::default();
         assert_eq!(next(&deletions, 1, "db-1"), None);
@@ -167,6 +214,29 @@ mod tests {
         assert_eq!(next(&deletions, 2, "db-1").as_deref(), Some("db-0"));
         deletions.record("pod-0");
         assert_eq!(next(&deletions, 2, "db-1"), None);
+    }
+
+    #[test]
+    fn a_stateful_set_that_moves_meanwhile_does_not_stand_still() {
+        let at = |seconds, status: &str, deletions: &mut StuckPodDeletions| {
+            let status = json!({"observedGeneration": 2, "updateRevision": "db-1", "readyReplicas": status});
+            let observation = observation(&json!({"template": {}}), &status, &[(0, "db-5", false)]);
+            deletions.observe(&observation, Duration::from_secs(seconds));
+            deletions.next(&observation, Duration::from_secs(seconds)).is_some()
+        };
+        let mut deletions = StuckPodDeletions::default();
+        let moves = [(0, "1"), (1, "2"), (2, "2"), (3, "2")];
+        let answers = moves.map(|(seconds, status)| at(seconds, status, &mut deletions));
+        assert_eq!(answers, [false, false, true, true]);
+    }
+
+    /// Recreate is alpha in Kubernetes 1.37; its controller deletes the pods itself.
+    #[test]
+    fn no_pod_is_stuck_with_a_strategy_that_is_not_gradual() {
+        for type_ in ["Recreate", "Later"] {
+            let spec = json!({"updateStrategy": {"type": type_}});
+            assert_eq!(stuck_names(&spec, "db-gone", &[(0, "db-2", false)]), [""; 0], "{type_}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::status::cause::Cause;
+use crate::model::cause::Cause;
 
 /// The last log lines of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,33 @@ pub struct LogLines {
     pub container: String,
     /// The lines, oldest first.
     pub lines: Vec<String>,
+}
+
+/// The limit of a log line, in bytes.
+const LINE_LIMIT: usize = 1 << 10;
+/// The limit of the last lines of a log, in bytes.
+const LOG_LIMIT: usize = 8 << 10;
+
+/// Returns the last lines of a log: 1 KiB of each one, and no more than fit into 8 KiB. A long line before a panic leaves
+/// room for the panic.
+#[must_use]
+pub fn last_lines(log: &str) -> Vec<String> {
+    let cut = |line: &str| match (line.len() > LINE_LIMIT).then(|| line.char_indices()) {
+        None => line.to_owned(),
+        Some(letters) => {
+            let within = letters.take_while(|(at, letter)| at + letter.len_utf8() <= LINE_LIMIT);
+            within.map(|(_, letter)| letter).chain("...".chars()).collect()
+        }
+    };
+    let mut room = LOG_LIMIT;
+    let fits = |line: &String| {
+        let is_fitting = line.len() <= room;
+        room = room.saturating_sub(line.len());
+        is_fitting
+    };
+    let mut lines: Vec<_> = log.lines().rev().map(cut).take_while(fits).collect();
+    lines.reverse();
+    lines
 }
 
 /// How a log line begins that says why a program ended. Lines below it, such as a stack trace, only
@@ -55,6 +82,18 @@ impl ContainerLogs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_leave_room_for_the_last_ones() {
+        let long = "é".repeat(9_000);
+        let lines = last_lines(&format!("first\n{long}\npanic: no database\n"));
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[1], format!("{}...", "é".repeat(512)));
+        assert_eq!(lines[2], "panic: no database");
+        let many = last_lines(&format!("{}\n", "x".repeat(1_000)).repeat(20));
+        assert_eq!(many.len(), 8, "the last 8 KiB");
+        assert_eq!(last_lines(""), [""; 0]);
+    }
 
     #[test]
     fn error_line_prefers_known_prefixes() {

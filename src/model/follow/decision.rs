@@ -1,94 +1,287 @@
-//! Decides whether a target is finished.
+//! Decides whether a target is finished: by its goal, its stability, its fatal causes, its deadline and the timeout.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::fatal_causes::can_become_fatal;
+use super::causes::CauseLedger;
+use super::event::Now;
 use super::goal::GoalState;
-use super::now::Now;
-use super::result::{Outcome, RolloutFailure};
-use super::target_tracker::TargetTracker;
+use super::options::FollowOptions;
+use super::output::{Outcome, RolloutFailure};
+use super::progress::ProgressClock;
 use crate::error::{Error, ErrorKind};
-use crate::model::status::cause::has_crash_loop;
-use crate::model::status::observation::Observation;
-use crate::model::workload::verdict::{RolloutState, Verdict};
+use crate::model::api::container::ContainerState;
+use crate::model::api::pod::Pod;
+use crate::model::cause::has_crash_loop;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::Observation;
+
+/// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
+/// evidence.
+const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the refresh before a timeout may take.
+const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to do with a target after an evaluation.
 #[derive(Debug)]
-pub(super) enum FollowDecision {
+pub(super) enum Decision {
     /// Keep following it.
     Continue,
-    /// Finish it: the observation alone decides.
+    /// Read everything again, because elapsed time or several objects decide, or because the rollout failed and its cause
+    /// may not have been read yet.
+    Refresh,
+    /// Finish it.
     Finish(Outcome),
-    /// Finish it if a refresh confirms the outcome. Elapsed time or several objects decide here, or
-    /// the rollout failed and its cause may not have been read yet.
-    ConfirmFirst(Outcome),
+}
+
+impl Decision {
+    fn confirmed(outcome: Outcome, fresh: bool) -> Self {
+        if fresh { Self::Finish(outcome) } else { Self::Refresh }
+    }
+}
+
+/// What the decisions about a target remember from earlier observations.
+#[derive(Debug, Default)]
+pub(super) struct Decider {
+    /// Since when the goal is reached, if it is.
+    stability: Option<Stability>,
+    /// When the updated pods will have been ready for long enough; none while one is not ready.
+    ready_at: Option<Duration>,
+    /// When the goal will have been reached for long enough too.
+    settles_at: Option<Duration>,
+    /// Until when the causes wait for the first list of warnings, which are read once a rollout is known to be incomplete.
+    /// Zero once they were read.
+    warnings_until: Option<Duration>,
+    /// When the refresh before the timeout was requested.
+    final_refresh: Option<Duration>,
+    /// When the server last answered a read.
+    answered_at: Duration,
+    /// How long ago the server last answered, if it did not answer the refresh before the timeout.
+    unanswered: Option<Duration>,
 }
 
 /// What a decision is based on.
 pub(super) struct Judgement<'a> {
+    pub(super) options: &'a FollowOptions,
     pub(super) observation: &'a Observation,
     pub(super) verdict: &'a Verdict,
-    pub(super) now: Now,
+    pub(super) causes: &'a CauseLedger,
+    pub(super) progress: &'a ProgressClock,
+    /// Whether the observation was read as a whole just now.
+    pub(super) fresh: bool,
+    pub(super) now: Duration,
 }
 
-impl TargetTracker {
-    /// Decides what to do with the target.
-    pub(super) fn decide(&self, facts: &Judgement<'_>) -> FollowDecision {
-        let Judgement { observation, verdict, now: Now { elapsed: now, server_time } } = *facts;
-        if verdict.state == RolloutState::Failed {
-            let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
-            return FollowDecision::ConfirmFirst(Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)));
-        }
-        match self.options.goal.state(observation, verdict) {
-            GoalState::Reached if self.may_still_fail(observation, server_time) => {
-                return FollowDecision::Continue;
-            }
-            GoalState::Reached => return self.decide_when_reached(now),
-            GoalState::Held if !self.options.wait_held => return FollowDecision::ConfirmFirst(Outcome::Held),
-            GoalState::Unknown => return FollowDecision::Finish(Outcome::Unreadable(pods_not_readable())),
-            GoalState::Held | GoalState::Pending => {}
-        }
-        match self.fatal_causes.expired(now).or_else(|| self.exceeded_deadline(observation, verdict, now)) {
-            Some(failure) => FollowDecision::ConfirmFirst(Outcome::Failed(failure)),
-            None => FollowDecision::Continue,
-        }
+impl Decider {
+    /// Starts the decisions about a rollback of the same workload.
+    pub(super) fn for_rollback(&self) -> Self {
+        Self { warnings_until: self.warnings_until, answered_at: self.answered_at, ..Self::default() }
     }
 
-    /// Returns whether causes fail the rollout, and one of them is present or has just gone, or a container of
-    /// the current revision is in a crash loop.
-    pub(super) fn may_still_fail(&self, observation: &Observation, now: Timestamp) -> bool {
-        let is_pending =
-            self.causes.active().any(|cause| can_become_fatal(cause, observation, &self.options));
-        self.options.fails_on_causes() && (is_pending || has_crash_loop(observation, now))
+    /// Records that the server answered a read.
+    pub(super) fn note_answer(&mut self, at: Duration) {
+        self.answered_at = at;
     }
 
-    fn decide_when_reached(&self, now: Duration) -> FollowDecision {
-        match &self.stability {
-            _ if self.options.stable.is_zero() => FollowDecision::Finish(Outcome::Reached),
-            Some(stability) if now >= stability.since + self.options.stable => {
-                FollowDecision::ConfirmFirst(Outcome::Reached)
-            }
-            _ => FollowDecision::Continue,
-        }
+    /// Records that the warnings were read, or are forbidden.
+    pub(super) fn note_warnings(&mut self) {
+        self.warnings_until = Some(Duration::ZERO);
     }
 
-    /// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold
-    /// does not count.
-    fn exceeded_deadline(
-        &self,
+    /// Returns how long ago the server last answered, if it did not answer the refresh before the timeout.
+    pub(super) fn unanswered(&self) -> Option<Duration> {
+        self.unanswered
+    }
+
+    /// Records since when the goal is reached, and when it will have been reached for long enough.
+    pub(super) fn observe(
+        &mut self,
         observation: &Observation,
         verdict: &Verdict,
-        now: Duration,
-    ) -> Option<RolloutFailure> {
-        let is_held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let deadline = self.options.deadline_for(&observation.workload).filter(|_| !is_held)?;
-        (now >= self.progress.last_progress() + deadline).then_some(RolloutFailure::Deadline(deadline))
+        options: &FollowOptions,
+        now: Now,
+    ) {
+        let is_reached = options.goal.state(observation, verdict) == GoalState::Reached;
+        let before = self.stability.take();
+        self.stability = is_reached.then(|| Stability::extend_or_restart(before, observation, now.elapsed));
+        let since = self.stability.as_ref().map_or(now.elapsed, |stability| stability.since);
+        self.ready_at = match options.min_ready() {
+            Some(period) => ready_for(period, observation, since, now),
+            None => Some(now.elapsed),
+        };
+        self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
     }
+
+    /// Whether causes may fail the rollout although it is complete: its pods have just become ready.
+    pub(super) fn is_settling(&self, now: Duration) -> bool {
+        self.ready_at.is_none_or(|at| now < at)
+    }
+
+    /// Whether the causes must wait for the first warnings, which may show other causes.
+    pub(super) fn awaits_warnings(
+        &mut self,
+        state: RolloutState,
+        options: &FollowOptions,
+        now: Duration,
+    ) -> bool {
+        let is_unfinished = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+        let has_time = options.timeout.is_none_or(|limit| now < limit);
+        is_unfinished && has_time && now < *self.warnings_until.get_or_insert(now + FIRST_WARNINGS_TIMEOUT)
+    }
+
+    /// Decides by the goal, the fatal causes and the deadline.
+    pub(super) fn decide(&self, facts: &Judgement<'_>) -> Decision {
+        let Judgement { options, observation, verdict, fresh, now, .. } = *facts;
+        if verdict.state == RolloutState::Failed {
+            let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
+            let failure = RolloutFailure::ProgressDeadline(seconds);
+            return Decision::confirmed(Outcome::Failed(failure), fresh);
+        }
+        match options.goal.state(observation, verdict) {
+            GoalState::Reached => {
+                return match self.settles_at {
+                    _ if !options.waits_for_stability() => Decision::Finish(Outcome::Reached),
+                    Some(at) if now >= at => Decision::confirmed(Outcome::Reached, fresh),
+                    _ => Decision::Continue,
+                };
+            }
+            GoalState::Held if !options.wait_held => return Decision::confirmed(Outcome::Held, fresh),
+            GoalState::Unknown => return Decision::Finish(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Held | GoalState::Pending => {}
+        }
+        let expired = facts.causes.expired(now).next();
+        let fatal = expired.map(|(id, grace)| RolloutFailure::Cause { id, grace });
+        match fatal.or_else(|| exceeded_deadline(facts)) {
+            Some(failure) => Decision::confirmed(Outcome::Failed(failure), fresh),
+            None => Decision::Continue,
+        }
+    }
+
+    /// Decides by the timeout. The last refresh before it has a limit of its own.
+    pub(super) fn time_out(&mut self, options: &FollowOptions, fresh: bool, now: Duration) -> Decision {
+        let Some(limit) = options.timeout.filter(|limit| now >= *limit) else { return Decision::Continue };
+        match self.final_refresh {
+            None => {
+                self.final_refresh = Some(now);
+                Decision::Refresh
+            }
+            Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
+                self.unanswered = (!fresh).then(|| now.saturating_sub(self.answered_at));
+                Decision::Finish(Outcome::TimedOut(limit))
+            }
+            Some(_) => Decision::Continue,
+        }
+    }
+
+    /// Returns when elapsed time alone changes a decision.
+    pub(super) fn dues(
+        &self,
+        options: &FollowOptions,
+        workload: &Workload,
+        progress: &ProgressClock,
+    ) -> impl Iterator<Item = Duration> {
+        let dues = [
+            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(options.timeout),
+            options.deadline_for(workload).map(|deadline| progress.last_progress() + deadline),
+            self.warnings_until,
+            self.ready_at,
+            self.settles_at,
+        ];
+        dues.into_iter().flatten()
+    }
+}
+
+/// Returns the failure if nothing progressed for `--deadline`. Time spent in a hold
+/// does not count.
+fn exceeded_deadline(facts: &Judgement<'_>) -> Option<RolloutFailure> {
+    let is_held = matches!(facts.verdict.state, RolloutState::Held | RolloutState::Paused);
+    let deadline = facts.options.deadline_for(&facts.observation.workload).filter(|_| !is_held)?;
+    let is_over = facts.now >= facts.progress.last_progress() + deadline;
+    is_over.then_some(RolloutFailure::Deadline(deadline))
 }
 
 fn pods_not_readable() -> Error {
     Error::new(ErrorKind::NotReadable, "pods cannot be listed, so it is unknown whether outdated pods remain")
         .hint("wait for --until complete, or request permission to list pods")
+}
+
+/// A goal that is reached, and traces that would show an interruption.
+///
+/// A container without a readiness probe is available the moment it starts, so a crashing one is
+/// available for short periods. Two observations can miss the crash between them, but its restart
+/// counter shows it.
+#[derive(Debug, PartialEq, Eq)]
+struct Stability {
+    /// When the goal was reached, counted from the start of the follower.
+    since: Duration,
+    traces: PodTraces,
+}
+
+/// The values that change if a pod fails between two observations.
+#[derive(Debug, PartialEq, Eq)]
+struct PodTraces {
+    generation: i64,
+    pods: BTreeSet<(String, i64, Option<Timestamp>)>,
+}
+
+impl Stability {
+    /// Keeps the start time if nothing happened since, and otherwise starts a new period.
+    fn extend_or_restart(before: Option<Self>, observation: &Observation, now: Duration) -> Self {
+        let traces = PodTraces::of(observation);
+        match before {
+            Some(before) if before.traces == traces => before,
+            _ => Self { since: now, traces },
+        }
+    }
+}
+
+impl PodTraces {
+    fn of(observation: &Observation) -> Self {
+        let current = observation.revisions.current();
+        let pods = current.into_iter().flat_map(|current| observation.pods_of(current));
+        let traces = pods.filter(|pod| pod.is_active()).map(|pod| {
+            let restarts = pod.containers.iter().map(|container| container.restarts).sum();
+            (pod.uid.clone(), restarts, pod.readiness.since)
+        });
+        Self { generation: observation.workload.object().generation(), pods: traces.collect() }
+    }
+}
+
+/// Returns when the updated pods will have been ready for a period, counted from the start of the follower: now for pods
+/// that are ready for longer. The stamps of the pods decide, so an old rollout does not wait. None while a pod is not ready,
+/// or restarted so recently that it may crash again.
+///
+/// Pods that cannot be read count as ready since `since`.
+fn ready_for(
+    period: Duration,
+    observation: &Observation,
+    since: Duration,
+    Now { elapsed, server_time }: Now,
+) -> Option<Duration> {
+    if observation.pods.is_none() {
+        return Some(since + period);
+    }
+    let current = observation.revisions.current();
+    let mut pods =
+        current.into_iter().flat_map(|current| observation.pods_of(current)).filter(|pod| pod.is_active());
+    let ready = pods.try_fold(None, |latest, pod| pod.ready.then(|| latest.max(ready_since(pod))))?;
+    if has_crash_loop(observation, server_time) {
+        return None; // a restarted container must run for longer than before
+    }
+    let age = ready.map_or(period, |ready| server_time.duration_since(ready).try_into().unwrap_or_default());
+    Some(elapsed + period.saturating_sub(age))
+}
+
+/// Returns when a ready pod became ready, or one of its containers started later: the kubelet can miss the moment in
+/// which a container was not ready.
+fn ready_since(pod: &Pod) -> Option<Timestamp> {
+    let started = pod.containers.iter().filter_map(|container| match container.state {
+        ContainerState::Running { since } => since,
+        _ => None,
+    });
+    started.chain(pod.readiness.since).max()
 }

@@ -2,14 +2,34 @@
 //! one.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
 
 use super::container_logs::LogLines;
 use crate::error::Error;
 use crate::model::api::event::Events;
 use crate::model::api::pod::Pod;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
+
+/// One moment, on both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// The time since the follower started, from a monotonic clock. All waiting is measured by it.
+    pub elapsed: Duration,
+    /// The API server's time of day. It is only compared with timestamps in objects.
+    pub server_time: Timestamp,
+}
+
+impl Now {
+    /// Returns the time of day in whole seconds, as the API server writes timestamps.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        Timestamp::from_second(self.server_time.as_second()).unwrap_or(self.server_time).to_string()
+    }
+}
 
 /// The index of a target of a [`Follower`](super::Follower).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,7 +43,10 @@ pub enum FollowerEvent {
     /// The user or the system asked the process to stop.
     Stopped(StopSignal),
     /// Only time passed.
-    Tick,
+    Tick {
+        /// How long ago the server last answered a read.
+        answered: Duration,
+    },
 }
 
 /// A change of a target. Each variant carries everything of its sort as it is now.
@@ -44,14 +67,25 @@ pub enum TargetEvent {
     /// read.
     Warnings(Option<Events>),
     /// A complete fresh observation, the answer to
-    /// [`FollowerRequest::Refresh`](super::FollowerRequest::Refresh).
+    /// [`FollowerTask::Refresh`](super::FollowerTask::Refresh).
     Refreshed(Box<Observation>),
     /// The last log lines of a container, the answer to
-    /// [`FollowerRequest::ReadLog`](super::FollowerRequest::ReadLog).
+    /// [`FollowerTask::ReadLog`](super::FollowerTask::ReadLog).
     Log(LogLines),
     /// The workload after the rollback was written, or why nothing was written: the answer to
-    /// [`FollowerRequest::RollBack`](super::FollowerRequest::RollBack).
+    /// [`FollowerTask::RollBack`](super::FollowerTask::RollBack).
     RolledBack(Result<Box<Workload>, Error>),
+}
+
+impl TargetEvent {
+    /// Returns the state of the workload that the event carries.
+    pub(super) fn workload(&self) -> Option<&Workload> {
+        match self {
+            Self::Workload(workload) => Some(workload),
+            Self::Refreshed(observation) => Some(&observation.workload),
+            _ => None,
+        }
+    }
 }
 
 /// The signal that asked the process to stop.

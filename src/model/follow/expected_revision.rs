@@ -3,11 +3,11 @@
 use super::options::FollowOptions;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::taken_over_line;
+use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::status::observation::Observation;
 use crate::model::text::digest::Digest;
-use crate::model::workload::Workload;
-use crate::model::workload::verdict::taken_over_line;
 
 /// The expected revision.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) enum RevisionMatch {
     /// Not known yet; what the follower waits for.
     NotYet(String),
     /// The workload rolls out another revision; kubectl's message for it.
-    TakenOver(String),
+    Superseded(String),
 }
 
 impl ExpectedRevision {
@@ -62,7 +62,7 @@ impl ExpectedRevision {
         let grown = number.zip(current).is_some_and(|(wanted, current)| current > wanted);
         if grown || observation.workload.template_digest() != *template {
             let current = current.map_or_else(|| "another".to_owned(), |number| number.to_string());
-            return Ok(RevisionMatch::TakenOver(taken_over_line(label, &current)));
+            return Ok(RevisionMatch::Superseded(taken_over_line(label, &current)));
         }
         Ok(RevisionMatch::Expected)
     }
@@ -80,7 +80,7 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     let author = last_template_author(now.object());
     let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
     let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
-    RevisionMatch::TakenOver(format!("another revision replaced it: the template was changed{by}"))
+    RevisionMatch::Superseded(format!("another revision replaced it: the template was changed{by}"))
 }
 
 enum Resolution {
@@ -106,7 +106,7 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
             number: Some(*wanted),
         }),
         Some(current) if current > *wanted => {
-            Resolution::Undecided(RevisionMatch::TakenOver(taken_over_line(wanted, &current)))
+            Resolution::Undecided(RevisionMatch::Superseded(taken_over_line(wanted, &current)))
         }
         _ => {
             if let Some(current) = numbered {

@@ -1,12 +1,12 @@
 //! The goals that a command can wait for (`--until`).
 
 use crate::model::api::pod::Pod;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::strategy;
-use crate::model::workload::verdict::{RolloutState, Verdict};
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::strategy;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::Observation;
 
 /// The state of a rollout that a command waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,18 +38,6 @@ pub(super) enum GoalState {
 }
 
 impl Goal {
-    /// Returns the name for the command line and JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Updated => "updated",
-            Self::Available => "available",
-            Self::Complete => "complete",
-            Self::OldGone => "old-gone",
-        }
-    }
-
     /// Returns the state of the rollout measured by this goal, for a single observation. A goal
     /// that is not reached is progressing or held.
     #[must_use]
@@ -124,7 +112,7 @@ fn is_available(counts: Counts) -> bool {
 
 /// Whether the controller counts as many updated pods as wanted, and no other pod.
 fn is_all_new(workload: &Workload, counts: Counts) -> bool {
-    let surplus = workload.kind().pods == PodIdentity::Ordinal && counts.total > counts.wanted;
+    let surplus = workload.kind().pods() == PodIdentity::Ordinal && counts.total > counts.wanted;
     counts.outdated() == 0 && counts.updated >= counts.wanted && !surplus
 }
 

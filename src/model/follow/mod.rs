@@ -1,56 +1,58 @@
-//! Follows rollouts until each target has an outcome: events in, reports and requests out.
+//! Follows rollouts until each target has an outcome: events in, reports and tasks out.
 //!
 //! A [`Follower`] does no I/O and has no clock. Its driver passes every event with its time to
-//! [`Follower::apply`], carries out each [`FollowerRequest`], and calls again when
+//! [`Follower::apply`], carries out each [`FollowerTask`], and calls again when
 //! [`Follower::due`] says so. Every event carries a complete state, so missed events do not matter.
 //! Before elapsed time or a hold decides an outcome, the follower requests a refresh. A missed
 //! event can therefore delay an outcome, and never change it.
 
-mod cause_reporter;
+mod causes;
 mod container_logs;
 mod decision;
-mod eta_estimator;
-mod evaluate;
+mod evaluation;
 mod event;
 mod expected_revision;
-mod fatal_causes;
-mod first_warnings;
 mod goal;
-mod kubectl_mode;
-mod now;
 mod observation_builder;
 mod options;
-mod progress_clock;
-mod report;
-mod reported_lines;
-mod result;
+mod output;
+mod progress;
+mod reported_status;
 mod rollback;
-mod stability;
-mod start_state;
 mod target_tracker;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use cause_reporter::CauseReporter;
-pub(super) use fatal_causes::FatalCauses;
+pub(super) use causes::{CauseLedger, CauseUpdate, is_fatal};
 pub(super) use observation_builder::ObservationBuilder;
-pub(super) use progress_clock::ProgressClock;
+pub(super) use progress::ProgressClock;
 
-pub use container_logs::{ContainerLogs, LogLines};
-pub use event::{FollowerEvent, StopSignal, TargetEvent, TargetId};
+pub use container_logs::{ContainerLogs, LogLines, last_lines};
+pub use event::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
 pub use goal::Goal;
-pub use now::Now;
-pub use options::{FollowMode, FollowOptions};
-pub use report::{CauseChange, FollowerRequest, LogRef, PodRef, Report};
-pub use result::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
-pub use start_state::StartState;
+pub use options::FollowOptions;
+pub use output::{
+    CauseChange, FollowerTask, LogRef, Outcome, Output, PodRef, Report, RollbackResult, RolloutFailure,
+    TargetResult,
+};
+pub use rollback::{Rollback, StartState};
 pub use target_tracker::TargetTracker;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::workload::Workload;
+use self::evaluation::TargetOutput;
+use crate::model::kind::Workload;
+
+/// A report with the facts about its target.
+#[derive(Debug)]
+pub struct TargetReport<'a> {
+    /// The target after the event.
+    pub target: &'a TargetTracker,
+    /// What to report.
+    pub report: Report,
+}
 
 /// Follows a set of workloads.
 #[derive(Debug)]
@@ -63,31 +65,43 @@ impl Follower {
     #[must_use]
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let options = Arc::new(options);
-        let target = |(index, found)| TargetTracker::new(TargetId(index), Arc::clone(&options), found);
-        Self { targets: workloads.into_iter().enumerate().map(target).collect() }
+        let target = |found| TargetTracker::new(Arc::clone(&options), found);
+        Self { targets: workloads.into_iter().map(target).collect() }
     }
 
-    /// Applies one event and returns the reports and requests that follow from it, in order.
-    pub fn apply(&mut self, event: FollowerEvent, now: Now) -> Vec<Report> {
-        let mut reports = Vec::new();
-        match event {
+    /// Applies one event and returns the reports and tasks that follow from it.
+    pub fn apply(
+        &mut self,
+        event: FollowerEvent,
+        now: Now,
+    ) -> Output<TargetReport<'_>, (TargetId, FollowerTask)> {
+        let outputs = match event {
             FollowerEvent::Target(TargetId(index), event) => {
+                let mut out = TargetOutput::default();
                 if let Some(target) = self.targets.get_mut(index) {
-                    target.apply(event, now, &mut reports);
+                    target.apply(event, now, &mut out);
                 }
+                vec![(index, out)]
             }
-            FollowerEvent::Stopped(stop) => {
-                for target in &mut self.targets {
-                    target.stop(stop, now, &mut reports);
-                }
-            }
-            FollowerEvent::Tick => {
-                for target in &mut self.targets {
-                    target.tick(now, &mut reports);
-                }
-            }
+            FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
+            FollowerEvent::Tick { answered } => self.each(|target, out| target.tick(answered, now, out)),
+        };
+        let mut all = Output::default();
+        for (index, TargetOutput { reports, tasks }) in outputs {
+            let Some(target) = self.targets.get(index) else { continue };
+            all.reports.extend(reports.into_iter().map(|report| TargetReport { target, report }));
+            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
-        reports
+        all
+    }
+
+    fn each(&mut self, act: impl Fn(&mut TargetTracker, &mut TargetOutput)) -> Vec<(usize, TargetOutput)> {
+        let act = |target| {
+            let mut out = TargetOutput::default();
+            act(target, &mut out);
+            out
+        };
+        self.targets.iter_mut().map(act).enumerate().collect()
     }
 
     /// Returns when to call again with [`FollowerEvent::Tick`] if no event arrives earlier, counted

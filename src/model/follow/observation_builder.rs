@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::event::TargetEvent;
 use crate::model::api::event::Events;
 use crate::model::api::pod::Pod;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 
 /// The observation of a target, complete or not yet.
 #[derive(Debug)]

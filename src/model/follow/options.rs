@@ -2,25 +2,27 @@
 
 use std::time::Duration;
 
+use super::causes::is_fatal;
 use super::goal::Goal;
+use crate::model::cause::{Cause, CauseId};
+use crate::model::kind::Workload;
 use crate::model::revision::RevisionWord;
-use crate::model::status::cause::CauseId;
-use crate::model::workload::Workload;
 
 /// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
 const NO_DEADLINE: i64 = i32::MAX as i64;
+
+/// How long updated pods must have been ready where causes fail a rollout.
+const MIN_READY: Duration = Duration::from_secs(10);
 
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct FollowOptions {
-    /// Whose rules apply.
-    pub mode: FollowMode,
     /// The goal to wait for.
     pub goal: Goal,
     /// How long the goal must stay reached (`--stable`).
-    pub stable: Duration,
+    pub stable: Option<Duration>,
     /// The expected revision (`--revision`).
     pub revision: Option<RevisionWord>,
     /// Whether the template of the workload as it was found is the expected one: this process has
@@ -45,9 +47,24 @@ pub struct FollowOptions {
 }
 
 impl FollowOptions {
-    /// Returns whether some cause fails a rollout, so that success waits until none is left.
-    pub(super) fn fails_on_causes(&self) -> bool {
-        self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty()
+    /// Returns how long the updated pods must have been ready, by their own stamps. None if no cause fails a rollout, with
+    /// `--stable 0s`, and for a goal without ready pods. A container without a readiness probe is ready at once, and may
+    /// crash a second later.
+    pub(super) fn min_ready(&self) -> Option<Duration> {
+        let fails_on_causes = self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty();
+        let is_off = self.stable.is_some_and(|stable| stable.is_zero()) || self.goal == Goal::Updated;
+        (fails_on_causes && !is_off).then_some(MIN_READY)
+    }
+
+    /// Returns how long a cause may last before it fails the rollout; none if it does not fail it.
+    pub(super) fn grace(&self, cause: &Cause) -> Option<Duration> {
+        let named = self.fail_on.iter().find(|(id, _)| *id == cause.id).map(|(_, grace)| *grace);
+        named.or_else(|| self.fail_fast.filter(|_| is_fatal(cause)))
+    }
+
+    /// Whether time alone can decide that the goal is reached.
+    pub(super) fn waits_for_stability(&self) -> bool {
+        self.min_ready().is_some() || self.stable.is_some_and(|stable| !stable.is_zero())
     }
 
     /// Returns how long a rollout of this workload may make no progress. Returns none if its
@@ -62,24 +79,14 @@ impl FollowOptions {
 /// none of a CloneSet.
 fn can_have_deadline(workload: &Workload) -> bool {
     let is_set =
-        workload.kind().is_built_in || workload.object().at("/spec/progressDeadlineSeconds").is_some();
-    workload.kind().has_progress_deadline && is_set
+        workload.kind().is_built_in() || workload.object().at("/spec/progressDeadlineSeconds").is_some();
+    workload.kind().has_progress_deadline() && is_set
 }
 
 /// Whether the controller itself reports a deadline (`spec.progressDeadlineSeconds`).
 fn has_deadline(workload: &Workload) -> bool {
     let seconds = workload.object().int("/spec/progressDeadlineSeconds");
-    workload.kind().has_progress_deadline && seconds.is_some_and(|seconds| seconds < NO_DEADLINE)
-}
-
-/// Whose rules decide the status of a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FollowMode {
-    /// Verdicts and causes of this program; each line is reported once.
-    #[default]
-    Native,
-    /// kubectl's rules, with its bugs: one line for every event.
-    Kubectl,
+    workload.kind().has_progress_deadline() && seconds.is_some_and(|seconds| seconds < NO_DEADLINE)
 }
 
 #[cfg(test)]

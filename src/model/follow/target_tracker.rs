@@ -1,33 +1,26 @@
-//! Follows one target.
+//! Follows one target: applies its events, evaluates it, and reports what changed.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cause_reporter::CauseReporter;
-use super::container_logs::ContainerLogs;
-use super::container_logs::LogLines;
-use super::event::{StopSignal, TargetEvent, TargetId};
-use super::first_warnings::FirstWarnings;
-use super::now::Now;
-use super::observation_builder::ObservationBuilder;
-use super::options::{FollowMode, FollowOptions};
-use super::report::Report;
-use super::reported_lines::ReportedLines;
-use super::result::{Outcome, Rollback, TargetResult};
-use super::stability::Stability;
-use super::start_state::StartState;
-use crate::model::follow::eta_estimator::EtaEstimator;
-use crate::model::follow::expected_revision::ExpectedRevision;
-use crate::model::follow::fatal_causes::FatalCauses;
-use crate::model::follow::progress_clock::ProgressClock;
-use crate::model::status::cause::{Cause, without_secrets_of};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::verdict::{RolloutState, Verdict};
+use k8s_openapi::jiff::Timestamp;
 
-/// How long the refresh before a timeout may take.
-pub(super) const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
+use super::container_logs::{ContainerLogs, LogLines};
+use super::decision::Decision;
+use super::evaluation::{Evaluation, TargetOutput};
+use super::event::{Now, StopSignal, TargetEvent};
+use super::observation_builder::ObservationBuilder;
+use super::options::FollowOptions;
+use super::output::{FollowerTask, Outcome, Report, RollbackResult, TargetResult};
+use super::rollback::{Rollback, StartState, unblock};
+use crate::error::Error;
+use crate::model::cause::{Cause, without_secrets_of};
+use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::Verdict;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
 /// outlives its grace period.
@@ -36,66 +29,33 @@ const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 /// One target: its observation, what was reported about it, and its result.
 #[derive(Debug)]
 pub struct TargetTracker {
-    pub(super) id: TargetId,
-    pub(super) options: Arc<FollowOptions>,
+    options: Arc<FollowOptions>,
     /// The workload as it was found, before any event.
-    pub(super) found: Workload,
-    pub(super) observation: ObservationBuilder,
-    /// The verdict that was reported last.
-    pub(super) verdict: Option<Verdict>,
-    pub(super) counts: Counts,
-    /// What the follower reported last that it waits for.
-    pub(super) waiting_for: Option<String>,
-    pub(super) expected: Option<ExpectedRevision>,
-    /// The name of the revision that the causes are about.
-    pub(super) revision: Option<String>,
-    pub(super) lines: ReportedLines,
-    pub(super) warnings: FirstWarnings,
-    pub(super) causes: CauseReporter,
-    pub(super) fatal_causes: FatalCauses,
-    pub(super) progress: ProgressClock,
-    /// Since when the goal is reached, if it is.
-    pub(super) stability: Option<Stability>,
-    /// Whether a requested refresh has not arrived yet.
-    pub(super) refresh_requested: bool,
-    /// When the refresh before the timeout was requested.
-    pub(super) final_refresh: Option<Duration>,
+    found: Workload,
+    observation: ObservationBuilder,
+    start_state: Option<StartState>,
+    evaluation: Evaluation,
     /// When the target was last evaluated.
-    pub(super) evaluated_at: Duration,
-    pub(super) start_state: Option<StartState>,
-    pub(super) eta: EtaEstimator,
-    /// The last log lines of its containers.
+    evaluated_at: Duration,
     logs: ContainerLogs,
+    stuck_pods: StuckPodDeletions,
     /// The rollback, once the target failed and a rollback was requested.
-    pub(super) rollback: Option<Rollback>,
+    rollback: Option<Rollback>,
     result: Option<TargetResult>,
 }
 
 impl TargetTracker {
-    pub(super) fn new(id: TargetId, options: Arc<FollowOptions>, found: Workload) -> Self {
+    pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            id,
+            evaluation: Evaluation::new(&found, &options),
             options,
             found,
             observation: ObservationBuilder::new(),
-            verdict: None,
-            counts: Counts::default(),
-            waiting_for: None,
-            expected: None,
-            revision: None,
-            lines: ReportedLines::default(),
-            warnings: FirstWarnings::default(),
-            causes: CauseReporter::default(),
-            fatal_causes: FatalCauses::default(),
-            progress: ProgressClock::default(),
-            stability: None,
             start_state: None,
-            eta: EtaEstimator::default(),
-            logs: ContainerLogs::default(),
-            rollback: None,
-            refresh_requested: false,
-            final_refresh: None,
             evaluated_at: Duration::ZERO,
+            logs: ContainerLogs::default(),
+            stuck_pods: StuckPodDeletions::default(),
+            rollback: None,
             result: None,
         }
     }
@@ -115,12 +75,19 @@ impl TargetTracker {
     /// Returns the verdict that was reported last.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
-        self.verdict.as_ref()
+        self.evaluation.status.verdict()
     }
 
     /// Returns the causes that were reported and are not gone.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
-        self.causes.active()
+        self.evaluation.causes.active()
+    }
+
+    /// Returns the view of the target as last evaluated, once its observation is complete. `now` is the server's time.
+    #[must_use]
+    pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
+        let (observed, verdict) = self.observation().zip(self.verdict())?;
+        Some(RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now))
     }
 
     /// Returns the last log lines of the container that the cause is about, if they were read.
@@ -139,10 +106,19 @@ impl TargetTracker {
     /// estimate.
     #[must_use]
     pub fn time_left(&self, now: Duration) -> Option<Duration> {
-        let is_progressing =
-            self.verdict.as_ref().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
-        let is_stuck = self.causes().any(|cause| !cause.is_transient);
-        self.eta.time_left(now).filter(|_| is_progressing && !is_stuck && self.result.is_none())
+        self.evaluation.time_left(now).filter(|_| self.result.is_none())
+    }
+
+    /// Returns the rollback, once it was started or refused.
+    #[must_use]
+    pub fn rollback(&self) -> Option<&Rollback> {
+        self.rollback.as_ref()
+    }
+
+    /// Whether the rollback was written, so that the present revision is the restored one.
+    #[must_use]
+    pub fn is_rollback_written(&self) -> bool {
+        self.rollback.as_ref().is_some_and(|rollback| rollback.is_written)
     }
 
     /// Returns the result, once there is one.
@@ -152,57 +128,47 @@ impl TargetTracker {
     }
 
     /// Applies an event of the target.
-    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, reports: &mut Vec<Report>) {
+    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, out: &mut TargetOutput) {
         match event {
-            TargetEvent::Log(log) => return self.add_log(log, reports), // useful even after the end
-            TargetEvent::RolledBack(written) => {
-                return self.apply_rollback_result(written, now, reports);
-            }
+            TargetEvent::Log(log) => return self.add_log(log, out), // useful even after the end
+            TargetEvent::RolledBack(written) => return self.apply_rollback_result(written, now, out),
             _ if self.result.is_some() => return,
-            TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed, reports),
+            TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed, out),
             TargetEvent::Unreadable(error) => {
-                return self.finish(Outcome::Unreadable(error), now.elapsed, reports);
+                return self.finish(Outcome::Unreadable(error), now.elapsed, out);
             }
             _ => {}
         }
-        if self.options.mode == FollowMode::Kubectl {
-            return self.apply_kubectl_mode(&event, now, reports);
-        }
         if self.is_recreated(&event) {
-            return self.finish(Outcome::Recreated, now.elapsed, reports);
+            return self.finish(Outcome::Recreated, now.elapsed, out);
         }
         if self.predates_rollback(&event) {
             return;
         }
         let fresh = matches!(event, TargetEvent::Refreshed(_));
         if matches!(event, TargetEvent::Warnings(_)) {
-            self.warnings = FirstWarnings::Known;
+            self.evaluation.decider.note_warnings();
         }
         let mut later_workloads = self.observation.apply(event);
-        self.evaluate(now, fresh, reports);
+        self.evaluate(now, fresh, out);
         while let Some(workload) = later_workloads.pop_front().filter(|_| self.result.is_none()) {
             later_workloads.extend(self.observation.apply(TargetEvent::Workload(Box::new(workload))));
-            self.evaluate(now, fresh, reports);
+            self.evaluate(now, fresh, out);
         }
     }
 
-    /// Evaluates the target because time passed.
-    pub(super) fn tick(&mut self, now: Now, reports: &mut Vec<Report>) {
-        match self.options.mode {
-            _ if self.result.is_some() => {}
-            FollowMode::Native => self.evaluate(now, false, reports),
-            FollowMode::Kubectl => {
-                if let Some(limit) = self.options.timeout.filter(|limit| now.elapsed >= *limit) {
-                    self.finish(Outcome::TimedOut(limit), now.elapsed, reports);
-                }
-            }
+    /// Evaluates the target because time passed. The server last answered a read `answered` ago.
+    pub(super) fn tick(&mut self, answered: Duration, now: Now, out: &mut TargetOutput) {
+        self.evaluation.decider.note_answer(now.elapsed.saturating_sub(answered));
+        if self.result.is_none() {
+            self.evaluate(now, false, out);
         }
     }
 
     /// Finishes the target because the process was asked to stop.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, reports: &mut Vec<Report>) {
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut TargetOutput) {
         if self.result.is_none() {
-            self.finish(Outcome::Interrupted(stop), now.elapsed, reports);
+            self.finish(Outcome::Interrupted(stop), now.elapsed, out);
         }
     }
 
@@ -212,79 +178,147 @@ impl TargetTracker {
         if self.result.is_some() {
             return None;
         }
-        if self.options.mode == FollowMode::Kubectl {
-            return self.options.timeout;
-        }
-        let stable = self.stability.as_ref().map(|stability| stability.since + self.options.stable);
-        let deadline = self.options.deadline_for(self.workload());
-        let dues = [
-            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(self.options.timeout),
-            self.lines.due(),
-            self.warnings.due(),
-            self.causes.due(),
-            self.fatal_causes.due(),
-            stable,
-            deadline.map(|deadline| self.progress.last_progress() + deadline),
-            Some(self.evaluated_at + EVALUATION_INTERVAL),
-        ];
-        dues.into_iter().flatten().filter(|due| *due > self.evaluated_at).min()
+        let dues = [self.stuck_pods.due(), Some(self.evaluated_at + EVALUATION_INTERVAL)];
+        let of_evaluation = self.evaluation.dues(self.workload(), &self.options);
+        dues.into_iter().flatten().chain(of_evaluation).filter(|due| *due > self.evaluated_at).min()
     }
 
     /// Whether another object has taken the name of the target. A uid is never reused.
     fn is_recreated(&self, event: &TargetEvent) -> bool {
-        let uid = match event {
-            TargetEvent::Workload(workload) => workload.object().uid(),
-            TargetEvent::Refreshed(observation) => observation.workload.object().uid(),
-            _ => return false,
-        };
-        uid != self.found.object().uid()
+        event.workload().is_some_and(|workload| workload.object().uid() != self.found.object().uid())
     }
 
-    fn add_log(&mut self, log: LogLines, reports: &mut Vec<Report>) {
+    /// Whether the event carries a state from before the rollback was written. It would look like a
+    /// second failure.
+    fn predates_rollback(&self, event: &TargetEvent) -> bool {
+        let is_older =
+            |workload: &Workload| workload.object().generation() < self.found.object().generation();
+        self.rollback.is_some() && event.workload().is_some_and(is_older)
+    }
+
+    fn add_log(&mut self, log: LogLines, out: &mut TargetOutput) {
         if log.lines.is_empty() {
-            return self.causes.note_missing_log(&log.pod, &log.container);
+            return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
-        let log = LogLines { lines: without_secrets_of(self.observation.observation(), &log.lines), ..log };
+        let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
         self.logs.keep(log.clone());
-        reports.push(Report::Log { target: self.id, log });
+        out.reports.push(Report::Log { log });
     }
 
-    pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration, reports: &mut Vec<Report>) {
+    /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
+    /// observation was read as a whole just now.
+    fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetOutput) {
+        self.evaluated_at = now.elapsed;
+        if fresh {
+            self.evaluation.note_refresh();
+        }
+        if self.rollback.is_some() && !self.is_rollback_written() {
+            return;
+        }
+        if let Some(observation) = self.observation.observation() {
+            self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
+            match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
+                Decision::Finish(outcome) => return self.finish_or_roll_back(outcome, now.elapsed, out),
+                Decision::Refresh => self.evaluation.request_refresh(out),
+                Decision::Continue => {}
+            }
+        }
+        self.delete_stuck_pod(fresh, now.elapsed, out);
+        match self.evaluation.decider.time_out(&self.options, fresh, now.elapsed) {
+            Decision::Finish(outcome) => self.finish(outcome, now.elapsed, out),
+            Decision::Refresh => self.evaluation.request_refresh(out),
+            Decision::Continue => {}
+        }
+    }
+
+    /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
+    /// is one.
+    fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetOutput) {
+        let is_ours = self.rollback.is_some() || self.options.expect_found_template;
+        let Some(observation) = self.observation.observation() else { return };
+        if !is_ours || !self.options.replace_stuck_pods {
+            return;
+        }
+        match unblock(&mut self.stuck_pods, observation, fresh, now) {
+            Some(FollowerTask::Refresh) => self.evaluation.request_refresh(out),
+            task => out.tasks.extend(task),
+        }
+    }
+
+    /// Finishes the target, or starts the rollback if the target failed and `--undo-on-failure` is
+    /// set. A rollback that fails is not rolled back.
+    fn finish_or_roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetOutput) {
+        let failure = match &outcome {
+            Outcome::Failed(failure) if self.options.undo_on_failure && self.rollback.is_none() => failure,
+            _ => return self.finish(outcome, elapsed, out),
+        };
+        let facts = self.start_state.as_ref().zip(self.observation());
+        let revision = facts
+            .ok_or("the observation is incomplete")
+            .and_then(|(start, observation)| start.rollback_revision(failure, observation))
+            .map(Revision::label);
+        let result = self.result_with(outcome, elapsed);
+        match revision {
+            Ok(revision) => {
+                self.rollback = Some(Rollback {
+                    failed: result.clone(),
+                    revision: revision.clone(),
+                    is_written: false,
+                    replaces_stuck_pods: self.options.replace_stuck_pods,
+                });
+                out.reports.push(Report::RollbackStarted { result, revision });
+                out.tasks.push(FollowerTask::RollBack);
+            }
+            Err(reason) => {
+                let rollback = Some(RollbackResult::NotStarted(reason.to_owned()));
+                self.set_result(TargetResult { rollback, ..result }, out);
+            }
+        }
+    }
+
+    /// Applies the result of the rollback's write. The rollback is evaluated from the start.
+    fn apply_rollback_result(
+        &mut self,
+        written: Result<Box<Workload>, Error>,
+        now: Now,
+        out: &mut TargetOutput,
+    ) {
+        let Some(rollback) = self.rollback.take() else { return };
+        let written = match written {
+            Ok(written) => written,
+            Err(error) => {
+                let not_started = Some(RollbackResult::NotStarted(error.sentence()));
+                let result = TargetResult { rollback: not_started, ..rollback.failed.clone() };
+                self.rollback = Some(rollback);
+                return self.set_result(result, out);
+            }
+        };
+        self.evaluation = self.evaluation.of_rollback(written.clone());
+        self.found = Workload::clone(&written);
+        self.stuck_pods = StuckPodDeletions::default();
+        self.rollback = Some(Rollback { is_written: true, ..rollback });
+        let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
+        self.evaluate(now, false, out);
+    }
+
+    fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetOutput) {
         if outcome == Outcome::Reached {
-            self.causes.report_gone(self.id, reports);
-            self.report_last_line(reports);
+            self.evaluation.report_end(out);
         }
         let result = match &self.rollback {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
         };
-        self.set_result(result, reports);
+        self.set_result(TargetResult { unanswered: self.evaluation.decider.unanswered(), ..result }, out);
     }
 
-    pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
-        let line = self.verdict.as_ref().map(|verdict| verdict.line.clone()).unwrap_or_default();
-        TargetResult { outcome, line, elapsed, rollback: None }
+    fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
+        let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
+        TargetResult { outcome, line, elapsed, unanswered: None, rollback: None }
     }
 
-    pub(super) fn set_result(&mut self, result: TargetResult, reports: &mut Vec<Report>) {
+    fn set_result(&mut self, result: TargetResult, out: &mut TargetOutput) {
         self.result = Some(result.clone());
-        reports.push(Report::Ended { target: self.id, result });
-    }
-
-    /// Discards every conclusion, and keeps the observation, the start state and the logs.
-    pub(super) fn reset_for_rollback(&mut self, found: Workload) {
-        let new = Self::new(self.id, Arc::clone(&self.options), found);
-        let observation = std::mem::replace(&mut self.observation, ObservationBuilder::new());
-        let (start_state, rollback, logs) =
-            (self.start_state.take(), self.rollback.take(), std::mem::take(&mut self.logs));
-        *self = Self {
-            observation,
-            start_state,
-            rollback,
-            logs,
-            warnings: self.warnings,
-            evaluated_at: self.evaluated_at,
-            ..new
-        };
+        out.reports.push(Report::Ended { result });
     }
 }

@@ -1,14 +1,7 @@
 //! The number and the name that a controller will give to the revision of a template.
 
-use serde_json::{Value, json};
-
-use super::controller_hash::controller_hash;
 use super::{Revision, Revisions};
-use crate::model::workload::Workload;
-use crate::model::workload::kind::RevisionStore;
-
-/// The longest prefix of a revision's name (`ControllerRevisionName` in `pkg/controller/history`).
-const LONGEST_PREFIX: usize = 223;
+use crate::model::kind::Workload;
 
 /// Returns the number of the revision with the live template after the controller observed it. `existing` is that
 /// revision if it exists. Every controller numbers it above all others (`getNewReplicaSet`,
@@ -26,20 +19,13 @@ pub fn number(revisions: &Revisions, existing: Option<&Revision>) -> i64 {
 /// kinds whose hash depends on the Go structs of their controller (Deployments, DaemonSets).
 #[must_use]
 pub fn name(workload: &Workload) -> Option<String> {
-    match workload.kind().revisions {
-        RevisionStore::ControllerRevisions { is_verifiable: true, .. } => {}
-        RevisionStore::ControllerRevisions { .. } | RevisionStore::ReplicaSets => return None,
-    }
-    let mut template = workload.object().at("/spec/template")?.clone();
-    template.as_object_mut()?.insert("$patch".to_owned(), Value::from("replace"));
-    let data = json!({"spec": {"template": template}});
-    let collisions = workload.object().int("/status/collisionCount").unwrap_or_default();
-    let prefix: String = workload.name().chars().take(LONGEST_PREFIX).collect();
-    Some(format!("{prefix}-{}", controller_hash(&data, collisions)))
+    workload.kind().revisions().name_of_new(workload.object())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
     use crate::model::api::object::Object;
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::Revision;
 use crate::model::api::object::Object;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::RevisionStore;
+use crate::model::kind::Workload;
 
 /// The revisions of one workload by number; those without a number come first.
 #[derive(Clone, Debug)]
@@ -72,16 +71,6 @@ impl Revisions {
         self.current().or(self.last())
     }
 
-    /// Returns the revision to roll back to: the one before the current revision. While the live
-    /// template has no revision, it is the newest, which the pods still run.
-    #[must_use]
-    pub fn previous(&self) -> Option<&Revision> {
-        match self.current {
-            Some(current) => self.before(current),
-            None => self.last(),
-        }
-    }
-
     /// Returns the revision `steps` before the current one.
     #[must_use]
     pub fn steps_back(&self, steps: usize) -> Option<&Revision> {
@@ -93,10 +82,6 @@ impl Revisions {
     #[must_use]
     pub fn is_current(&self, revision: &Revision) -> bool {
         self.current().is_some_and(|current| current.name == revision.name)
-    }
-
-    fn before(&self, index: usize) -> Option<&Revision> {
-        self.at(index.checked_sub(1)?)
     }
 
     fn last(&self) -> Option<&Revision> {
@@ -121,16 +106,13 @@ impl<'a> IntoIterator for &'a Revisions {
     }
 }
 
-/// Several revisions can have the live template. The Deployment controller uses the oldest of its
-/// ReplicaSets. Of ControllerRevisions the newest is renumbered.
+/// Returns the index of the revision with the live template. Several can have it, of which the controller uses one.
 fn find_current(workload: &Workload, list: &[Arc<Revision>]) -> Option<usize> {
     let live = workload.template_digest();
-    let mut alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
-    match workload.kind().revisions {
-        RevisionStore::ReplicaSets => alike.min_by_key(|(_, revision)| (revision.created, &revision.name)),
-        RevisionStore::ControllerRevisions { .. } => alike.next_back(),
-    }
-    .map(|(index, _)| index)
+    let alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
+    let (indices, alike): (Vec<_>, Vec<_>) =
+        alike.map(|(index, revision)| (index, (revision.created, revision.name.as_str()))).unzip();
+    indices.get(workload.kind().revisions().current(&alike)?).copied()
 }
 
 #[cfg(test)]
@@ -165,8 +147,8 @@ mod tests {
         Revisions::of(&workload(kind, live), objects)
     }
 
-    fn names(revisions: &Revisions) -> [Option<&str>; 3] {
-        [revisions.current(), revisions.current_or_newest(), revisions.previous()]
+    fn names(revisions: &Revisions) -> [Option<&str>; 2] {
+        [revisions.current(), revisions.current_or_newest()]
             .map(|revision| revision.map(|revision| revision.name.as_str()))
     }
 
@@ -175,15 +157,15 @@ mod tests {
         let kept = [(1, 1, "x:1"), (3, 3, "x:3"), (4, 2, "x:2")];
         for kind in ["Deployment", "DaemonSet", "StatefulSet"] {
             for (live, expected) in [
-                ("x:2", [Some("r2"), Some("r2"), Some("r1")]),
-                ("x:3", [Some("r1"), Some("r1"), Some("r0")]),
-                ("x:1", [Some("r0"), Some("r0"), None]),
+                ("x:2", [Some("r2"), Some("r2")]),
+                ("x:3", [Some("r1"), Some("r1")]),
+                ("x:1", [Some("r0"), Some("r0")]),
                 // Changed while paused, or not observed yet: the pods run the newest revision.
-                ("x:9", [None, Some("r2"), Some("r2")]),
+                ("x:9", [None, Some("r2")]),
             ] {
                 assert_eq!(names(&revisions(kind, live, &kept)), expected, "{kind} {live}");
             }
-            assert_eq!(names(&revisions(kind, "x:1", &[])), [None; 3]);
+            assert_eq!(names(&revisions(kind, "x:1", &[])), [None; 2]);
         }
     }
 

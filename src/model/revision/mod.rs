@@ -1,14 +1,9 @@
 //! Revisions: the templates that a workload has had.
 
-pub mod controller_hash;
-pub mod diff;
-pub mod elsewhere;
 pub mod foretold;
 mod list;
-pub mod pod_update;
 mod pods;
 mod read;
-pub mod redaction;
 mod revision_object;
 mod revision_word;
 pub mod template;
@@ -23,10 +18,10 @@ use serde_json::Value;
 use self::revision_object::RevisionObject;
 use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
-use crate::model::revision::controller_hash::DataHash;
+use crate::model::kind::controller_hash::DataHash;
+pub use crate::model::kind::revision_store::RevisionNumber;
 use crate::model::revision::template::Template;
 use crate::model::text::digest::Digest;
-use crate::model::text::secret::secrets_in;
 
 /// The annotation for the cause of a change.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
@@ -97,34 +92,6 @@ impl ReplicaSetCounts {
     }
 }
 
-/// The number of a revision, as stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RevisionNumber {
-    /// A number.
-    Known(i64),
-    /// No number: the controller has not written it yet, or another client removed it.
-    Missing,
-    /// Not a number.
-    Unreadable(String),
-}
-
-impl RevisionNumber {
-    /// Parses the number in an annotation.
-    #[must_use]
-    pub fn read(text: &str) -> Self {
-        text.parse().map_or_else(|_| Self::Unreadable(text.to_owned()), Self::Known)
-    }
-
-    /// Returns the number, if there is one.
-    #[must_use]
-    pub fn known(&self) -> Option<i64> {
-        match self {
-            Self::Known(number) => Some(*number),
-            Self::Missing | Self::Unreadable(_) => None,
-        }
-    }
-}
-
 /// Whether the stored data of a revision matches its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Integrity {
@@ -144,28 +111,6 @@ impl Revision {
     /// Returns every known number that it had, and the present one last.
     pub fn numbers(&self) -> impl Iterator<Item = i64> {
         self.past_numbers.iter().copied().chain(self.number.known())
-    }
-
-    /// Reads the fields that all kinds share. `template_at` is a JSON pointer.
-    fn new(number: RevisionNumber, hash: String, mut object: Object, template_at: &'static str) -> Self {
-        let template = Template::from(object.take(template_at));
-        Self {
-            number,
-            past_numbers: Vec::new(),
-            hash,
-            created: object.created(),
-            cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
-            name: object.name().to_owned(),
-            uid: object.uid().to_owned(),
-            owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
-            replica_set_counts: ReplicaSetCounts::read(&object),
-            hold: None,
-            refused: Condition::read(&object, "ReplicaFailure"),
-            secrets: secrets_in(template.json()),
-            data_hash: None,
-            object: RevisionObject::of(&template),
-            digest: template.into_digest(),
-        }
     }
 
     /// Keeps the whole object, for commands that print it.

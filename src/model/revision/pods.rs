@@ -2,8 +2,8 @@
 
 use super::Revision;
 use crate::model::api::pod::Pod;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::{PodLabelValue, RevisionStore};
+use crate::model::kind::Workload;
+use crate::model::kind::revision_store::RevisionNames;
 
 impl Workload {
     /// Whether a pod runs a revision of this workload.
@@ -15,30 +15,12 @@ impl Workload {
 
     /// Returns the key that the pods of a revision have.
     pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
-        match self.kind().revisions {
-            RevisionStore::ReplicaSets => &revision.uid,
-            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Hash, .. } => &revision.hash,
-            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::Name, .. } => &revision.name,
-            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
-                after_last_dash(&revision.name)
-            }
-        }
+        let Revision { name, uid, hash, .. } = revision;
+        self.kind().revisions().key_of_revision(RevisionNames { name, uid, hash })
     }
 
     /// Returns the key of a pod; empty for pods of other workloads.
     pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
-        match self.kind().revisions {
-            RevisionStore::ReplicaSets => &pod.owner_uid,
-            RevisionStore::ControllerRevisions { .. } if !self.owns(pod) => "",
-            RevisionStore::ControllerRevisions { pod_label: PodLabelValue::NameOrHash, .. } => {
-                after_last_dash(&pod.revision_hash)
-            }
-            RevisionStore::ControllerRevisions { .. } => &pod.revision_hash,
-        }
+        self.kind().revisions().key_of_pod(pod, self.owns(pod))
     }
-}
-
-/// Returns the hash at the end of a name; the whole text if there is no `-`.
-fn after_last_dash(name: &str) -> &str {
-    name.rsplit('-').next().unwrap_or_default()
 }

@@ -1,27 +1,38 @@
 //! Reads revisions from ReplicaSets and ControllerRevisions, and verifies their hashes.
 
-use super::controller_hash::DataHash;
-use super::{Integrity, Revision, RevisionNumber};
+use super::revision_object::RevisionObject;
+use super::template::Template;
+use super::template::secrets_in;
+use super::{CHANGE_CAUSE, Integrity, ReplicaSetCounts, Revision};
+use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
-use crate::model::workload::KindSpec;
-use crate::model::workload::kind::RevisionStore;
-use crate::model::workload::plan_fields::HOLD_ANNOTATION;
-use crate::model::workload::{REVISION, Workload};
-
-/// The numbers a ReplicaSet had before rollbacks renumbered it, oldest first, separated by commas.
-const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
+use crate::model::kind::controller_hash::DataHash;
+use crate::model::kind::plan_fields::HOLD_ANNOTATION;
+use crate::model::kind::{Kind, Workload};
 
 impl Revision {
-    /// Reads a revision from its ReplicaSet or ControllerRevision.
+    /// Reads a revision from the object that stores it.
     #[must_use]
-    pub fn read(kind: &KindSpec, object: Object) -> Self {
-        match kind.revisions {
-            RevisionStore::ReplicaSets => replica_set(object),
-            RevisionStore::ControllerRevisions { hash_label, is_verifiable, .. } => {
-                let hash = object.label(hash_label).map(str::to_owned);
-                let data = hash.as_ref().and_then(|_| object.at("/data")).filter(|_| is_verifiable);
-                Self { data_hash: data.map(DataHash::of), ..controller_revision(object, hash) }
-            }
+    pub fn read(kind: &dyn Kind, mut object: Object) -> Self {
+        let store = kind.revisions();
+        let data_hash = store.hashed_data(&object).map(DataHash::of); // before the template is taken out of the data
+        let template = Template::from(object.take(store.template()));
+        Self {
+            number: store.number(&object),
+            past_numbers: store.past_numbers(&object),
+            hash: store.hash(&object).unwrap_or_default().to_owned(),
+            created: object.created(),
+            cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
+            name: object.name().to_owned(),
+            uid: object.uid().to_owned(),
+            owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
+            replica_set_counts: ReplicaSetCounts::read(&object),
+            hold: object.annotation(HOLD_ANNOTATION).map(Into::into),
+            refused: Condition::read(&object, "ReplicaFailure"),
+            secrets: secrets_in(template.json()),
+            data_hash,
+            object: RevisionObject::of(&template),
+            digest: template.into_digest(),
         }
     }
 
@@ -39,23 +50,4 @@ impl Revision {
             Integrity::Altered { expected: data.with(0) }
         }
     }
-}
-
-fn replica_set(object: Object) -> Revision {
-    let number = object.annotation(REVISION).map_or(RevisionNumber::Missing, RevisionNumber::read);
-    let past_numbers = object.annotation(REVISION_HISTORY).unwrap_or_default();
-    let past_numbers = past_numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect();
-    let hash = object.label("pod-template-hash").unwrap_or_default().to_owned();
-    let hold = object.annotation(HOLD_ANNOTATION).map(Into::into);
-    Revision { past_numbers, hold, ..Revision::new(number, hash, object, "/spec/template") }
-}
-
-fn controller_revision(object: Object, hash: Option<String>) -> Revision {
-    let number = match object.at("/revision") {
-        None => RevisionNumber::Missing,
-        Some(value) => value
-            .as_i64()
-            .map_or_else(|| RevisionNumber::Unreadable(value.to_string()), RevisionNumber::Known),
-    };
-    Revision::new(number, hash.unwrap_or_default(), object, "/data/spec/template")
 }

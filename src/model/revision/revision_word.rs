@@ -110,8 +110,7 @@ impl RevisionWord {
             None if revisions.is_empty() => "there are none".to_owned(),
             None => format!("there are {}", listed(revisions)),
         };
-        let error = Error::new(ErrorKind::NotFound, format!("no revision {self} in the history; {instead}"))
-            .in_compat("unable to find the specified revision");
+        let error = Error::new(ErrorKind::NotFound, format!("no revision {self} in the history; {instead}"));
         match (now, self) {
             (Some(now), _) => error.hint(format!("use {now}")),
             (None, Self::Name(name)) => {

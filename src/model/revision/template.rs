@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::model::api::object::value_at;
 use crate::model::api::quantity::Quantity;
+use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
-use crate::model::workload::Workload;
+use crate::model::text::secret::{SHORTEST_SECRET, looks_secret};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
@@ -30,6 +31,20 @@ pub(in crate::model) const EMPTY_IS_ABSENT: [&str; 9] = [
     "nodeSelector",
     "matchLabels",
 ];
+
+/// Returns the values of a template's env whose names look secret.
+#[must_use]
+pub fn secrets_in(template: &Value) -> Vec<String> {
+    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
+    let containers = lists.filter_map(|list| value_at(template, list)?.as_array()).flatten();
+    let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
+    let value = |variable: &Value| {
+        let text = |field: &str| variable.get(field).and_then(Value::as_str);
+        let secret = looks_secret(text("name")?).then(|| text("value")).flatten()?;
+        (secret.len() >= SHORTEST_SECRET).then(|| secret.to_owned())
+    };
+    variables.filter_map(value).collect()
+}
 
 impl Workload {
     /// Returns the live template.

@@ -45,7 +45,7 @@ const PROBE: [(&str, &str); 7] = [
 
 /// Removes the fields of a template that have their default value. Equal templates stay equal, whichever of them
 /// spells the defaults out.
-pub(super) fn without_defaults(template: &mut Value) {
+pub(in crate::model) fn without_defaults(template: &mut Value) {
     let Some(spec) = template.get_mut("spec") else { return };
     drop_defaults(spec, &POD);
     let Some(spec) = spec.as_object_mut() else { return };

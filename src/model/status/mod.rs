@@ -1,11 +1,5 @@
-//! The status of a rollout: the observation of a workload, its verdict, and the causes of a stall.
+//! The status of a rollout: its verdict, its history, and who changed the template.
 
-pub mod cause;
-pub mod effect;
 pub mod history;
-pub mod list;
-pub mod observation;
-pub mod pod_stage;
-pub mod serving;
-mod stable_revision;
+pub mod template_author;
 pub mod verdict;

@@ -1,12 +1,15 @@
 //! What `reconcile` decides on.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::outcome::{BatchFailure, StepOutcome};
 use super::report::StepReport;
-use crate::model::change::patch::Patch;
-use crate::model::change::plan::Lease;
+use crate::model::api::patch::Patch;
 use crate::model::follow::PodRef;
+use crate::model::hold::plan::PlanRecord;
+use crate::model::kind::Workload;
 
 /// An action, and the reason for it.
 #[derive(Debug)]
@@ -22,8 +25,6 @@ pub(super) enum Action {
     Wait,
     /// Wait for this condition. If the wait lasts, the text is reported: `the pods that are starting`.
     WaitFor(String),
-    /// Wait until another process releases this lease, or until the lease expires.
-    AwaitLease(Lease),
     /// Send a patch.
     Write(Box<Write>),
     /// Delete a wave of pods: each slot with its pod.
@@ -33,10 +34,10 @@ pub(super) enum Action {
     /// Run the check of the batch.
     RunCheck,
     /// Ignore these unavailable slots when the next batch begins.
-    Excuse(Vec<String>),
+    Tolerate(Vec<String>),
     /// Record that the batch failed.
     Fail(BatchFailure),
-    /// Release the lease, then end the command.
+    /// Release the lock, then end the command.
     Finish(StepOutcome),
     /// End the command now.
     End(StepOutcome),
@@ -61,17 +62,27 @@ pub(super) enum Release {
 pub(super) struct Write {
     pub(super) purpose: Purpose,
     pub(super) patch: Patch,
+    /// The plan that it stores; none if it ends the plan.
+    pub(super) plan: Option<StoredPlan>,
     /// The reports to print once the patch is stored.
     pub(super) reports: Vec<StepReport>,
+}
+
+/// A plan as this process stores it.
+#[derive(Clone, Debug)]
+pub(super) struct StoredPlan {
+    /// The value of the annotation.
+    pub(super) annotation: String,
+    pub(super) record: PlanRecord,
+    /// Whether the original strategy is restored for a rollback, so that the record holds nothing.
+    pub(super) holds_nothing: bool,
 }
 
 /// The purpose of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Purpose {
-    /// To acquire the lease, with a new plan or the existing one.
-    AcquireLease,
-    /// To renew the lease, and nothing else.
-    RenewLease,
+    /// To acquire the lock, with a new plan or the existing one.
+    AcquireLock,
     /// To begin a batch.
     BeginBatch,
     /// To release more slots of a batch.
@@ -80,12 +91,15 @@ pub(super) enum Purpose {
     FinishBatch,
     /// To write the template of the revision before.
     RollBack,
-    /// To restore the original fields, before the controller completes the update.
-    RestoreFields,
     /// To end the plan with this outcome.
     EndPlan(StepOutcome),
-    /// To release the lease.
-    ReleaseLease,
+    /// To end the plan, after which the controller completes the update.
+    CompletePlan {
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// To release the lock.
+    ReleaseLock,
 }
 
 impl Decision {
@@ -103,25 +117,43 @@ impl Decision {
         Self::new(Action::Finish(outcome), why)
     }
 
-    pub(super) fn write(
+    pub(super) fn write(write: Write, why: impl Into<String>) -> Self {
+        Self::new(Action::Write(Box::new(write)), why)
+    }
+
+    /// Creates the decision to store a plan, and the fields `set` that hold the workload from now on.
+    pub(super) fn store(
+        (purpose, reports): (Purpose, Vec<StepReport>),
+        record: PlanRecord,
+        set: Option<Value>,
+        workload: &Workload,
+        why: impl Into<String>,
+    ) -> Self {
+        let writes_fields = set.is_some();
+        let record = set.into_iter().fold(record, PlanRecord::holding);
+        let patch = record.patch(workload, writes_fields);
+        let annotation = record.annotation(workload);
+        let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
+        let plan = Some(StoredPlan { annotation, record, holds_nothing });
+        Self::write(Write { purpose, patch, plan, reports }, why)
+    }
+
+    /// Creates the decision to end the plan of a workload, and to restore the original fields.
+    pub(super) fn end_plan(
         purpose: Purpose,
-        patch: Patch,
+        record: &PlanRecord,
+        workload: &Workload,
         reports: Vec<StepReport>,
         why: impl Into<String>,
     ) -> Self {
-        Self::new(Action::Write(Box::new(Write { purpose, patch, reports })), why)
+        Self::write(Write { purpose, patch: record.hold.ending(workload), plan: None, reports }, why)
     }
 }
 
 impl Action {
-    /// Whether the decision needs a fresh observation. Only a renewal of the lease does not: its patch tests every
-    /// field that it relies on, and changes nothing else.
+    /// Whether the decision needs a fresh observation.
     pub(super) fn needs_refresh(&self) -> bool {
-        match self {
-            Self::Wait | Self::WaitFor(_) | Self::AwaitLease(_) | Self::End(_) => false,
-            Self::Write(write) => write.purpose != Purpose::RenewLease,
-            _ => true,
-        }
+        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::End(_))
     }
 
     pub(super) fn is_wait(&self) -> bool {

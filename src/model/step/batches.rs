@@ -2,7 +2,7 @@
 
 use super::slot::PodSlot;
 use super::step_kind::StepKind;
-use crate::model::change::plan::{BatchRecord, Batches, Pace, Reach};
+use crate::model::hold::plan::{BatchRecord, Batches, Pace, Reach};
 
 /// What `step` can release next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,45 +50,77 @@ pub(super) fn next(
     reach: Option<Reach>,
     before: usize,
 ) -> Next {
-    let (wanted, updated) = (slots.len(), updated(slots));
-    let canary = pace.canary && updated == 0;
-    let goal = if canary { 1 } else { goal(pace, updated, wanted) };
-    let goal = match reach {
-        Some(Reach::To(amount)) => goal.min(amount.pods_of(wanted)),
-        _ => goal,
-    };
-    let mut names = Vec::new();
-    let (mut group, mut length) = (None, 0);
-    for slot in slots.iter().filter(|slot| slot.awaits_release()) {
-        if updated + names.len() >= goal || group.is_some_and(|group| group != &slot.group) {
-            break;
-        }
-        match &slot.unready_node {
-            None => {
-                group = Some(&slot.group);
-                length += slot.name.len();
-                if length > MAX_NAMES {
+    FutureBatches::new(kind, slots, pace, before).next(reach)
+}
+
+/// The batches to come, as if each one succeeded. All of them together visit each slot once.
+pub(super) struct FutureBatches<'s, 'a> {
+    kind: &'s dyn StepKind,
+    pace: &'s Pace,
+    wanted: usize,
+    updated: usize,
+    number: usize,
+    /// The slots that are not visited yet.
+    rest: &'s [PodSlot<'a>],
+}
+
+impl<'s, 'a> FutureBatches<'s, 'a> {
+    /// Begins after batch number `before`.
+    pub(super) fn new(
+        kind: &'s dyn StepKind,
+        slots: &'s [PodSlot<'a>],
+        pace: &'s Pace,
+        before: usize,
+    ) -> Self {
+        Self { kind, pace, wanted: slots.len(), updated: updated(slots), number: before, rest: slots }
+    }
+
+    /// Returns the next batch, and counts its slots as updated. A slot that a batch skips is skipped by all later ones too.
+    pub(super) fn next(&mut self, reach: Option<Reach>) -> Next {
+        let canary = self.pace.canary && self.updated == 0;
+        let goal = if canary { 1 } else { goal(self.pace, self.updated, self.wanted) };
+        let goal = match reach {
+            Some(Reach::To(amount)) => goal.min(amount.pods_of(self.wanted)),
+            _ => goal,
+        };
+        let mut names = Vec::new();
+        let (mut group, mut length) = (None, 0);
+        while let Some((slot, rest)) = self.rest.split_first() {
+            if slot.awaits_release() {
+                if self.updated + names.len() >= goal || group.is_some_and(|group| group != &slot.group) {
                     break;
                 }
-                names.push(slot.name.clone());
+                match &slot.unready_node {
+                    None => {
+                        group = Some(&slot.group);
+                        length += slot.name.len();
+                        if length > MAX_NAMES {
+                            break;
+                        }
+                        names.push(slot.name.clone());
+                    }
+                    Some(_) if self.kind.skips_unready_nodes() => {}
+                    Some(node) if names.is_empty() => {
+                        return Next::Blocked { pod: slot.name.clone(), node: node.clone() };
+                    }
+                    Some(_) => break,
+                }
             }
-            Some(_) if kind.skips_unready_nodes() => {}
-            Some(node) if names.is_empty() => {
-                return Next::Blocked { pod: slot.name.clone(), node: node.clone() };
-            }
-            Some(_) => break,
+            self.rest = rest;
         }
+        if names.is_empty() {
+            return Next::Nothing;
+        }
+        self.updated += names.len();
+        self.number += 1;
+        Next::Batch(BatchRecord {
+            number: self.number,
+            canary,
+            slots: names,
+            done: false,
+            of: self.kind.counts_pods().then_some(self.wanted),
+        })
     }
-    if names.is_empty() {
-        return Next::Nothing;
-    }
-    Next::Batch(BatchRecord {
-        number: before + 1,
-        canary,
-        slots: names,
-        done: false,
-        of: kind.counts_pods().then_some(wanted),
-    })
 }
 
 /// Returns how many pods run the new revision after the next batch.

@@ -1,16 +1,15 @@
-//! The latest state of the cluster, from watches and refreshes.
+//! The latest state of the cluster, from watches and refreshes, and whether a refresh hides what a watch reported.
 
-use super::existing_plan::find_plan;
-use super::kind_lookup::step_kind;
+use std::time::Duration;
+
 use super::request::Request;
-use super::situation::Situation;
-use super::slot::PlanContext;
-use super::state::Slots;
+use super::start::find_plan;
+use super::state::State;
 use crate::model::api::node::Node;
-use crate::model::change::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::follow::{self, Now, TargetEvent};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
+use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 
 /// The latest state of the cluster, from watches and refreshes.
 #[derive(Debug)]
@@ -50,18 +49,17 @@ impl ClusterView {
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, request: &Request) -> Option<PlanRecord> {
         let known = self.last_record.clone();
-        known.or_else(|| find_plan(request, self.observed()?).ok().map(|existing| existing.record))
+        known.or_else(|| find_plan(request, self.observed()?).ok().map(|start| start.record))
     }
 
-    /// Returns the situation; none before the first refresh.
-    pub(super) fn situation(&self, now: Now) -> Option<Situation<'_>> {
-        let observed = self.observed()?;
-        let (record, nodes) = (self.record.as_ref(), self.nodes.as_deref());
-        let slots = record.and_then(|record| {
-            let kind = step_kind(&observed.workload).ok()?;
-            Some(Slots::of(kind, PlanContext::new(observed, nodes, record, now)))
-        });
-        Some(Situation { observed, nodes, record, slots, now })
+    /// Returns the nodes; none when listing nodes is forbidden.
+    pub(super) fn nodes(&self) -> Option<&[Node]> {
+        self.nodes.as_deref()
+    }
+
+    /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan.
+    pub(super) fn state(&self, now: Now) -> Option<State<'_>> {
+        State::new(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()
     }
 
     /// Whether the workload was deleted and created again under the same name.
@@ -117,5 +115,33 @@ impl ClusterView {
     fn knows_newer(&self, workload: &Workload) -> bool {
         let known = self.observed().and_then(|observed| observed.workload.object().version_number());
         known.zip(workload.object().version_number()).is_some_and(|(known, version)| known > version)
+    }
+}
+
+/// How long a later event of the watch is awaited before another refresh.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// When a watch reported pods or revisions while the last refresh was in flight. The refresh may be older than these
+/// states, and replaces them. If the watch reports nothing more, only another refresh shows them.
+#[derive(Debug, Default)]
+pub(super) struct StaleRefresh {
+    pods: Option<Duration>,
+    revisions: Option<Duration>,
+}
+
+impl StaleRefresh {
+    /// Records when an event arrived during a refresh. A later event replaces the stale state.
+    pub(super) fn observe(&mut self, event: &TargetEvent, is_refreshing: bool, now: Duration) {
+        let at = is_refreshing.then_some(now);
+        match event {
+            TargetEvent::Pods(_) => self.pods = at,
+            TargetEvent::Revisions(_) => self.revisions = at,
+            _ => {}
+        }
+    }
+
+    /// Whether the watches have reported nothing newer for five seconds.
+    pub(super) fn needs_another(&self, now: Duration) -> bool {
+        [self.pods, self.revisions].into_iter().flatten().any(|at| now >= at.saturating_add(WAIT))
     }
 }

@@ -1,22 +1,22 @@
 //! Stepping a workload of OpenKruise whose partition is a number of pods: a CloneSet, an Advanced DaemonSet, and an
 //! Advanced StatefulSet that updates its pods in another order.
 //!
-//! The controller chooses the pods. A slot is the partition at which its pod is updated: slot 7 of 10 is released by
-//! a partition of 7, as the ordinal 7 of a StatefulSet is. The updated pods fill the highest slots, the oldest update
-//! first.
+//! The controller chooses the pods. A slot is a number: slot 3 of 10 is the third pod to be updated, which a partition of
+//! 7 releases. The updated pods fill the first slots, the oldest update first.
 
 use std::cmp::Reverse;
 
 use super::daemon_set::DaemonSets;
 use super::partition::{own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
-use super::slot::{ExcludedBy, PlanContext, PodSlot, max_unavailable};
+use super::slot::{ExcludedBy, PodSlot, max_unavailable};
+use super::state::State;
 use super::step_kind::StepKind;
 use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::{Workload, strategy};
+use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::{Workload, strategy};
 
 pub(super) struct CountedPods;
 
@@ -24,7 +24,7 @@ impl StepKind for CountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
         request.pace.refuse_surge()?;
-        if workload.kind().pods != PodIdentity::Node {
+        if workload.kind().pods() != PodIdentity::Node {
             return request
                 .pace
                 .refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
@@ -39,63 +39,56 @@ impl StepKind for CountedPods {
         }
     }
 
-    fn check_observation(&self, context: &PlanContext<'_>) -> Result<()> {
-        DaemonSets.check_observation(context)
+    fn check_state(&self, state: &State<'_>) -> Result<()> {
+        DaemonSets.check_state(state)
     }
 
-    /// Outdated pods fill the lowest slots in the order of the controller, so that missing pods are missing from the
+    /// Outdated pods fill the last slots in the order of the controller, so that missing pods are missing from the
     /// released slots first.
-    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
-        let workload = context.workload();
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+        let workload = state.workload();
         let wanted = workload.wanted();
-        let (updated, outdated) = pods(context);
-        let (partition, own) = (released_from(workload), own_partition(context));
-        let last_batch = context.last_batch();
+        let (partition, own_partition) = (released_from(workload), own_partition(state));
+        let selector = node_selector(state);
+        let (updated, outdated) = in_order_of_update(state, selector.as_ref());
         let surplus = outdated.len().checked_sub(as_count(wanted));
         let missing = as_count(wanted).saturating_sub(outdated.len());
         let slot = |place: usize| {
             let index = wanted - 1 - i64::try_from(place).unwrap_or_default();
-            let is_updated = place < updated.len();
+            let own = updated.get(place).copied();
             let next = surplus.map_or_else(|| place.checked_sub(missing), |surplus| Some(place + surplus));
-            let pod = if is_updated { updated.get(place) } else { next.and_then(|next| outdated.get(next)) };
-            let pod = pod.copied();
-            let own_pod = pod.filter(|_| is_updated);
-            let name = index.to_string();
-            let is_released = is_updated || index >= partition;
-            let excluded = if is_updated { None } else { excluded(context, index < own, pod) };
-            let skipped = pod.filter(|_| !is_updated).and_then(|pod| skippable_node(context, pod));
-            let label = || match (own_pod, skipped) {
+            let other = next.and_then(|next| outdated.get(next).copied()).filter(|_| own.is_none());
+            let is_released = own.is_some() || index >= partition;
+            let is_kept = index < own_partition;
+            let excluded = || excluded(state, selector.as_ref(), is_kept, other);
+            let skipped = other.and_then(|pod| skippable_node(state, pod));
+            let name = (place + 1).to_string();
+            let label = match (own, skipped) {
                 (Some(pod), _) => pod.name.clone(),
                 (None, Some(node)) => node.name.clone(),
-                (None, None) => format!("pod {}", place + 1),
+                (None, None) => format!("pod {name}"),
             };
             PodSlot {
-                is_in_last_batch: last_batch.contains(name.as_str()),
-                soaks: true, // including pods that a scale-up adds on the new revision
-                label: Some(label()),
-                name,
-                pod,
-                is_updated,
-                is_available: pod.is_some_and(|pod| context.is_available(pod)),
+                label: Some(label),
                 is_released,
-                awaits_deletion: is_released && !is_updated,
-                excluded,
+                awaits_deletion: is_released && own.is_none(),
+                excluded: if own.is_some() { None } else { excluded() },
                 unready_node: skipped
-                    .map_or_else(|| context.unready_node_of(own_pod), |node| Some(node.name.clone())),
-                group: None,
+                    .map_or_else(|| state.unready_node_of(own), |node| Some(node.name.clone())),
+                ..state.slot(name, own.or(other))
             }
         };
         (0..as_count(wanted)).map(slot).collect()
     }
 
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.
-    fn surge(&self, context: &PlanContext<'_>, wanted: usize) -> usize {
-        let budget = context.workload().update_budget();
-        let is_smaller = as_count(budget.unavailable) <= max_unavailable(context.pace(), wanted);
+    fn surge(&self, state: &State<'_>) -> usize {
+        let budget = state.workload().update_budget();
+        let is_smaller = as_count(budget.unavailable) <= max_unavailable(state.pace(), state.slots.len());
         if is_smaller { as_count(budget.surge) } else { 0 }
     }
 
-    fn slot_names_count_from_the_end(&self) -> bool {
+    fn counts_pods(&self) -> bool {
         true
     }
 
@@ -107,18 +100,19 @@ impl StepKind for CountedPods {
 
 /// Returns the updated pods, the oldest update first, and the outdated ones in the order in which the controller updates
 /// them. Where the user's priorities decide, the available ones come first, because any of them may be next.
-fn pods<'a>(context: &PlanContext<'a>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
-    let workload = context.workload();
-    let active = context.observed.own_pods().filter(|pod| pod.is_active());
-    let (mut updated, mut outdated): (Vec<&Pod>, Vec<&Pod>) = active.partition(|pod| context.is_updated(pod));
+fn in_order_of_update<'a>(state: &State<'a>, selector: Option<&Selector>) -> (Vec<&'a Pod>, Vec<&'a Pod>) {
+    let workload = state.workload();
+    let (mut updated, mut outdated) = (state.updated.clone(), state.outdated.clone());
     updated.sort_by(|one, other| (one.updated_at(), &one.name).cmp(&(other.updated_at(), &other.name)));
-    match workload.kind().pods {
-        _ if has_priorities(workload) => outdated.sort_by_key(|pod| Reverse(context.is_available(pod))),
+    match workload.kind().pods() {
+        _ if has_priorities(workload) => outdated.sort_by_key(|pod| Reverse(state.is_available(pod))),
         PodIdentity::Interchangeable => outdated.sort_by_key(|pod| pod.ready),
         PodIdentity::Ordinal => outdated.sort_by_key(|pod| Reverse(pod.ordinal)),
         PodIdentity::Node => {
-            let is_skipped = |pod: &Pod| skippable_node(context, pod).is_some();
-            outdated.sort_by_cached_key(|pod| (!selects(context, pod), is_skipped(pod), Reverse(&pod.node)));
+            let is_skipped = |pod: &Pod| skippable_node(state, pod).is_some();
+            outdated.sort_by_cached_key(|pod| {
+                (!selects(state, selector, pod), is_skipped(pod), Reverse(&pod.node))
+            });
         }
     }
     (updated, outdated)
@@ -133,27 +127,36 @@ fn has_priorities(workload: &Workload) -> bool {
 }
 
 /// Returns why the plan never releases a slot with an outdated pod.
-fn excluded(context: &PlanContext<'_>, is_kept: bool, pod: Option<&Pod>) -> Option<ExcludedBy> {
-    let is_selected = pod.is_none_or(|pod| selects(context, pod));
-    match context.pace().node_selector {
+fn excluded(
+    state: &State<'_>,
+    selector: Option<&Selector>,
+    is_kept: bool,
+    pod: Option<&Pod>,
+) -> Option<ExcludedBy> {
+    let is_selected = pod.is_none_or(|pod| selects(state, selector, pod));
+    match state.pace().node_selector {
         Some(_) if !is_selected => Some(ExcludedBy::Selector),
         None if !is_selected => Some(ExcludedBy::OwnPartition),
         _ => is_kept.then_some(ExcludedBy::OwnPartition),
     }
 }
 
-/// Whether the controller may update a pod, by the labels of its node: the selector of the plan, or the original one.
-fn selects(context: &PlanContext<'_>, pod: &Pod) -> bool {
-    if context.workload().kind().pods != PodIdentity::Node {
-        return true;
-    }
-    let selector = match &context.pace().node_selector {
-        Some(text) => Selector::parse(text).ok(),
-        None => own_node_selector(context).and_then(Selector::read),
-    };
-    let node = context.node_of(pod);
+/// Whether the controller may update a pod, by the labels of its node.
+fn selects(state: &State<'_>, selector: Option<&Selector>, pod: &Pod) -> bool {
+    let node = state.node_of(pod);
     let label = |key: &str| node.and_then(|node| node.labels.get(key)).map(String::as_str);
     selector.is_none_or(|selector| selector.matches_labels(label))
+}
+
+/// Returns the selector of the nodes on which the controller may update pods: that of the plan, or the original one.
+fn node_selector(state: &State<'_>) -> Option<Selector> {
+    if state.workload().kind().pods() != PodIdentity::Node {
+        return None;
+    }
+    match &state.pace().node_selector {
+        Some(text) => Selector::parse(text).ok(),
+        None => own_node_selector(state).and_then(Selector::read),
+    }
 }
 
 fn as_count(number: i64) -> usize {

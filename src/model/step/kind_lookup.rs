@@ -8,10 +8,10 @@ use super::deployment::{Deployments, standing_hold};
 use super::stateful_set::StatefulSets;
 use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::hold;
-use crate::model::status::observation::Observation;
-use crate::model::workload::kind::StepBy;
-use crate::model::workload::{Workload, strategy};
+use crate::model::hold;
+use crate::model::kind::properties::StepBy;
+use crate::model::kind::{Workload, strategy};
+use crate::model::observation::Observation;
 
 /// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
 /// `spec.replicas` to 2147483647.
@@ -29,7 +29,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
         ));
     }
-    match workload.kind().step {
+    match workload.kind().step() {
         Ok(StepBy::Partition) if strategy::partition_counts_pods(workload) => Ok(&CountedPods),
         Ok(StepBy::Partition) => Ok(&StatefulSets),
         Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
@@ -43,7 +43,7 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 /// # Errors
 /// When its pods could not be read.
 pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
-    match observed.workload.kind().step {
+    match observed.workload.kind().step() {
         Ok(StepBy::UpdateBudget) => {
             hold::refuse_lost_annotation(observed)?;
             Ok(standing_hold(observed))

@@ -3,55 +3,49 @@
 //! A level-triggered reconciler. [`Stepper`] receives events, and does no I/O and has no clock:
 //!
 //! ```text
-//! loop {
-//!     observation = refresh()
-//!     plan        = observation.workload.annotation      the only memory: any process can continue
-//!     action      = reconcile(plan, observation, timers, now)
-//!     execute(action)                                    one write, or one wave of guarded deletions
-//! }
+//! on an event:
+//!     cluster.update(event)
+//!     if it is fresh and no request is in flight:
+//!         state  = State::of(cluster, now)       the observation, the plan in its annotation, and the pod slots
+//!         action = reconcile(state, memory)
+//!         perform(action)                        one write, or one wave of guarded deletions
 //! ```
 //!
 //! Watches, timers and finished requests only wake the loop: an action that they suggest is decided again on
-//! a fresh observation before it is executed. What a process measures itself (`Timers`) can
+//! a fresh observation before it is executed. What a process measures itself (`Memory`) can
 //! be lost at any time; then it waits longer.
 
-mod acquire;
 mod action;
-mod added_pods;
-mod batch_in_progress;
+mod answers;
+mod batch;
 mod batches;
-mod between_batches;
 mod causes;
 mod cluster_view;
-mod completing;
 mod counted_pods;
 mod daemon_set;
 mod deployment;
-mod ending;
-mod existing_plan;
+mod engine;
 mod kind_lookup;
-mod lease_upkeep;
-mod on_event;
+mod memory;
+mod next_batch;
 mod outcome;
 mod ownership;
 mod partition;
 mod preview;
 mod reconcile;
+mod refusals;
 mod report;
 mod reporter;
 mod request;
 mod rollback;
-mod situation;
 mod slot;
 mod soak;
-mod stale_refresh;
+mod start;
 mod state;
 mod stateful_set;
 mod step_kind;
 mod stepper;
 mod task;
-mod timers;
-mod validate;
 mod view;
 mod view_builder;
 
@@ -61,7 +55,7 @@ mod tests;
 pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
 pub use preview::preview;
 pub use report::{Beginning, StepReport};
-pub use request::{CHECK_TIMEOUT, CheckOverride, Identity, PaceOverrides, Request};
+pub use request::{CheckOverride, PaceOverrides, Request};
 pub use stepper::Stepper;
 pub use task::{DeletionResult, StepEvent, StepperOutput, Task, WriteResult};
 pub use view::{Batch, BatchStage, PlanPreview, PlanView, SlotState, SlotView, Soaked};

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::model::follow::StopSignal;
+use crate::model::hold::plan::Lock;
 
 /// How a `step` command ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +20,7 @@ pub enum StepOutcome {
         /// How many pods there are.
         of: usize,
     },
-    /// Every batch is done, and the original strategy is restored.
+    /// Every batch is done, and the original strategy is restored, without a pause.
     Complete,
     /// No more pods are released, and nothing is rolled back: the user must decide. Exit 5.
     Stopped(StopReason),
@@ -30,7 +31,8 @@ pub enum StepOutcome {
         /// The outcome of the rollback, if the plan requires one.
         rollback: Option<RollbackOutcome>,
     },
-    /// The command's own timeout, or that of a controller which completes the update; the plan stays. Exit 3.
+    /// The command's own timeout; the plan stays. Or that of a controller which completes the update after the plan ended.
+    /// Exit 3.
     TimedOut(Duration),
     /// A signal ended the command; the plan stays.
     Interrupted(StopSignal),
@@ -48,9 +50,11 @@ pub enum StepOutcome {
 pub enum StopReason {
     /// The plan is paused.
     Paused,
-    /// Another process took the lease over.
-    LeaseLost {
-        /// The holder of that lease, if it is known.
+    /// Another process holds the lock, and may still run.
+    Locked(Lock),
+    /// Another process took the plan over.
+    TakenOver {
+        /// The holder of that lock, if it is known.
         by: Option<String>,
     },
     /// Another client changed the template, the strategy or the annotation.
@@ -64,6 +68,8 @@ pub enum StopReason {
         /// The label of the revision that the plan began from, if the change was a rollback to it and ended the hold.
         rolled_back_to: Option<String>,
     },
+    /// It is scaled to 0 replicas, so that there is no pod to release.
+    NoReplicas,
     /// Too many pods are unavailable to release another one.
     Unhealthy {
         /// The unavailable pods, each with the reason.
@@ -71,10 +77,12 @@ pub enum StopReason {
         /// How many pods may be unavailable.
         allowed: usize,
     },
-    /// The original partition of the StatefulSet keeps every pod outdated, and the command does not go below it.
+    /// The original partition, or the original node selector, keeps pods outdated that the command asked for.
     OwnPartition {
-        /// The partition.
+        /// The partition; 0 for a node selector alone.
         partition: i64,
+        /// How many pods it keeps outdated.
+        outdated: usize,
     },
     /// No selected node has an outdated pod.
     NotSelected {
@@ -99,6 +107,13 @@ pub enum BatchFailure {
     Cause {
         /// The batch.
         batch: usize,
+        /// The id of the cause.
+        id: &'static str,
+        /// The pods.
+        pods: Vec<String>,
+    },
+    /// Updated pods have a fatal cause outside a batch: an earlier plan released them, or they failed after their batch.
+    Late {
         /// The id of the cause.
         id: &'static str,
         /// The pods.

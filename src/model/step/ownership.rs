@@ -1,41 +1,32 @@
 //! Ownership of the plan: whether the annotation still has the value that this process stored.
 //!
-//! The process remembers the annotation that it stored last, and its writes without a response, each with another
-//! lease turn. An observation shows which of them the server stored. A write that arrives later fails, because it
-//! tests the annotation.
+//! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
+//! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::Write;
+use super::action::{StoredPlan, Write};
 use super::outcome::StopReason;
+use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::conflict::Conflict;
-use crate::model::change::hold::is_annotation_lost;
-use crate::model::change::patch::{FieldPath, Patch};
-use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
 use crate::model::change::undo::is_live;
+use crate::model::hold::is_annotation_lost;
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Plan, guarded};
+use crate::model::kind::Workload;
+use crate::model::kind::plan_fields;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
 use crate::model::text::go_json::go_json;
-use crate::model::workload::Workload;
-use crate::model::workload::plan_fields;
 
 /// The annotations that this process wrote.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
     /// The annotation that is stored.
-    stored: Option<Stored>,
+    stored: Option<StoredPlan>,
     /// Writes without a response. The server may have stored one of them, or may store it later.
     unanswered: Vec<Write>,
 }
 
-#[derive(Debug)]
-struct Stored {
-    text: String,
-    record: PlanRecord,
-    /// Whether the original strategy is restored for a rollback, so that the record holds nothing.
-    holds_nothing: bool,
-}
-
 impl Ownership {
-    /// Whether this process acquired the lease.
+    /// Whether this process acquired the lock.
     pub(super) fn has_acquired(&self) -> bool {
         self.stored.is_some()
     }
@@ -47,13 +38,7 @@ impl Ownership {
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
     pub(super) fn record_stored(&mut self, write: &Write) {
-        let after = Workload::of_json(write.patch.after());
-        self.stored = after.and_then(|after| {
-            let text = after.object().annotation(HOLD_ANNOTATION)?.to_owned();
-            let record = PlanRecord::of(&after).ok()??;
-            let holds_nothing = !record.plan.is_releasing() && !record.hold.is_in_force(&after);
-            Some(Stored { text, record, holds_nothing })
-        });
+        self.stored.clone_from(&write.plan);
         self.unanswered.clear();
     }
 
@@ -63,11 +48,10 @@ impl Ownership {
     }
 
     /// Returns the write without a response that the observation shows to be stored.
-    pub(super) fn settled(&mut self, workload: &Workload) -> Option<Write> {
-        let place = FieldPath::annotation(HOLD_ANNOTATION);
-        let now = place.value_in(workload.object().json());
-        let is_stored = |write: &Write| match place.value_in(write.patch.after()) {
-            Some(after) => now == Some(after),
+    pub(super) fn resolved(&mut self, workload: &Workload) -> Option<Write> {
+        let now = workload.object().annotation(HOLD_ANNOTATION);
+        let is_stored = |write: &Write| match &write.plan {
+            Some(plan) => now == Some(&plan.annotation),
             None => write.patch.is_applied_to(workload.object()),
         };
         let index = self.unanswered.iter().position(is_stored)?;
@@ -81,22 +65,23 @@ impl Ownership {
         let hold = &stored.record.hold;
         let is_held = stored.holds_nothing
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
-        if now.object().annotation(HOLD_ANNOTATION) == Some(&stored.text) && is_template_kept && is_held {
+        if now.object().annotation(HOLD_ANNOTATION) == Some(&stored.annotation) && is_template_kept && is_held
+        {
             return None;
         }
         let changed = || Some(Self::changed(stored, observed));
         let Ok(Some(found)) = Hold::of(now) else { return changed() };
-        match found.lease() {
-            Some(lease) if lease.holder != holder => return Some(StopReason::LeaseLost { by: lease.by }),
+        match found.lock() {
+            Some(lock) if lock.holder != holder => return Some(StopReason::TakenOver { by: lock.by }),
             _ if !is_template_kept || !is_held => return changed(),
-            None => return Some(StopReason::LeaseLost { by: None }),
+            None => return Some(StopReason::TakenOver { by: None }),
             Some(_) => {}
         }
         if found.is_paused() { Some(StopReason::Paused) } else { changed() }
     }
 
     /// Describes the external change: its author, and how the workload differs from what this process stored.
-    fn changed(stored: &Stored, observed: &Observation) -> StopReason {
+    fn changed(stored: &StoredPlan, observed: &Observation) -> StopReason {
         let (now, record) = (&observed.workload, &stored.record);
         let mut as_stored = Patch::of(now.object());
         let is_released = |revision: &&Revision| revision.digest.hex() == record.plan.template;
@@ -110,7 +95,7 @@ impl Ownership {
                 as_stored.set_or_remove(path, part);
             }
         }
-        as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.text.clone().into());
+        as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation.clone().into());
         let as_stored = Workload::of_json(as_stored.after());
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();

@@ -1,32 +1,33 @@
 //! Releasing pods by lowering a partition: of ordinals, or of a number of pods.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Value, json};
 
 use super::action::Release;
-use super::slot::{PlanContext, PodSlot};
+use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::change::plan::BatchRecord;
-use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::{Workload, strategy};
+use crate::model::hold::plan::BatchRecord;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::{Workload, strategy};
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
 /// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
 /// would then delete it in addition to the others. An updated pod below the partition is not reported as released:
 /// the controller replaced it before it observed the hold.
 pub(super) fn lower_partition(
-    context: &PlanContext<'_>,
-    slots: &[PodSlot<'_>],
+    state: &State<'_>,
     batch: &BatchRecord,
     free: Option<usize>,
 ) -> Option<Release> {
-    let last = slots.iter().rposition(|slot| batch.slots.contains(&slot.name))?;
+    let batch: HashSet<&String> = batch.slots.iter().collect();
+    let slots = &state.slots;
+    let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
     let (mut free, mut released, mut kept) = (free?, Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
-        let costs_one = slot.is_available && !slot.is_updated && slot.counts(context.pace());
+        let costs_one = slot.is_available && !slot.is_updated && slot.counts(state.pace());
         match free.checked_sub(usize::from(costs_one)) {
             Some(rest) => free = rest,
             None => break,
@@ -36,7 +37,7 @@ pub(super) fn lower_partition(
         }
         kept = Some(slots.len() - index - 1);
     }
-    Some(Release::Strategy { set: strategy_with(context, kept?), slots: released })
+    Some(Release::Strategy { set: strategy_with(state, kept?), slots: released })
 }
 
 /// The label of a node with its name for the selector of a strategy.
@@ -44,22 +45,22 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Returns the live strategy with another partition. Where pods are identified by their nodes, it has the node selector of
 /// the plan or the original one, without the nodes that are skipped.
-fn strategy_with(context: &PlanContext<'_>, kept: usize) -> Value {
-    let workload = context.workload();
+fn strategy_with(state: &State<'_>, kept: usize) -> Value {
+    let workload = state.workload();
     let kept = i64::try_from(kept).unwrap_or(strategy::ABOVE_EVERY_POD);
     let strategy = strategy::with_partition(workload, kept);
-    if workload.kind().pods != PodIdentity::Node {
+    if workload.kind().pods() != PodIdentity::Node {
         return strategy;
     }
-    let skipped: BTreeSet<&str> = context
+    let skipped: BTreeSet<&str> = state
         .observed
         .own_pods()
-        .filter(|pod| !context.is_updated(pod))
-        .filter_map(|pod| skippable_node(context, pod)?.labels.get(HOSTNAME).map(String::as_str))
+        .filter(|pod| !state.is_updated(pod))
+        .filter_map(|pod| skippable_node(state, pod)?.labels.get(HOSTNAME).map(String::as_str))
         .collect();
-    let selector = match &context.pace().node_selector {
+    let selector = match &state.pace().node_selector {
         Some(text) => Selector::parse(text).ok().and_then(|selector| selector.to_label_selector()),
-        None => own_node_selector(context).cloned(),
+        None => own_node_selector(state).cloned(),
     };
     let selector = if skipped.is_empty() { selector } else { Some(without_nodes(selector, &skipped)) };
     let mut strategy = strategy::without_node_selector(strategy);
@@ -81,15 +82,15 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
 }
 
 /// Returns the node selector of the original strategy.
-pub(super) fn own_node_selector<'a>(context: &PlanContext<'a>) -> Option<&'a Value> {
-    let selector = context.record.hold.original()?.pointer("/rollingUpdate/selector")?;
+pub(super) fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
+    let selector = state.record.hold.original()?.pointer("/rollingUpdate/selector")?;
     (!selector.is_null()).then_some(selector)
 }
 
 /// Returns the node of a pod if it is not ready and the selector of the strategy can leave it out.
-pub(super) fn skippable_node<'a>(context: &PlanContext<'a>, pod: &Pod) -> Option<&'a Node> {
-    let is_by_node = context.workload().kind().pods == PodIdentity::Node;
-    context.node_of(pod).filter(|node| is_by_node && !node.ready && node.labels.contains_key(HOSTNAME))
+pub(super) fn skippable_node<'a>(state: &State<'a>, pod: &Pod) -> Option<&'a Node> {
+    let is_by_node = state.workload().kind().pods() == PodIdentity::Node;
+    state.node_of(pod).filter(|node| is_by_node && !node.ready && node.labels.contains_key(HOSTNAME))
 }
 
 /// Returns the partition from which on the controller may update now: the lowest index, or the number of pods that it
@@ -99,28 +100,28 @@ pub(super) fn released_from(workload: &Workload) -> i64 {
 }
 
 /// Returns the partition below which the plan releases no pod.
-pub(super) fn own_partition(context: &PlanContext<'_>) -> i64 {
-    let record = context.record;
-    if record.plan.below_partition { 0 } else { record.hold.own_partition(context.workload()) }
+pub(super) fn own_partition(state: &State<'_>) -> i64 {
+    let record = state.record;
+    if record.plan.below_partition { 0 } else { record.hold.own_partition(state.workload()) }
 }
 
 /// Whether the controller considers the update complete, so that the original strategy can be restored. If the original partition keeps no pod, the controller must
 /// report the new revision as the current one, if it reports that. Until then it would create pods below a partition
 /// from the old revision.
-pub(super) fn is_complete(context: &PlanContext<'_>) -> bool {
-    let is_current = || context.workload().is_update_reported_stable();
-    context.observed.is_observed() && (own_partition(context) > 0 || is_current())
+pub(super) fn is_complete(state: &State<'_>) -> bool {
+    let is_current = || state.workload().is_update_reported_stable();
+    state.observed.is_observed() && (own_partition(state) > 0 || is_current())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::change::plan::HOLD_ANNOTATION;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::model::kind::Workload;
+    use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
-    use crate::model::status::observation::Observation;
     use crate::model::step::slot::tests::{NOW, record_of};
-    use crate::model::workload::Workload;
 
     /// A node without the label cannot be left out.
     #[test]
@@ -150,10 +151,10 @@ mod tests {
             .map(|(name, revision)| Pod::read(&Object::read(owned("Pod", name, revision)).unwrap()).into());
         let (record, pods) = (record_of(&workload), Some(pods.to_vec()));
         let observed = Observation { workload, revisions, pods, events: None };
-        let context = PlanContext::new(&observed, Some(&nodes), &record, NOW);
-        let is_skippable = |pod: &Pod| skippable_node(&context, pod).is_some();
+        let state = State::new(&observed, Some(&nodes), &record, NOW).unwrap();
+        let is_skippable = |pod: &Pod| skippable_node(&state, pod).is_some();
         assert_eq!(observed.own_pods().map(is_skippable).collect::<Vec<_>>(), [true, true, false]);
-        let strategy = strategy_with(&context, 0);
+        let strategy = strategy_with(&state, 0);
         let old = json!({"key": HOSTNAME, "operator": "NotIn", "values": ["old"]});
         assert_eq!(strategy["rollingUpdate"]["selector"], json!({"matchExpressions": [pool, old]}));
     }

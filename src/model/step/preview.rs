@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 
 use super::batches::Next;
-use super::existing_plan::{ExistingPlan, Origin, find_plan, foretold_update, nothing_to_release};
+use super::memory::Memory;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::refusals::foretold_update;
 use super::request::Request;
-use super::situation::Situation;
 use super::slot::PodSlot;
-use super::state::PlanState;
-use super::timers::Timers;
+use super::start::{Origin, Start, find_plan, foreign_lock, nothing_to_release};
+use super::state::State;
 use super::view::{Batch, BatchStage, PlanPreview};
 use super::view_builder::plan_view;
 use crate::model::api::node::Node;
+use crate::model::change::effect::UpdatedPods;
 use crate::model::follow::Now;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::effect::UpdatedPods;
-use crate::model::status::observation::Observation;
-use crate::model::workload::kind::PodIdentity;
-use crate::model::workload::strategy;
 
-/// Returns the plan that a command would begin or continue.
+/// Returns the plan that a command would begin or continue. `ended` is the holder of the lock, if its process has ended on
+/// this host.
 ///
 /// # Errors
 /// The outcome of a command that would end before it writes anything.
@@ -28,43 +29,38 @@ pub fn preview(
     request: &Request,
     observed: &Observation,
     nodes: Option<&[Node]>,
+    ended: Option<&str>,
     now: Now,
 ) -> Result<PlanPreview, StepOutcome> {
-    let existing = find_plan(request, observed)?;
-    if existing.record.plan.is_completing() {
-        return Err(StepOutcome::NothingOutdated);
+    let start = find_plan(request, observed)?;
+    if start.record.plan.is_rolling_back() {
+        return Err(rolling_back(observed, &start));
     }
-    if existing.record.plan.is_rolling_back() {
-        return Err(rolling_back(observed, &existing));
-    }
-    let held = existing.as_held(observed);
+    let held = start.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let situation = Situation { observed, nodes, record: None, slots: None, now };
-    let slots = situation.slots_of(&existing.record).map_err(StepOutcome::Error)?;
-    slots.kind.check_observation(&slots.context).map_err(StepOutcome::Error)?;
-    if !existing.has_to_end() && !slots.all.iter().any(PodSlot::is_outdated) {
-        return Err(nothing_to_release(&slots.all, &existing.record, &observed.workload));
+    let state = State::new(observed, nodes, &start.record, now).map_err(StepOutcome::Error)?;
+    state.kind.check_state(&state).map_err(StepOutcome::Error)?;
+    if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+        return Err(nothing_to_release(&state));
     }
-    let timers = Timers::default();
-    let state = PlanState { slots: &slots, timers: &timers };
-    let plan = plan_view(&state, &BTreeMap::new());
+    let plan = plan_view(&state, &Memory::default(), &BTreeMap::new());
     Ok(PlanPreview {
-        update: foretold_update(state.context().observed),
+        update: foretold_update(state.observed),
         batch_updates: batch_updates(&state, &plan.batches),
-        stops: stops(&state),
+        stops: foreign_lock(request, &start.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
         plan,
     })
 }
 
 /// Foretells the update of the pods of each future batch; empty if the batches are alike, or if the controller chooses
 /// the pods of a batch.
-fn batch_updates(state: &PlanState<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPods)> {
-    let observed = state.context().observed;
+fn batch_updates(state: &State<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPods)> {
+    let observed = state.observed;
     let workload = &observed.workload;
-    if strategy::partition_counts_pods(workload) && workload.kind().pods != PodIdentity::Node {
+    if strategy::partition_counts_pods(workload) && workload.kind().pods() != PodIdentity::Node {
         return Vec::new();
     }
-    let by_label: BTreeMap<_, _> = state.all().iter().map(|slot| (slot.label(), slot)).collect();
+    let by_label: BTreeMap<_, _> = state.slots.iter().map(|slot| (slot.label(), slot)).collect();
     let coming = batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
     let updates: Vec<_> = coming
         .map(|batch| {
@@ -83,7 +79,7 @@ fn batch_updates(state: &PlanState<'_>, batches: &[Batch]) -> Vec<(usize, Update
 }
 
 /// Returns why the next batch cannot begin, if it cannot.
-fn stops(state: &PlanState<'_>) -> Option<StopReason> {
+fn stops(state: &State<'_>) -> Option<StopReason> {
     match state.next() {
         _ if state.batch().is_some() => None,
         Next::Batch(next) => state.too_many_unavailable(&next),
@@ -92,9 +88,9 @@ fn stops(state: &PlanState<'_>) -> Option<StopReason> {
     }
 }
 
-fn rolling_back(observed: &Observation, existing: &ExistingPlan) -> StepOutcome {
+fn rolling_back(observed: &Observation, start: &Start) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
-    let is_held = existing.origin == Origin::Plan && existing.record.hold.is_in_force(&observed.workload);
+    let is_held = start.origin == Origin::Plan && start.record.hold.is_in_force(&observed.workload);
     let why = if is_held {
         "step waits for it, and then restores the original strategy"
     } else {

@@ -1,91 +1,92 @@
-//! Decides what `step` does next, from the plan, an observation and the timers. A pure function.
+//! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
-use super::acquire::acquire;
-use super::action::{Action, Decision};
-use super::batch_in_progress::{failed, in_batch};
-use super::between_batches::between_batches;
-use super::completing::continue_completing;
-use super::lease_upkeep::release_lease;
+use super::action::{Action, Decision, Purpose};
+use super::batch::{continue_batch, failed, failed_late};
+use super::cluster_view::ClusterView;
+use super::engine::{Leaving, StepCommand};
+use super::kind_lookup::step_kind;
+use super::memory::{Completing, Memory};
+use super::next_batch::between_batches;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
-use super::situation::{Situation, StepCommand};
-use super::state::PlanState;
-use super::timers::Timers;
+use super::start::acquire;
+use super::state::State;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::plan::OnFailure;
-use crate::model::follow::PodRef;
-use crate::model::workload::Workload;
+use crate::model::follow::{Now, PodRef};
+use crate::model::hold::plan::{OnFailure, PlanRecord};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 
 /// Decides what to do next. The first rule that applies wins:
 ///
-/// 1. The command has its outcome: release the lease.
+/// 1. The plan has ended: [wait](await_completion) until the controller has completed the update.
 /// 2. The workload is being deleted: stop, because its controller replaces no pod any more.
-/// 3. This process never acquired the lease: [acquire] it, wait for it, or end.
+/// 3. This process never acquired the lock: [acquire] it, or end.
 /// 4. Another client changed the template, the strategy or the annotation: stop.
 /// 5. The plan cannot be read: wait.
-/// 6. The last batch is done and the user's strategy is back: [wait](continue_completing) until the rollout is complete.
-/// 7. The plan is rolling back: [continue](continue_rollback) that.
-/// 8. A batch failed: hold, or [roll back](roll_back).
-/// 9. The pods cannot be read: wait.
-/// 10. The batch has a fatal cause, or is past its timeout: it fails.
-/// 11. The controller has not observed the last change: wait.
+/// 6. The plan is rolling back: [continue](continue_rollback) that.
+/// 7. A batch failed: hold, or [roll back](roll_back).
+/// 8. The pods cannot be read: wait.
+/// 9. The batch has a fatal cause, or is past its timeout: it fails. So do updated pods outside a batch.
+/// 10. The controller has not observed the last change: wait.
+/// 11. The workload is scaled to 0 replicas: stop, and keep the hold.
 /// 12. The controller waits for a broken pod that it does not replace: delete it.
-/// 13. A batch is in progress: [continue](in_batch) it.
+/// 13. A batch is in progress: [continue](continue_batch) it.
 /// 14. Otherwise: [end, or begin the next batch](between_batches).
-///
-/// Every patch renews the lease. When there is nothing else to write, [`renewal`](super::lease_upkeep::renewal) renews it.
-pub(super) fn reconcile(command: &StepCommand, situation: &Situation<'_>, timers: &Timers) -> Decision {
-    let holder = &command.identity.holder;
-    if let Some(leaving) = &timers.leaving {
-        // Its release of the lease failed, because another client ended the hold meanwhile.
-        if matches!(leaving.outcome, StepOutcome::Reached { .. })
-            && let Some(reason @ StopReason::Changed { .. }) =
-                timers.ownership.external_change(situation.observed, holder)
-        {
-            return stop(situation, timers, reason);
-        }
-        return release_lease(situation, holder, leaving);
+pub(super) fn reconcile(
+    command: &StepCommand,
+    cluster: &ClusterView,
+    state: Option<&State<'_>>,
+    memory: &Memory,
+    now: Now,
+) -> Decision {
+    let Some(observed) = cluster.observed() else { return Decision::wait_for("the workload to be readable") };
+    let holder = &command.lock.holder;
+    if let Some(completing) = &memory.completing {
+        return await_completion(observed, completing, now);
     }
-    if let Some(error) = being_deleted(&situation.observed.workload) {
-        let outcome = cut_short(timers, "it is being deleted".to_owned(), StepOutcome::Error(error));
+    if let Some(error) = being_deleted(&observed.workload) {
+        let outcome = cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error));
         return Decision::finish(outcome, "the workload is being deleted: stop");
     }
-    if !timers.ownership.has_acquired() {
-        return acquire(command, situation, timers);
+    if !memory.ownership.has_acquired() {
+        return acquire(command, observed, cluster.nodes(), memory, now);
     }
-    if let Some(reason) = timers.ownership.external_change(situation.observed, holder) {
-        return stop(situation, timers, reason);
+    if let Some(reason) = memory.ownership.external_change(observed, holder) {
+        return stop(cluster, memory, reason);
     }
-    let (Some(record), Some(state)) = (situation.record, situation.state(timers)) else {
-        return Decision::wait_for("the plan to be readable");
-    };
-    if record.plan.is_completing() {
-        return continue_completing(&state);
+    let Some(state) = state else { return Decision::wait_for("the plan to be readable") };
+    if state.plan().is_rolling_back() {
+        return continue_rollback(state, memory);
     }
-    if record.plan.is_rolling_back() {
-        return continue_rollback(&state);
+    if let Some(failure) = &memory.rollback.failure {
+        return after_failure(state, memory, failure);
     }
-    if let Some(failure) = &timers.failure {
-        return after_failure(&state, failure);
-    }
-    if situation.observed.pods.is_none() {
+    if observed.pods.is_none() {
         return Decision::wait_for("the pods to be readable again");
     }
-    if let Some(batch) = state.batch()
-        && let Some(decision) = failed(&state, batch)
-    {
+    let failure =
+        state.batch().map_or_else(|| failed_late(state, memory), |batch| failed(state, memory, batch));
+    if let Some(decision) = failure {
         return decision;
     }
-    if !situation.is_observed() {
+    if !state.is_observed() {
         return Decision::wait_for("the controller to observe the change");
     }
-    if let Some(pod) = timers.stuck_pods.next(situation.observed) {
+    if state.has_no_replicas() {
+        let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
+        return Decision::finish(outcome, "it is scaled to 0 replicas: stop");
+    }
+    if let Some(pod) = memory.stuck_pods.next(observed, now.elapsed) {
         let why = format!("{} is broken, and the controller waits for it: delete it", pod.name);
         return Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why);
     }
+    if memory.stuck_pods.due().is_some() {
+        return Decision::new(Action::Wait, "a broken pod is deleted once nothing moves: wait");
+    }
     match state.batch() {
-        Some(batch) => in_batch(&state, batch),
-        None => between_batches(&state),
+        Some(batch) => continue_batch(state, memory, batch),
+        None => between_batches(state, memory),
     }
 }
 
@@ -96,25 +97,25 @@ fn being_deleted(workload: &Workload) -> Option<Error> {
 }
 
 /// Stops the plan after an external change.
-fn stop(situation: &Situation<'_>, timers: &Timers, reason: StopReason) -> Decision {
-    let workload = &situation.observed.workload;
+fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Decision {
+    let workload = cluster.workload();
     let why = match &reason {
         StopReason::Paused => "the plan was paused meanwhile".to_owned(),
-        StopReason::LeaseLost { by } => {
+        StopReason::TakenOver { by } => {
             format!("{} took it over", by.as_deref().unwrap_or("another process"))
         }
-        _ if situation.record.is_some_and(|record| !record.plan.is_for_live_template(workload)) => {
+        _ if cluster.record().is_some_and(|record| !record.plan.is_for_live_template(workload)) => {
             "another client changed the template meanwhile".to_owned()
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
-    let outcome = cut_short(timers, why, StepOutcome::Stopped(reason));
+    let outcome = cut_short(memory, why, StepOutcome::Stopped(reason));
     Decision::finish(outcome, "another client changed the workload: stop")
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
-fn cut_short(timers: &Timers, why: String, outcome: StepOutcome) -> StepOutcome {
-    match (timers.rollback.revision.clone(), timers.failure.clone()) {
+fn cut_short(memory: &Memory, why: String, outcome: StepOutcome) -> StepOutcome {
+    match (memory.rollback.revision.clone(), memory.rollback.failure.clone()) {
         (Some(revision), failure) => StepOutcome::Failed {
             failure: failure.unwrap_or(BatchFailure::Earlier),
             rollback: Some(RollbackOutcome::Unfinished { revision, why }),
@@ -127,12 +128,103 @@ fn cut_short(timers: &Timers, why: String, outcome: StepOutcome) -> StepOutcome 
 }
 
 /// Decides after a failed batch: hold, or roll back.
-fn after_failure(state: &PlanState<'_>, failure: &BatchFailure) -> Decision {
+fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Decision {
     match state.pace().on_failure {
-        OnFailure::Undo => roll_back(state, failure),
+        OnFailure::Undo => roll_back(state, memory, failure),
         OnFailure::Hold => {
             let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: None };
             Decision::finish(outcome, "the batch failed: hold")
+        }
+    }
+}
+
+/// Releases the lock at the end of a command.
+pub(super) fn release_lock(
+    cluster: &ClusterView,
+    holder: &str,
+    leaving: &Leaving,
+    memory: &Memory,
+) -> Decision {
+    // Its release of the lock failed, because another client ended the hold meanwhile.
+    if matches!(leaving.outcome, StepOutcome::Reached { .. })
+        && let Some(reason @ StopReason::Changed { .. }) =
+            cluster.observed().and_then(|observed| memory.ownership.external_change(observed, holder))
+    {
+        return stop(cluster, memory, reason);
+    }
+    let is_ours = |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| lock.holder == holder);
+    let Some(record) = cluster.record().filter(is_ours) else {
+        return Decision::new(Action::End(leaving.outcome.clone()), "the lock is released: end");
+    };
+    let mut record = record.clone();
+    record.lock = None;
+    if matches!(leaving.outcome, StepOutcome::Reached { .. }) {
+        record.plan.reach = None;
+    }
+    let why = "the command ends: release the lock";
+    Decision::store((Purpose::ReleaseLock, Vec::new()), record, None, cluster.workload(), why)
+}
+
+/// Waits until the controller reports the update as complete. Another change of the template ends the wait: the plan is
+/// complete.
+pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Decision {
+    let kind = step_kind(&observed.workload).ok();
+    let is_settled = kind.is_none_or(|kind| kind.is_settled(observed) != Some(false));
+    if is_settled || observed.workload.template_digest() != completing.template {
+        let outcome = Action::End(StepOutcome::Complete);
+        return Decision::new(outcome, "the controller reports the update as complete: end");
+    }
+    if now.elapsed >= completing.since.saturating_add(completing.limit) {
+        let outcome = Action::End(StepOutcome::TimedOut(completing.limit));
+        return Decision::new(outcome, "the update is not complete in time: end");
+    }
+    Decision::wait_for("the controller to report the update as complete")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::kind::Workload;
+    use crate::model::observation::Observation;
+    use crate::model::revision::Revisions;
+    use crate::model::step::slot::tests::NOW;
+
+    #[test]
+    fn the_wait_for_the_controller_ends_with_its_completion_a_change_or_the_limit() {
+        let complete = Some(StepOutcome::Complete);
+        let limit = Duration::from_secs(60);
+        for (updated, image, seconds, expected) in [
+            (2, "x:2", 59, None),
+            (2, "x:2", 60, Some(StepOutcome::TimedOut(limit))),
+            (3, "x:2", 90, complete.clone()),
+            (2, "x:3", 1, complete),
+        ] {
+            let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
+            let deployment = |image: &str| {
+                let status = json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": updated,
+                    "availableReplicas": 3});
+                let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "status": status,
+                    "metadata": {"name": "web", "uid": "u", "generation": 2},
+                    "spec": {"replicas": 3, "template": template(image)}});
+                Workload::of_json(&object).unwrap()
+            };
+            let workload = deployment(image);
+            let replica_set = json!({"kind": "ReplicaSet",
+                "metadata": {"name": "web-1", "ownerReferences": [{"controller": true, "uid": "u"}]},
+                "spec": {"template": template(image)}});
+            let revisions = Revisions::of(&workload, Object::read(replica_set));
+            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+            let now = Now { elapsed: Duration::from_secs(seconds), ..NOW };
+            let completing =
+                Completing { since: Duration::ZERO, template: deployment("x:2").template_digest(), limit };
+            let action = await_completion(&observed, &completing, now).action;
+            let outcome = if let Action::End(outcome) = action { Some(outcome) } else { None };
+            assert_eq!(outcome, expected, "{updated} {image} {seconds}");
         }
     }
 }

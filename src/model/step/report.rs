@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::outcome::StepOutcome;
 use super::view::Batch;
-use crate::model::change::plan::Lease;
+use crate::model::cause::Cause;
 use crate::model::follow::{CauseChange, LogLines};
-use crate::model::status::cause::Cause;
+use crate::model::hold::plan::Lock;
 
-/// How a command acquired the lease.
+/// How a command acquired the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// With a new plan.
@@ -22,24 +22,26 @@ pub enum Beginning {
 /// One report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepReport {
-    /// Another process holds the lease.
-    LeaseHeld {
-        /// The lease.
-        lease: Lease,
-        /// How long this process waits for it to expire; zero when it takes the lease over immediately.
-        wait: Duration,
-    },
+    /// This command replaces the lock of another process.
+    ReplacesLock(Lock),
     /// Another client changed the strategy, so that the hold is not in force any more.
     HoldEnded {
         /// The field manager, if managed fields show it.
         manager: Option<String>,
     },
-    /// The lease is acquired.
+    /// The lock is acquired.
     Began {
         /// The plan of the command.
         how: Beginning,
         /// The pods that the plan does not release, because they are updated or being updated.
         already_updated: Vec<String>,
+    },
+    /// Another client scaled the workload since its last batch began.
+    Scaled {
+        /// How many pods were wanted then.
+        from: i64,
+        /// How many pods are wanted now.
+        to: i64,
     },
     /// The command waits for this condition, a noun phrase.
     Waiting(String),

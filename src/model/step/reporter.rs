@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::added_pods::{AddedPods, UpdatedSlot};
+use super::memory::Memory;
 use super::report::StepReport;
+use super::slot::PodSlot;
 use super::soak::Disturbance;
-use super::state::{PlanState, skipped};
-use super::task::StepperOutput;
+use super::state::State;
+use super::task::{StepperOutput, Task};
 use super::view::{Batch, BatchStage};
 use super::view_builder::{batch, stage};
-use crate::model::change::plan::PlanRecord;
 use crate::model::follow::{Now, PodRef};
+use crate::model::hold::plan::PlanRecord;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
 pub(super) struct ChangeReporter {
+    /// The reports and tasks since the last event.
+    pub(super) out: Vec<StepperOutput>,
     /// The stage of the batch that began last.
     stage: Option<(usize, BatchStage)>,
     waiting: Option<Waiting>,
@@ -27,16 +30,14 @@ pub(super) struct ChangeReporter {
     replaced: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The updated slots; none before the first observation.
-    added: Option<AddedPods>,
+    /// The slots that ran the new revision in an earlier view, or were released; none before the first view.
+    known: Option<BTreeSet<String>>,
+    /// The number of slots in the last view.
+    wanted: Option<usize>,
     skipped: Vec<String>,
     has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
-    /// The batch that this process began last, with the slots that it had then, and the number of all slots.
-    begun: Option<(usize, Vec<String>, usize)>,
-    /// The number of slots in the last observation.
-    slots: usize,
 }
 
 #[derive(Debug)]
@@ -51,72 +52,50 @@ const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl ChangeReporter {
     /// Reports the changes since the last observation.
-    pub(super) fn observe(
-        &mut self,
-        state: &PlanState<'_>,
-        disturbance: Option<Disturbance>,
-        out: &mut Vec<StepperOutput>,
-    ) {
+    pub(super) fn observe(&mut self, state: &State<'_>, disturbance: Option<Disturbance>) {
         let is_soaking = self.has_final_soak
             || matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
         if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
-            report(StepReport::SoakRestarted { pod, why: why.to_owned() }, out);
+            self.report(StepReport::SoakRestarted { pod, why: why.to_owned() });
         }
-        // After another client changed the template, pods that never moved may count as updated.
-        let context = state.context();
-        let is_for_plan = context.record.plan.is_for_live_template(context.workload());
-        let added = if is_for_plan { self.added(state) } else { Vec::new() };
-        if !added.is_empty() {
-            report(StepReport::AddedByController(added), out);
-        }
-        let skipped = skipped(state.all(), state.pace());
+        self.observe_controller(state);
+        let skipped = state.skipped();
         if skipped != self.skipped {
             self.skipped.clone_from(&skipped);
-            report(StepReport::Skipped(skipped), out);
+            self.report(StepReport::Skipped(skipped));
         }
     }
 
-    /// Returns the new slots on the new revision that are in no batch: the controller created their pods.
-    fn added(&mut self, state: &PlanState<'_>) -> Vec<String> {
-        // Scaling changes the slots of a batch of counted pods, and the controller releases those that it adds.
-        let from_end = state.slots.kind.slot_names_count_from_the_end();
-        let place = |name: &str, of: usize| {
-            let after = name.parse::<usize>().ok().filter(|_| from_end);
-            after
-                .and_then(|after| of.checked_sub(after + 1))
-                .map_or_else(|| name.to_owned(), |place| place.to_string())
-        };
-        self.slots = state.all().len();
-        let number = state.plan().batch.as_ref().map(|batch| batch.number);
-        let last = self.begun.as_ref().filter(|(begun, ..)| Some(*begun) == number);
-        let last: Option<BTreeSet<String>> =
-            last.map(|(_, slots, of)| slots.iter().map(|name| place(name, *of)).collect());
-        let updated = state.all().iter().filter(|slot| slot.is_updated).map(|slot| {
-            let name = place(&slot.name, self.slots);
-            UpdatedSlot {
-                label: slot.label(),
-                is_ours: last.as_ref().map_or(slot.is_in_last_batch, |last| last.contains(&name)),
-                is_created: slot.is_created(),
-                name,
+    /// Reports what the controller did beside the plan: pods on the new revision that are in no batch, or where pods are only
+    /// counted, another number of them.
+    fn observe_controller(&mut self, state: &State<'_>) {
+        let wanted = state.slots.len();
+        let before = self.wanted.replace(wanted);
+        if state.kind.counts_pods() {
+            if let Some(from) = before.filter(|from| *from != wanted) {
+                let [from, to] = [from, wanted].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+                self.report(StepReport::Scaled { from, to });
             }
-        });
-        // For a moment there may be more pods than the ReplicaSet wants: measured on a real control plane.
-        let wanted = state.context().current().map(|current| current.replica_set_counts.wanted);
-        let most = wanted.filter(|wanted| *wanted > 0).unwrap_or(usize::MAX); // 0 for a ControllerRevision
-        let updated: Vec<_> = updated.take(most).collect();
-        if let Some(added) = &mut self.added {
-            return added.observe(updated);
+            return;
         }
-        let released = state.all().iter().filter(|slot| slot.is_updated || slot.is_released);
-        let released = released.map(|slot| place(&slot.name, self.slots)).collect();
-        self.added = Some(AddedPods::beginning(released, updated));
-        Vec::new()
+        let updated = state.slots.iter().filter(|slot| slot.is_updated);
+        let Some(known) = &mut self.known else {
+            let released = state.slots.iter().filter(|slot| slot.is_released);
+            self.known = Some(updated.chain(released).map(|slot| slot.name.clone()).collect());
+            return;
+        };
+        let is_new = updated.filter(|slot| known.insert(slot.name.clone()));
+        let added: Vec<String> = is_new.filter(|slot| !slot.is_in_last_batch).map(PodSlot::label).collect();
+        // After another client changed the template, pods that never moved may count as updated.
+        if !added.is_empty() && state.record.plan.is_for_live_template(state.workload()) {
+            self.report(StepReport::AddedByController(added));
+        }
     }
 
     /// Reports the stage of the plan if it changed.
-    pub(super) fn stage(&mut self, state: &PlanState<'_>, out: &mut Vec<StepperOutput>) {
+    pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
         if let Some(record) = state.batch() {
-            let now = stage(state);
+            let now = stage(state, memory);
             let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
             let is_reported = self
                 .stage
@@ -125,27 +104,21 @@ impl ChangeReporter {
             let soaks_for_nothing = matches!(now, BatchStage::Soaking { of, .. } if of.is_zero());
             if !is_reported && !soaks_for_nothing {
                 self.stage = Some((record.number, now.clone()));
-                report(StepReport::Batch(batch(state, record, now)), out);
+                self.report(StepReport::Batch(batch(state, record, now)));
             }
         } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;
-            if !soak.is_zero() && !state.timers.skip_soak {
+            if !soak.is_zero() && !memory.skip_soak {
                 self.has_final_soak = true;
-                report(StepReport::FinalSoak(soak), out);
+                self.report(StepReport::FinalSoak(soak));
             }
         }
     }
 
     /// Reports a batch that is done, or failed.
-    pub(super) fn batch_is_over(&mut self, batch: Batch, out: &mut Vec<StepperOutput>) {
+    pub(super) fn batch_is_over(&mut self, batch: Batch) {
         self.stage = Some((batch.number, batch.stage.clone()));
-        report(StepReport::Batch(batch), out);
-    }
-
-    /// Stores the slots that a batch has when it begins.
-    pub(super) fn begin_batch(&mut self, record: &PlanRecord) {
-        let batch = record.plan.batch.as_ref();
-        self.begun = batch.map(|batch| (batch.number, batch.slots.clone(), self.slots));
+        self.report(StepReport::Batch(batch));
     }
 
     /// Stores the slots of the last batch for later views.
@@ -161,12 +134,12 @@ impl ChangeReporter {
     }
 
     /// Reports a wait after [`REPORT_AFTER`].
-    pub(super) fn wait(&mut self, what: String, now: Now, out: &mut Vec<StepperOutput>) {
+    pub(super) fn wait(&mut self, what: String, now: Now) {
         let waiting = self.waiting.take().filter(|waiting| waiting.what == what);
         let mut waiting = waiting.unwrap_or(Waiting { what, since: now.elapsed, is_reported: false });
         if !waiting.is_reported && now.elapsed >= waiting.since + REPORT_AFTER {
             waiting.is_reported = true;
-            report(StepReport::Waiting(waiting.what.clone()), out);
+            self.report(StepReport::Waiting(waiting.what.clone()));
         }
         self.waiting = Some(waiting);
     }
@@ -176,36 +149,40 @@ impl ChangeReporter {
     }
 
     /// Reports a wait immediately, unless the same wait was the last one reported.
-    pub(super) fn trouble(&mut self, what: String, out: &mut Vec<StepperOutput>) {
+    pub(super) fn trouble(&mut self, what: String) {
         if self.trouble.as_ref() != Some(&what) {
-            report(StepReport::Waiting(what.clone()), out);
+            self.report(StepReport::Waiting(what.clone()));
             self.trouble = Some(what);
         }
     }
 
     /// Reports a decision, unless it equals the last one.
-    pub(super) fn decision(&mut self, why: String, out: &mut Vec<StepperOutput>) {
+    pub(super) fn decision(&mut self, why: String) {
         if self.decision.as_ref() != Some(&why) {
-            report(StepReport::Decision(why.clone()), out);
+            self.report(StepReport::Decision(why.clone()));
             self.decision = Some(why);
         }
     }
 
     /// Reports the deletion of a stuck pod, once for each pod.
-    pub(super) fn stuck_pod(&mut self, pod: &PodRef, out: &mut Vec<StepperOutput>) {
+    pub(super) fn stuck_pod(&mut self, pod: &PodRef) {
         if self.replaced.replace(pod.uid.clone()).is_none_or(|uid| uid != pod.uid) {
-            report(StepReport::ReplacesStuckPod(pod.name.clone()), out);
+            self.report(StepReport::ReplacesStuckPod(pod.name.clone()));
         }
     }
 
     /// Reports that a PodDisruptionBudget refused an eviction, once for each pod.
-    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String, out: &mut Vec<StepperOutput>) {
+    pub(super) fn eviction_refused(&mut self, pod: PodRef, message: String) {
         if self.refused.insert(pod.uid) {
-            report(StepReport::EvictionRefused { pod: pod.name, message }, out);
+            self.report(StepReport::EvictionRefused { pod: pod.name, message });
         }
     }
-}
 
-pub(super) fn report(report: StepReport, out: &mut Vec<StepperOutput>) {
-    out.push(StepperOutput::Report(report));
+    pub(super) fn report(&mut self, report: StepReport) {
+        self.out.push(StepperOutput::Report(report));
+    }
+
+    pub(super) fn perform(&mut self, task: Task) {
+        self.out.push(StepperOutput::Perform(task));
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::model::change::plan::{Amount, Batches, Check, OnFailure, Pace, Reach};
+use crate::model::hold::plan::{Amount, Batches, Check, OnFailure, Pace, Reach};
 
 /// The request of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub struct Request {
     pub reach: Option<Reach>,
     /// Whether the next batch begins even if too many pods are unavailable (`--force`).
     pub force: bool,
-    /// Whether to take over the lease of another process immediately (`--take-over`).
+    /// Whether to replace the lock of another process (`--take-over`).
     pub take_over: bool,
-    /// Whether to skip the rest of a soak (`--complete`).
-    pub complete: bool,
+    /// Whether to skip the rest of a soak (`--skip-soak`).
+    pub skip_soak: bool,
     /// Whether to replace an existing plan with one from the flags of this command only (`--new-plan`).
     pub new_plan: bool,
     /// Whether to refuse an update that would recreate a pod (`--in-place-only`).
@@ -46,11 +46,9 @@ pub struct PaceOverrides {
     pub batch_timeout: Option<Duration>,
     /// `--on-failure`.
     pub on_failure: Option<OnFailure>,
-    /// `--check` or `--no-check`.
+    /// `--check`.
     pub check: Option<CheckOverride>,
-    /// `--check-timeout`.
-    pub check_timeout: Option<Duration>,
-    /// `--ignore-unready-nodes`.
+    /// `--force`: true.
     pub ignore_unready_nodes: Option<bool>,
     /// `--surge`.
     pub surge: Option<Amount>,
@@ -62,26 +60,14 @@ pub struct PaceOverrides {
     pub evict: Option<bool>,
 }
 
-/// `--check` or `--no-check`.
+/// The value of `--check`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOverride {
     /// Run the check with this SHA-256 of its command, in hexadecimal.
     Run(String),
-    /// Run no check.
+    /// Run no check: the command is empty.
     Skip,
 }
-
-/// The identity of this process in the lease.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// A random text, different for each process.
-    pub holder: String,
-    /// The user and the host, for display: `ada@laptop`.
-    pub by: Option<String>,
-}
-
-/// The default of `--check-timeout`.
-pub const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl PaceOverrides {
     /// Refuses the flags that only apply to a `DaemonSet`. `instead` describes how the other kind is stepped.
@@ -123,13 +109,8 @@ impl PaceOverrides {
         let check = match &self.check {
             None => pace.check,
             Some(CheckOverride::Skip) => None,
-            Some(CheckOverride::Run(digest)) => {
-                let timeout = pace.check.map_or(CHECK_TIMEOUT, |check| check.timeout);
-                Some(Check { digest: digest.clone(), timeout })
-            }
+            Some(CheckOverride::Run(digest)) => Some(Check { digest: digest.clone() }),
         };
-        let check =
-            check.map(|check| Check { timeout: self.check_timeout.unwrap_or(check.timeout), ..check });
         Pace {
             batches: self.batches.clone().unwrap_or(pace.batches),
             canary: self.canary.unwrap_or(pace.canary),

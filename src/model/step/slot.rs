@@ -1,29 +1,9 @@
 //! Pod slots: the places that the pods of a workload fill.
 
-use std::collections::BTreeSet;
-
 use crate::model::api::container::{Container, ContainerState};
-use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::{Pace, PlanRecord};
-use crate::model::follow::Now;
-use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-
-/// An observation with its nodes and its plan.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PlanContext<'a> {
-    pub(super) observed: &'a Observation,
-    /// The nodes; none when listing nodes is forbidden.
-    pub(super) nodes: Option<&'a [Node]>,
-    pub(super) record: &'a PlanRecord,
-    pub(super) now: Now,
-    /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
-    pub(super) own_min_ready_seconds: i64,
-    /// See [`PlanContext::current`].
-    current: Option<&'a Revision>,
-}
+use crate::model::hold::plan::Pace;
+use crate::model::kind::Workload;
 
 /// The place that one pod fills: an ordinal of a StatefulSet, or a node of a DaemonSet.
 #[derive(Clone, Debug)]
@@ -63,67 +43,6 @@ pub(super) enum ExcludedBy {
     OwnPartition,
     /// The node selector. The slot stays held.
     Selector,
-}
-
-impl<'a> PlanContext<'a> {
-    pub(super) fn new(
-        observed: &'a Observation,
-        nodes: Option<&'a [Node]>,
-        record: &'a PlanRecord,
-        now: Now,
-    ) -> Self {
-        let (revisions, template) = (&observed.revisions, &record.plan.template);
-        let current = if record.plan.is_for_live_template(&observed.workload) {
-            revisions.current()
-        } else {
-            revisions.iter().rfind(|revision| revision.digest.hex() == *template)
-        };
-        let own_min_ready_seconds = record.hold.own_min_ready_seconds(&observed.workload);
-        Self { observed, nodes, record, now, own_min_ready_seconds, current }
-    }
-
-    pub(super) fn workload(&self) -> &'a Workload {
-        &self.observed.workload
-    }
-
-    pub(super) fn pace(&self) -> &'a Pace {
-        &self.record.plan.pace
-    }
-
-    /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
-    /// template.
-    pub(super) fn current(&self) -> Option<&'a Revision> {
-        self.current
-    }
-
-    /// Whether a pod is available and not terminating.
-    pub(super) fn is_available(&self, pod: &Pod) -> bool {
-        pod.is_active()
-            && !pod.is_updating_in_place()
-            && pod.is_available(self.own_min_ready_seconds, self.now.server_time)
-    }
-
-    /// Whether a pod runs the revision of the plan.
-    pub(super) fn is_updated(&self, pod: &Pod) -> bool {
-        self.current().is_some_and(|current| self.observed.workload.runs(pod, current))
-    }
-
-    /// Returns the node that a pod runs on, if nodes can be listed.
-    pub(super) fn node_of(&self, pod: &Pod) -> Option<&'a Node> {
-        self.nodes.unwrap_or_default().iter().find(|node| node.name == pod.node)
-    }
-
-    /// Returns the name of the node that a pod runs on, if that is not ready.
-    pub(super) fn unready_node_of(&self, pod: Option<&Pod>) -> Option<String> {
-        let node = self.node_of(pod?).filter(|node| !node.ready)?;
-        Some(node.name.clone())
-    }
-
-    /// Returns the names of the slots of the last batch that began.
-    pub(super) fn last_batch(&self) -> BTreeSet<&'a str> {
-        let batch = self.record.plan.batch.iter();
-        batch.flat_map(|batch| &batch.slots).map(String::as_str).collect()
-    }
 }
 
 impl PodSlot<'_> {
@@ -174,12 +93,6 @@ impl PodSlot<'_> {
         pod.containers.iter().filter(|one| !one.init).any(has_ended) || self.has_stopped_container()
     }
 
-    /// Whether its pod was created on its revision, and not updated in place.
-    pub(super) fn is_created(&self) -> bool {
-        let update = self.pod.and_then(|pod| pod.in_place_update.as_ref());
-        update.is_none_or(|update| update.since.is_none())
-    }
-
     /// Whether `step` does not wait for its pod, because its node is not ready. Slots of the last batch are never
     /// ignored, because the new revision may have broken their nodes. A node that was updated earlier mostly fails
     /// for another reason, and in a large cluster one always does.
@@ -191,6 +104,12 @@ impl PodSlot<'_> {
     /// of a revision that breaks nodes late.
     pub(super) fn counts(&self, pace: &Pace) -> bool {
         self.is_updated || !self.is_ignored(pace)
+    }
+
+    /// Whether `step` neither releases it nor waits for it, because its node is not ready.
+    pub(super) fn is_skipped(&self, pace: &Pace) -> bool {
+        let awaits = self.awaits_release() && self.unready_node.is_some();
+        self.excluded.is_none() && !self.is_ready() && (awaits || self.is_ignored(pace))
     }
 
     /// Whether it counts as unavailable. That includes a pod that the controller may delete at any moment.
@@ -213,12 +132,7 @@ pub(super) fn max_unavailable(pace: &Pace, wanted: usize) -> usize {
 /// Returns how many pods the workload's own budget lets be unavailable, for the kinds of OpenKruise.
 pub(super) fn own_limit(workload: &Workload) -> Option<usize> {
     let own = usize::try_from(workload.update_budget().unavailable).unwrap_or_default();
-    (!workload.kind().is_built_in).then_some(own)
-}
-
-/// Counts the slots that are unavailable.
-pub(super) fn unavailable<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace: &Pace) -> usize {
-    slots.into_iter().filter(|slot| slot.is_unavailable(pace)).count()
+    (!workload.kind().is_built_in()).then_some(own)
 }
 
 #[cfg(test)]
@@ -226,18 +140,16 @@ pub(super) mod tests {
     use std::time::Duration;
 
     use k8s_openapi::jiff::Timestamp;
-    use serde_json::json;
 
     use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::change::plan::{HOLD_ANNOTATION, Hold, Plan, Reach};
-    use crate::model::revision::Revisions;
+    use crate::model::follow::Now;
+    use crate::model::hold::plan::{Hold, Plan, PlanRecord, Reach};
 
     /// Returns a plan for the live template of a workload with the annotation of a hold.
     pub(in crate::model::step) fn record_of(workload: &Workload) -> PlanRecord {
         let hold = Hold::of(workload).unwrap().unwrap();
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
-        PlanRecord { hold, plan, lease: None }
+        PlanRecord { hold, plan, lock: None }
     }
 
     pub(in crate::model::step) const NOW: Now =
@@ -258,36 +170,6 @@ pub(super) mod tests {
             excluded: None,
             unready_node: None,
             group: None,
-        }
-    }
-
-    /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
-    #[test]
-    fn a_pod_is_not_available_during_its_update_in_place() {
-        let hold = json!({"reason": "plan", "set": {}, "strategy": {}}).to_string();
-        let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
-            "metadata": {"name": "web", "annotations": {HOLD_ANNOTATION: hold}}, "spec": {"template": {}}});
-        let workload = Workload::of_json(&set).unwrap();
-        let (record, revisions) = (record_of(&workload), Revisions::of(&workload, []));
-        let observed = Observation { workload, revisions, pods: None, events: None };
-        let context = PlanContext::new(&observed, None, &record, NOW);
-        for (gate, is_available) in [("True", true), ("False", false)] {
-            let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
-                {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});
-            assert_eq!(context.is_available(&Pod::read(&Object::read(pod).unwrap())), is_available, "{gate}");
-        }
-    }
-
-    #[test]
-    fn a_pod_that_was_updated_in_place_was_not_created() {
-        let updated = json!({"apps.kruise.io/inplace-update-state":
-            json!({"updateTimestamp": "2026-11-20T13:00:00Z"}).to_string()});
-        for (annotations, is_created) in [(json!({}), true), (updated, false)] {
-            let pod = json!({"kind": "Pod", "metadata": {"name": "web-1", "annotations": annotations},
-                "status": {"conditions": [{"type": "InPlaceUpdateReady", "status": "True"}]}});
-            let pod = Pod::read(&Object::read(pod).unwrap());
-            let slot = updated_slot(&pod);
-            assert_eq!(slot.is_created(), is_created);
         }
     }
 }

@@ -11,8 +11,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use super::slot::PodSlot;
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::SETTLING_TIME;
 use crate::model::follow::Now;
+use crate::model::hold::plan::SETTLING_TIME;
 
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
@@ -60,6 +60,13 @@ impl Soak {
                 first.get_or_insert_with(|| Disturbance { pod: slot.label(), why });
             }
             traces.insert(slot.label(), trace);
+        }
+        // Where pods are only counted, a deleted pod leaves its slot to another one.
+        let is_gone = |(label, before): &(&String, &Trace)| before.is_ready && !traces.contains_key(*label);
+        let gone = self.traces.iter().find(is_gone).filter(|_| traces.len() >= self.traces.len());
+        if let Some((pod, _)) = gone {
+            self.disturbed = Some(now);
+            first.get_or_insert_with(|| Disturbance { pod: pod.clone(), why: "it was deleted" });
         }
         self.traces = traces;
         first

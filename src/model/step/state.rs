@@ -1,185 +1,281 @@
-//! The state of a plan: its slots, and the values derived from them.
+//! What there is to know at one moment: an observation, the plan, and its pod slots.
 
-use std::collections::{BTreeSet, HashSet};
-use std::time::Duration;
+use std::collections::{BTreeSet, HashMap};
 
 use super::batches::{self, Next};
 use super::causes::reasons;
+use super::kind_lookup::step_kind;
 use super::outcome::{StepOutcome, StopReason};
-use super::slot::{PlanContext, PodSlot, unavailable};
+use super::slot::PodSlot;
 use super::step_kind::StepKind;
-use super::timers::Timers;
-use crate::model::change::plan::{BatchRecord, Pace, Plan};
+use crate::error::Result;
+use crate::model::api::node::Node;
+use crate::model::api::pod::Pod;
+use crate::model::follow::Now;
+use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 
-/// The slots of an observation.
-pub(super) struct Slots<'a> {
-    pub(super) context: PlanContext<'a>,
+/// An observation with its plan and the slots of its pods. It is built once an event, in time linear in pods and nodes.
+pub(super) struct State<'a> {
+    pub(super) observed: &'a Observation,
+    /// The nodes; none when listing nodes is forbidden.
+    pub(super) nodes: Option<&'a [Node]>,
+    nodes_by_name: HashMap<&'a str, &'a Node>,
+    pub(super) record: &'a PlanRecord,
+    pub(super) now: Now,
     pub(super) kind: &'static dyn StepKind,
-    pub(super) all: Vec<PodSlot<'a>>,
-    /// The existing slots of the present batch.
-    batch: HashSet<&'a str>,
+    /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
+    pub(super) own_min_ready_seconds: i64,
+    /// See [`State::current`].
+    current: Option<&'a Revision>,
+    /// The active pods that run the revision of the plan.
+    pub(super) updated: Vec<&'a Pod>,
+    /// The active pods that run another one.
+    pub(super) outdated: Vec<&'a Pod>,
+    /// The names of the slots of the last batch that began.
+    pub(super) last_batch: BTreeSet<&'a str>,
+    /// The slots in the order of release.
+    pub(super) slots: Vec<PodSlot<'a>>,
+    /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
+    tolerated: BTreeSet<String>,
+    /// Whether a batch is in progress, and some of its slots still exist.
+    has_batch: bool,
 }
 
-/// The state of a plan: the annotation, an observation, and the timers of this process.
-pub(super) struct PlanState<'a> {
-    pub(super) slots: &'a Slots<'a>,
-    pub(super) timers: &'a Timers,
-}
-
-impl<'a> Slots<'a> {
-    pub(super) fn of(kind: &'static dyn StepKind, context: PlanContext<'a>) -> Self {
-        let slots = kind.slots(&context);
-        let batch = context.record.plan.batch_in_progress();
-        let mut batch: HashSet<&str> =
-            batch.into_iter().flat_map(|batch| &batch.slots).map(String::as_str).collect();
-        if !slots.iter().any(|slot| batch.contains(slot.name.as_str())) {
-            batch.clear();
-        }
-        Self { context, kind, all: slots, batch }
+impl<'a> State<'a> {
+    /// Builds the state of a plan.
+    ///
+    /// # Errors
+    /// When the kind cannot be stepped, or the workload has too many pods.
+    pub(super) fn new(
+        observed: &'a Observation,
+        nodes: Option<&'a [Node]>,
+        record: &'a PlanRecord,
+        now: Now,
+    ) -> Result<Self> {
+        let (revisions, plan, workload) = (&observed.revisions, &record.plan, &observed.workload);
+        let current = if plan.is_for_live_template(workload) {
+            revisions.current()
+        } else {
+            revisions.iter().rfind(|revision| revision.digest.hex() == plan.template)
+        };
+        let is_updated = |pod: &&Pod| current.is_some_and(|current| workload.runs(pod, current));
+        let (updated, outdated) = observed.own_pods().filter(|pod| pod.is_active()).partition(is_updated);
+        let by_name = |node: &'a Node| (node.name.as_str(), node);
+        let last_batch = plan.batch.iter().flat_map(|batch| &batch.slots).map(String::as_str);
+        let mut state = Self {
+            observed,
+            nodes,
+            nodes_by_name: nodes.unwrap_or_default().iter().map(by_name).collect(),
+            record,
+            now,
+            kind: step_kind(workload)?,
+            own_min_ready_seconds: record.hold.own_min_ready_seconds(workload),
+            current,
+            updated,
+            outdated,
+            last_batch: last_batch.collect(),
+            slots: Vec::new(),
+            tolerated: BTreeSet::new(),
+            has_batch: false,
+        };
+        state.slots = state.kind.slots(&state);
+        let is_in_progress = plan.batch_in_progress().is_some();
+        state.has_batch = is_in_progress && state.slots.iter().any(|slot| slot.is_in_last_batch);
+        Ok(state)
     }
-}
 
-impl<'a> PlanState<'a> {
-    pub(super) fn context(&self) -> &PlanContext<'a> {
-        &self.slots.context
+    /// Lets these unavailable slots not count.
+    pub(super) fn tolerate(&mut self, tolerated: &BTreeSet<String>) {
+        self.tolerated.clone_from(tolerated);
+    }
+
+    pub(super) fn workload(&self) -> &'a Workload {
+        &self.observed.workload
     }
 
     pub(super) fn plan(&self) -> &'a Plan {
-        &self.slots.context.record.plan
+        &self.record.plan
     }
 
     pub(super) fn pace(&self) -> &'a Pace {
-        &self.plan().pace
+        &self.record.plan.pace
     }
 
-    pub(super) fn all(&self) -> &'a [PodSlot<'a>] {
-        &self.slots.all
+    /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
+    /// template.
+    pub(super) fn current(&self) -> Option<&'a Revision> {
+        self.current
+    }
+
+    /// Whether a pod is available and not terminating.
+    pub(super) fn is_available(&self, pod: &Pod) -> bool {
+        pod.is_active()
+            && !pod.is_updating_in_place()
+            && pod.is_available(self.own_min_ready_seconds, self.now.server_time)
+    }
+
+    /// Whether a pod runs the revision of the plan.
+    pub(super) fn is_updated(&self, pod: &Pod) -> bool {
+        self.current.is_some_and(|current| self.observed.workload.runs(pod, current))
+    }
+
+    /// Returns the node with a name, if nodes can be listed.
+    pub(super) fn node(&self, name: &str) -> Option<&'a Node> {
+        self.nodes_by_name.get(name).copied()
+    }
+
+    /// Returns the node that a pod runs on, if nodes can be listed.
+    pub(super) fn node_of(&self, pod: &Pod) -> Option<&'a Node> {
+        self.node(&pod.node)
+    }
+
+    /// Returns the name of the node that a pod runs on, if that is not ready.
+    pub(super) fn unready_node_of(&self, pod: Option<&Pod>) -> Option<String> {
+        let node = self.node_of(pod?).filter(|node| !node.ready)?;
+        Some(node.name.clone())
+    }
+
+    /// Returns a slot with the facts that are the same for every kind. It is not released, and its pod has to stay
+    /// available for the whole soak.
+    pub(super) fn slot(&self, name: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
+        PodSlot {
+            is_in_last_batch: self.last_batch.contains(name.as_str()),
+            name,
+            label: None,
+            pod,
+            is_updated: pod.is_some_and(|pod| self.is_updated(pod)),
+            soaks: true, // including pods that a scale-up adds on the new revision
+            is_available: pod.is_some_and(|pod| self.is_available(pod)),
+            is_released: false,
+            awaits_deletion: false,
+            excluded: None,
+            unready_node: self.unready_node_of(pod),
+            group: None,
+        }
+    }
+
+    /// Whether the controller has observed the workload as it is now. It stores no revision of a template while the
+    /// workload is paused.
+    pub(super) fn is_observed(&self) -> bool {
+        let workload = self.workload();
+        let is_paused = workload.is_paused() && self.observed.revisions.current().is_none();
+        self.observed.is_observed() || is_paused && workload.is_observed()
+    }
+
+    /// Whether the workload is scaled to 0 replicas. Its hold must stay, because a scale-up would create all pods at once.
+    pub(super) fn has_no_replicas(&self) -> bool {
+        self.workload().object().int("/spec/replicas") == Some(0)
     }
 
     /// Returns the present batch, if its slots still exist.
     pub(super) fn batch(&self) -> Option<&'a BatchRecord> {
-        self.plan().batch_in_progress().filter(|_| !self.slots.batch.is_empty())
+        self.plan().batch_in_progress().filter(|_| self.has_batch)
     }
 
     /// Whether a slot belongs to the present batch.
     pub(super) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
-        self.slots.batch.contains(slot.name.as_str())
+        self.has_batch && slot.is_in_last_batch
     }
 
     /// Returns the slots that must be ready before the plan continues: all released ones. A pod that fails late is as
     /// important as one that fails immediately.
-    pub(super) fn required(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
-        self.all().iter().filter(|slot| self.is_required(slot))
+    pub(super) fn required(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+        self.slots.iter().filter(|slot| self.is_required(slot))
     }
 
     /// Returns the slots that must stay ready for the whole soak.
-    pub(super) fn soaking(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
+    pub(super) fn soaking(&self) -> impl Iterator<Item = &PodSlot<'a>> {
         self.required().filter(|slot| slot.soaks)
     }
 
     /// Whether a slot must be ready before the plan continues.
     pub(super) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
-        let is_excused = self.timers.excused.contains(&slot.name) && !self.is_in_batch(slot);
-        slot.is_released && slot.excluded.is_none() && !slot.is_ignored(self.pace()) && !is_excused
+        let is_tolerated = self.tolerated.contains(&slot.name) && !self.is_in_batch(slot);
+        slot.is_released && slot.excluded.is_none() && !slot.is_ignored(self.pace()) && !is_tolerated
     }
 
     /// Whether released pods are being replaced, or slots of the batch wait for their release.
     pub(super) fn is_moving(&self) -> bool {
-        self.all().iter().any(|slot| self.is_awaited(slot))
+        self.slots.iter().any(|slot| self.is_awaited(slot))
     }
 
     /// Whether the batch waits for a slot. Slots whose node is not ready any more are skipped if the kind allows it.
     pub(super) fn is_awaited(&self, slot: &PodSlot<'_>) -> bool {
-        let is_skipped = self.slots.kind.skips_unready_nodes() && slot.unready_node.is_some();
+        let is_skipped = self.kind.skips_unready_nodes() && slot.unready_node.is_some();
         self.is_required(slot) && !slot.is_ready()
             || slot.awaits_release() && self.is_in_batch(slot) && !is_skipped
     }
 
     /// Returns how many pods may be unavailable.
     pub(super) fn allowed(&self) -> usize {
-        self.slots.kind.allowed(self.context(), self.all().len())
+        self.kind.allowed(self)
     }
 
     /// Returns how many more pods may become unavailable; none when too many are unavailable already.
     pub(super) fn free(&self) -> Option<usize> {
-        let surge = self.slots.kind.surge(self.context(), self.all().len());
-        (self.allowed() + surge).checked_sub(self.unavailable())
+        (self.allowed() + self.kind.surge(self)).checked_sub(self.unavailable())
     }
 
     /// Returns how many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
-        let Some(missing) = self.slots.kind.missing(self.context()) else {
-            return unavailable(self.counted(), self.pace());
-        };
-        let is_excused = |slot: &&PodSlot<'_>| !slot.is_available && self.timers.excused.contains(&slot.name);
-        missing.saturating_sub(self.all().iter().filter(is_excused).count())
+        let Some(missing) = self.kind.missing(self) else { return self.unavailable_slots().count() };
+        let is_tolerated = |slot: &&PodSlot<'_>| !slot.is_available && self.tolerated.contains(&slot.name);
+        missing.saturating_sub(self.slots.iter().filter(is_tolerated).count())
     }
 
     /// Returns the slots that count as unavailable.
-    pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
-        self.counted().filter(|slot| slot.is_unavailable(self.pace()))
-    }
-
-    fn counted(&self) -> impl Iterator<Item = &'a PodSlot<'a>> {
-        self.all().iter().filter(|slot| !self.timers.excused.contains(&slot.name))
-    }
-
-    /// Returns how long the soaking slots must be ready.
-    pub(super) fn soak(&self) -> Duration {
-        match self.is_final() {
-            _ if self.timers.skip_soak => Duration::ZERO,
-            true => self.pace().soak + self.pace().final_soak,
-            false => self.pace().soak,
-        }
-    }
-
-    /// Returns how long the soaking slots have been ready; zero when there are none.
-    pub(super) fn healthy(&self) -> Duration {
-        let healthy = self.timers.soak.healthy(self.soaking(), self.context().now);
-        Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
-    }
-
-    /// Returns the rest of the soak.
-    pub(super) fn soak_left(&self) -> Duration {
-        self.timers.soak.left(self.soaking(), self.soak(), self.context().now)
+    pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
+        let counts = |slot: &&PodSlot<'_>| !self.tolerated.contains(&slot.name);
+        self.slots.iter().filter(counts).filter(|slot| slot.is_unavailable(self.pace()))
     }
 
     /// Whether every batch is done, so that only the final soak and the end of the plan remain.
     pub(super) fn is_final(&self) -> bool {
-        self.batch().is_none() && !self.all().iter().any(PodSlot::awaits_release)
+        self.batch().is_none() && !self.slots.iter().any(PodSlot::awaits_release)
     }
 
     /// Returns what the plan releases next.
     pub(super) fn next(&self) -> Next {
         let before = if self.is_back_to_canary() { None } else { self.plan().batch.as_ref() };
         let before = before.map_or(0, |batch| batch.number);
-        batches::next(self.slots.kind, self.all(), self.pace(), self.plan().reach, before)
+        batches::next(self.kind, &self.slots, self.pace(), self.plan().reach, before)
     }
 
-    /// Returns the reason if the next batch may not begin, because its first pod would make too many pods unavailable.
+    /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
     pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
-        let first = self.all().iter().find(|slot| next.slots.contains(&slot.name))?;
-        let can_release = self.slots.kind.can_release(self.context(), self.all(), first, self.free());
+        let first = self.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
         let allowed = self.allowed();
-        (!can_release).then(|| {
-            let pods = reasons(self.unavailable_slots(), self.context());
+        (!self.kind.can_release(self, first, self.free())).then(|| {
+            let pods = reasons(self.unavailable_slots(), self);
             StopReason::Unhealthy { pods, allowed }
         })
     }
 
     /// Whether a scale-down removed every released slot.
     pub(super) fn is_back_to_canary(&self) -> bool {
-        self.plan().batch.is_some() && batches::updated(self.all()) == 0
+        self.plan().batch.is_some() && batches::updated(&self.slots) == 0
+    }
+
+    /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
+    /// are not ready.
+    pub(super) fn skipped(&self) -> Vec<String> {
+        self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect()
     }
 
     /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
-    pub(super) fn only_skipped_left(&self) -> StepOutcome {
-        let nodes = skipped(self.all().iter().filter(|slot| slot.is_outdated()), self.pace());
-        let others = self.all().iter().filter(|slot| slot.is_not_selected()).count();
-        let has_finished = self.timers.has_finished_batch;
+    pub(super) fn only_skipped_left(&self, has_finished_batch: bool) -> StepOutcome {
+        let outdated = self.slots.iter().filter(|slot| slot.is_outdated());
+        let nodes: Vec<_> =
+            outdated.filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect();
+        let others = self.slots.iter().filter(|slot| slot.is_not_selected()).count();
         match nodes {
             nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
-            _ if others > 0 && !has_finished => StepOutcome::Stopped(StopReason::NotSelected { others }),
+            _ if others > 0 && !has_finished_batch => {
+                StepOutcome::Stopped(StopReason::NotSelected { others })
+            }
             _ => self.reached(),
         }
     }
@@ -188,22 +284,41 @@ impl<'a> PlanState<'a> {
     pub(super) fn ignored_nodes(&self) -> Vec<String> {
         let is_ignored =
             |slot: &&PodSlot<'_>| slot.is_updated && !slot.is_available && slot.is_ignored(self.pace());
-        let nodes = self.all().iter().filter(is_ignored).filter_map(|slot| slot.unready_node.clone());
+        let nodes = self.slots.iter().filter(is_ignored).filter_map(|slot| slot.unready_node.clone());
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Returns the outcome of a command whose goal is reached.
     pub(super) fn reached(&self) -> StepOutcome {
-        let updated = self.all().iter().filter(|slot| slot.is_updated).count();
-        StepOutcome::Reached { updated, of: self.all().len() }
+        let updated = self.slots.iter().filter(|slot| slot.is_updated).count();
+        StepOutcome::Reached { updated, of: self.slots.len() }
     }
 }
 
-/// Returns the slots without a ready pod on nodes that are not ready. `step` does not release them or wait for them.
-pub(super) fn skipped<'s>(slots: impl IntoIterator<Item = &'s PodSlot<'s>>, pace: &Pace) -> Vec<String> {
-    let is_skipped = |slot: &&PodSlot<'_>| {
-        let awaits = slot.awaits_release() && slot.unready_node.is_some();
-        slot.excluded.is_none() && !slot.is_ready() && (awaits || slot.is_ignored(pace))
-    };
-    slots.into_iter().filter(is_skipped).map(PodSlot::label).collect()
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::model::revision::Revisions;
+    use crate::model::step::slot::tests::{NOW, record_of};
+
+    /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
+    #[test]
+    fn a_pod_is_not_available_during_its_update_in_place() {
+        let hold = json!({"reason": "plan", "set": {}, "strategy": {}}).to_string();
+        let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
+            "metadata": {"name": "web", "annotations": {HOLD_ANNOTATION: hold}}, "spec": {"template": {}}});
+        let workload = Workload::of_json(&set).unwrap();
+        let (record, revisions) = (record_of(&workload), Revisions::of(&workload, []));
+        let observed = Observation { workload, revisions, pods: None, events: None };
+        let state = State::new(&observed, None, &record, NOW).unwrap();
+        for (gate, is_available) in [("True", true), ("False", false)] {
+            let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
+                {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});
+            assert_eq!(state.is_available(&Pod::read(&Object::read(pod).unwrap())), is_available, "{gate}");
+        }
+    }
 }

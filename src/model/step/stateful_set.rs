@@ -2,11 +2,12 @@
 
 use super::partition::{own_partition, released_from};
 use super::request::Request;
-use super::slot::{ExcludedBy, PlanContext, PodSlot};
+use super::slot::{ExcludedBy, PodSlot};
+use super::state::State;
 use super::step_kind::StepKind;
 use crate::error::Result;
-use crate::model::workload::Workload;
-use crate::model::workload::reserved_ordinals::ordinals;
+use crate::model::kind::Workload;
+use crate::model::kind::reserved_ordinals::ordinals;
 
 pub(super) struct StatefulSets;
 
@@ -17,34 +18,24 @@ impl StepKind for StatefulSets {
     }
 
     /// Returns a slot for each ordinal, highest first.
-    fn slots<'a>(&self, context: &PlanContext<'a>) -> Vec<PodSlot<'a>> {
-        let workload = context.workload();
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+        let workload = state.workload();
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
         let ordinals = ordinals(workload.object(), start, workload.wanted());
-        let (partition, own) = (released_from(workload), own_partition(context));
-        let last_batch = context.last_batch();
+        let (partition, own) = (released_from(workload), own_partition(state));
         let mut pods: Vec<_> =
-            context.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
+            state.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
         pods.sort_by_key(|(ordinal, _)| *ordinal);
         let slot = |(index, ordinal): (i64, i64)| {
             let pod = pods.binary_search_by_key(&ordinal, |(ordinal, _)| *ordinal).ok();
             let pod = pod.and_then(|found| Some(pods.get(found)?.1));
-            let is_updated = pod.is_some_and(|pod| context.is_updated(pod));
             let is_released = index >= partition;
-            let name = format!("{}-{ordinal}", workload.name());
+            let slot = state.slot(format!("{}-{ordinal}", workload.name()), pod);
             PodSlot {
-                is_in_last_batch: last_batch.contains(name.as_str()),
-                soaks: true, // including pods that a scale-up adds on the new revision
-                name,
-                pod,
-                is_updated,
-                is_available: pod.is_some_and(|pod| context.is_available(pod)),
                 is_released,
-                awaits_deletion: is_released && !is_updated,
+                awaits_deletion: is_released && !slot.is_updated,
                 excluded: (index < own).then_some(ExcludedBy::OwnPartition),
-                unready_node: context.unready_node_of(pod),
-                group: None,
-                label: None,
+                ..slot
             }
         };
         let mut slots: Vec<_> = (0..).zip(ordinals).map(slot).collect();

@@ -5,24 +5,24 @@ use super::report::StepReport;
 use super::view::Batch;
 use crate::error::Error;
 use crate::model::api::node::Node;
+use crate::model::api::patch::Patch;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::patch::Patch;
 use crate::model::follow::{LogRef, PodRef, StopSignal, TargetEvent};
-use crate::model::workload::Workload;
+use crate::model::kind::Workload;
 
 /// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
-/// because the lease has to be renewed meanwhile.
+/// so that an external change is noticed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`] and
-    /// [`TargetEvent::Refreshed`].
+    /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`],
+    /// [`StepEvent::EndedHolder`] and [`TargetEvent::Refreshed`].
     Refresh,
     /// Send one patch of the workload, and apply [`StepEvent::Written`].
     Write(Box<Patch>),
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
     /// [`StepEvent::Deleted`].
     ///
-    /// [unchanged]: crate::model::change::plan::PlanRecord::is_unchanged
+    /// [unchanged]: crate::model::hold::plan::PlanRecord::is_unchanged
     DeletePods {
         /// The pods.
         pods: Vec<PodRef>,
@@ -51,6 +51,8 @@ pub enum StepEvent {
     Target(TargetEvent),
     /// The nodes; none when listing nodes is forbidden.
     Nodes(Option<Vec<Node>>),
+    /// The holder of the lock that was read, if its process has ended on this host.
+    EndedHolder(Option<String>),
     /// The result of a patch.
     Written(WriteResult),
     /// The results of a wave of deletions.
@@ -87,8 +89,8 @@ pub enum DeletionResult {
     Refused(Error),
     /// No response arrived.
     Unknown(Error),
-    /// It was not sent, because another client changed the workload.
-    Superseded,
+    /// It was not sent: another client changed the workload, or the command ends.
+    NotSent,
 }
 
 impl DeletionResult {
@@ -99,7 +101,7 @@ impl DeletionResult {
             Self::Deleted | Self::Unknown(_) => None,
             Self::Disallowed(message) => Some(message.clone()),
             Self::Refused(error) => Some(error.sentence()),
-            Self::Superseded => Some("another client changed the workload meanwhile".to_owned()),
+            Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),
         }
     }
 }

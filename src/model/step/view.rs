@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::outcome::StopReason;
-use crate::model::change::plan::{Lease, Pace, Reach};
-use crate::model::status::cause::Cause;
-use crate::model::status::effect::UpdatedPods;
+use crate::model::cause::Cause;
+use crate::model::change::effect::UpdatedPods;
+use crate::model::hold::plan::{Pace, Reach};
 
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,10 +41,8 @@ pub struct PlanView {
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
     pub skipped: Vec<String>,
-    /// Whether `--ignore-unready-nodes` would reduce the number of unavailable pods.
+    /// Whether `--force` would reduce the number of unavailable pods.
     pub ignoring_nodes_helps: bool,
-    /// The lease.
-    pub lease: Option<Lease>,
     /// Whether the plan is paused.
     pub is_paused: bool,
     /// Whether the plan is rolling back or rolled back. Then the updated pods are those that run the restored revision.

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::hidden_character::is_misleading;
-use crate::model::api::name::is_object_name;
+use crate::model::text::name::is_object_name;
 
 /// The placeholder for a word in a template.
 const HOLE: &str = "{}";
@@ -60,7 +60,8 @@ impl Word {
     }
 
     /// Returns any text, quoted if a shell needs it: a file, a context, a URL. Returns
-    /// `placeholder` for text that is not safe to print, or that looks like a flag.
+    /// `placeholder` for text that is not safe to print, that looks like a flag, or whose quotes
+    /// would end elsewhere in fish or PowerShell: `'` and `\` mean something else there.
     #[must_use]
     pub fn text(text: &str, placeholder: &'static str) -> Self {
         if text.is_empty() || text.starts_with('-') || text.contains(is_misleading) {
@@ -70,7 +71,10 @@ impl Word {
         if text.chars().all(is_plain) {
             return Self(text.to_owned());
         }
-        Self(format!("'{}'", text.replace('\'', "'\\''")))
+        if text.contains(['\'', '\\']) {
+            return Self(placeholder.to_owned());
+        }
+        Self(format!("'{text}'"))
     }
 
     /// Returns the words of a [`command`], for a longer one.
@@ -145,7 +149,9 @@ mod tests {
         for (text, word) in [
             ("https://x/y.yaml", "https://x/y.yaml"),
             ("a b", "'a b'"),
-            ("it's; touch x", "'it'\\''s; touch x'"),
+            ("it's; touch x", "FILE"),
+            ("a\\'; touch x; '", "FILE"),
+            ("C:\\x", "FILE"),
             ("$(x)`y`\"z\"", "'$(x)`y`\"z\"'"),
             ("-f", "FILE"),
             ("", "FILE"),

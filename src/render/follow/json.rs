@@ -6,44 +6,48 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::model::cause::Cause;
 use crate::model::follow::{
-    CauseChange, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetId, TargetResult,
+    CauseChange, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetReport, TargetResult,
     TargetTracker,
 };
-use crate::model::status::cause::Cause;
-use crate::model::status::serving::is_outage;
+use crate::model::kind::counts::Counts;
+use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::verdict::Verdict;
-use crate::render::status::{cause_json, pods_json, revision_json, workload_json};
+use crate::render::age::lasting;
+use crate::render::status::{cause_json, merge, pods_json, revision_json, workload_json};
 
-/// Returns one report; none for a request of the follower.
+/// Returns one report.
 #[must_use]
-pub fn event(follower: &Follower, event: &Report, elapsed: Duration) -> Option<Value> {
-    let (target, kind, facts) = match event {
-        Report::Status { target, verdict, counts, is_rollback, .. } => {
-            let mut facts = status(follower, *target, verdict, *counts);
-            facts["rollingBack"] = json!(is_rollback);
-            (target, "status", facts)
+pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Duration) -> Value {
+    let (kind, facts) = match report {
+        Report::Status { verdict, counts, is_rollback, .. } => (
+            "status",
+            json!({
+                "state": verdict.state.word(),
+                "message": verdict.line,
+                "revision": revision(target),
+                "pods": pods_json(*counts),
+                "outage": outage(target),
+                "rollingBack": is_rollback,
+            }),
+        ),
+        Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
+        Report::Log { log } => {
+            ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
         }
-        Report::Cause { target, cause, change } => (target, "cause", cause_facts(cause, *change)),
-        Report::Log { target, log } => {
-            (target, "log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
-        }
-        Report::Waiting { target, reason } => (target, "waiting", json!({"reason": reason})),
-        Report::RollbackStarted { target, result, revision } => {
+        Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
+        Report::RollbackStarted { result, revision } => {
             let mut facts = ended(result);
             facts["toRevision"] = revision_json(revision);
-            (target, "rolling-back", facts)
+            ("rolling-back", facts)
         }
-        Report::Ended { target, result } => (target, "ended", ended(result)),
-        Report::Request(_) => return None,
+        Report::Ended { result } => ("ended", ended(result)),
     };
-    let tracker = follower.targets().get(target.0)?;
     let mut document = document(kind, elapsed);
-    document["workload"] = workload_json(tracker.workload());
+    document["workload"] = workload_json(target.workload());
     merge(&mut document, facts);
-    Some(document)
+    document
 }
 
 /// Returns the last document: the result of every target, and the exit code.
@@ -96,17 +100,6 @@ fn outage(tracker: &TargetTracker) -> Option<bool> {
     Some(is_outage(tracker.observation()?, tracker.verdict()?.state))
 }
 
-fn status(follower: &Follower, target: TargetId, verdict: &Verdict, counts: Counts) -> Value {
-    let tracker = follower.targets().get(target.0);
-    json!({
-        "verdict": verdict.state.word(),
-        "message": verdict.line,
-        "revision": tracker.map(revision),
-        "pods": pods_json(counts),
-        "outage": tracker.and_then(outage),
-    })
-}
-
 pub(in crate::render) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
     let change = match change {
         CauseChange::Appeared => "appeared",
@@ -130,7 +123,10 @@ fn ended(result: &TargetResult) -> Value {
     };
     let error = match &result.outcome {
         Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
-        Outcome::Failed(RolloutFailure::TakenOver(line)) => Some(line.clone()),
+        Outcome::Failed(RolloutFailure::Superseded(line)) => Some(line.clone()),
+        Outcome::TimedOut(_) => {
+            result.unanswered.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))
+        }
         _ => None,
     };
     json!({
@@ -150,11 +146,5 @@ fn rollback(result: &RollbackResult) -> Value {
         RollbackResult::RolledBack { revision, outcome } => {
             json!({"toRevision": revision_json(revision), "outcome": outcome.word(), "reason": null})
         }
-    }
-}
-
-pub(in crate::render) fn merge(document: &mut Value, facts: Value) {
-    if let (Value::Object(document), Value::Object(facts)) = (document, facts) {
-        document.extend(facts);
     }
 }

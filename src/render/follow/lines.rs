@@ -1,18 +1,20 @@
 //! The reports of a follower as lines of text: kubectl's lines for stdout, all others for stderr.
 
+use k8s_openapi::jiff::Timestamp;
+
+use crate::model::cause::{Cause, CauseId};
 use crate::model::follow::{
     CauseChange, LogLines, Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker,
 };
-use crate::model::revision::Revision;
-use crate::model::status::cause::{Cause, CauseId};
-use crate::model::status::serving::is_outage;
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::Observation;
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::verdict::{RolloutState, Verdict};
-use crate::render::status::{
-    NameContext, cause_line, line, needs_a_fix, next_change_note, rollback_command_hint, serving_line,
-};
+use crate::model::view::RolloutView;
+use crate::render::age::lasting;
+use crate::render::state_words::renumbered;
+use crate::render::status::{NameContext, cause_line, line, next_change_note, rollback_hint, serving_line};
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
 /// which [`result`] returns.
@@ -29,14 +31,36 @@ pub fn status_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContex
 
 /// Returns one line about a cause that appeared, changed or went away.
 #[must_use]
-pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: NameContext) -> String {
+pub fn cause(
+    workload: &Workload,
+    observed: Option<&Observation>,
+    cause: &Cause,
+    change: CauseChange,
+    names: NameContext,
+) -> String {
     match change {
-        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names, None),
+        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
         CauseChange::Gone => {
-            let gone = Cause { evidence: None, restarts: 0, ..cause.clone() };
-            format!("{}, gone", cause_line(&gone, workload, names, None))
+            let what = match &cause.container {
+                Some(container) if is_ready(observed, cause, container) => format!("{container} is ready"),
+                Some(container) => format!("{container}: {}", cause.summary),
+                None => cause.summary.clone(),
+            };
+            let summary = format!("resolved: {what}");
+            let gone = Cause { summary, container: None, evidence: None, restarts: 0, ..cause.clone() };
+            cause_line(&gone, workload, names)
         }
     }
+}
+
+/// Whether a container is ready on every pod of a cause that still exists, and one does.
+fn is_ready(observed: Option<&Observation>, cause: &Cause, container: &str) -> bool {
+    let pods = observed.into_iter().flat_map(Observation::own_pods);
+    let mut containers = pods
+        .filter(|pod| cause.pods.contains(&pod.name))
+        .flat_map(|pod| pod.containers.iter().filter(|of_pod| of_pod.name == container))
+        .peekable();
+    containers.peek().is_some() && containers.all(|container| container.ready)
 }
 
 /// Returns the last lines of a container's log, indented below their cause.
@@ -52,7 +76,7 @@ pub fn cause_with_log(
     of: &Cause,
     names: NameContext,
 ) -> impl Iterator<Item = String> + use<> {
-    let cause = cause(tracker.workload(), of, CauseChange::Appeared, names);
+    let cause = cause(tracker.workload(), tracker.observation(), of, CauseChange::Appeared, names);
     std::iter::once(cause).chain(tracker.log_for(of).map(log).unwrap_or_default())
 }
 
@@ -104,7 +128,7 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
     let ended = match outcome {
         Outcome::Reached => format!("rolled back to revision {revision}{}", renumbered(tracker, revision)),
         Outcome::Held => format!("{rollback} is held"),
-        Outcome::Failed(RolloutFailure::TakenOver(_)) => format!("another revision replaced {rollback}"),
+        Outcome::Failed(RolloutFailure::Superseded(_)) => format!("another revision replaced {rollback}"),
         Outcome::Failed(failure) => format!("{rollback} failed too: {}", failure.word()),
         Outcome::Deleted | Outcome::Recreated => format!("it was deleted during {rollback}"),
         Outcome::TimedOut(limit) => {
@@ -116,12 +140,6 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
     format!("error: {name} failed; {ended}")
 }
 
-/// Returns the new number of a revision, because a rollback renumbers it.
-pub(in crate::render) fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
-    let now = tracker.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
-    now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
-}
-
 /// Returns the result of a target and of its rollback. `failure_printed` leaves out the failure itself, which
 /// was printed when the rollback started.
 #[must_use]
@@ -130,37 +148,41 @@ pub fn result(
     result: &TargetResult,
     failure_printed: bool,
     names: NameContext,
+    now: Timestamp,
 ) -> Vec<String> {
+    let view = tracker.view(now);
     let ended = ended(tracker, result, names).filter(|_| !failure_printed);
     let undone = result.rollback.iter().map(|what| undone(tracker, what, names));
     ended
         .into_iter()
         .chain(undone)
-        .chain(what_serves(tracker, result))
+        .chain(view.iter().flat_map(|view| what_serves(view, result)))
         .chain(result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what)))
-        .chain(tracker.verdict().and_then(|verdict| next_change_note(tracker.workload(), verdict.state)))
+        .chain(view.as_ref().and_then(next_change_note))
         .collect()
 }
 
 /// Returns what still serves after a failed, unfinished or held rollout, and the command that rolls back.
-fn what_serves(tracker: &TargetTracker, result: &TargetResult) -> Vec<String> {
-    let Some((observed, verdict)) = tracker.observation().zip(tracker.verdict()) else { return Vec::new() };
+fn what_serves(view: &RolloutView, result: &TargetResult) -> Vec<String> {
     let can_go_back = match &result.outcome {
-        Outcome::Failed(RolloutFailure::TakenOver(_)) => return Vec::new(),
+        Outcome::Failed(RolloutFailure::Superseded(_)) => return Vec::new(),
         Outcome::Failed(_) => match &result.rollback {
             None => true,
             Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }) => return Vec::new(),
             Some(_) => false,
         },
-        Outcome::TimedOut(_) => needs_a_fix(verdict.state, tracker.causes()),
-        Outcome::Held => match needs_a_fix(verdict.state, tracker.causes()) {
-            false if !is_outage(observed, verdict.state) => return Vec::new(),
-            needs_a_fix => needs_a_fix && result.rollback.is_none(),
-        },
+        Outcome::TimedOut(_) => view.needs_a_fix,
+        Outcome::Held if !view.needs_a_fix && !view.is_outage => return Vec::new(),
+        Outcome::Held => view.needs_a_fix && result.rollback.is_none(),
         _ => return Vec::new(),
     };
-    let hint = rollback_command_hint(observed).filter(|_| can_go_back);
-    std::iter::once(serving_line(observed, verdict.state)).chain(hint).collect()
+    let hint = rollback_hint(view).filter(|_| can_go_back);
+    let serving = serving_line(view);
+    let serving = match result.unanswered {
+        Some(ago) => format!("{} ago: {serving}", lasting(ago)),
+        None => serving,
+    };
+    std::iter::once(serving).chain(hint).collect()
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
@@ -196,10 +218,12 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
         Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
         Outcome::TimedOut(limit) => {
-            format!(
-                "error: timed out waiting for the condition: {name} after {} (--timeout){last}",
-                go_duration::write(*limit)
-            )
+            let last = match result.unanswered {
+                Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
+                None => last,
+            };
+            let limit = go_duration::write(*limit);
+            format!("error: timed out waiting for the condition: {name} after {limit} (--timeout){last}")
         }
         Outcome::Unreadable(error) => format!("error: {name}: {}", error.sentence()),
         Outcome::Interrupted(stop) => {
@@ -221,7 +245,6 @@ fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &st
         RolloutFailure::Cause { id, grace } => {
             format!("{name} failed: {} for {}{last}", id.name(), go_duration::write(*grace))
         }
-        RolloutFailure::TakenOver(line) => format!("{name}: {line}"),
-        RolloutFailure::Kubectl(line) => line.clone(),
+        RolloutFailure::Superseded(line) => format!("{name}: {line}"),
     }
 }

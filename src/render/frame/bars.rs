@@ -1,12 +1,12 @@
 //! Two bars: the updated pods and the available pods.
 
-use super::columns::aligned;
-use super::line::FrameLine;
-use crate::model::status::observation::Observation;
-use crate::model::status::serving::is_outage;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::strategy::min_available;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::strategy::min_available;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
+use crate::model::observation::serving::is_outage;
+use crate::render::columns::aligned;
+use crate::render::line::Line;
 use crate::render::style::Style;
 
 /// The minimum length of a bar, in cells. A shorter one is left out.
@@ -16,7 +16,7 @@ const LONGEST: usize = 40;
 
 /// Returns the bars of a workload. The second one has a note of an outage, or of the minimum of available pods
 /// while the rollout progresses.
-pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<FrameLine> {
+pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<Line> {
     let workload = &observed.workload;
     let counts = Counts::of(workload);
     let length = Some((width / 4).min(LONGEST)).filter(|length| *length >= SHORTEST);
@@ -24,7 +24,8 @@ pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) ->
         Some(available) => ("available", available),
         None => ("ready", counts.ready), // an old API server without `availableReplicas`
     };
-    let floor = min_available(workload).filter(|_| state == RolloutState::Progressing);
+    let floor =
+        min_available(workload).filter(|_| matches!(state, RolloutState::Progressing | RolloutState::Stuck));
     let bars = aligned(vec![
         row("updated", counts.updated, counts.wanted, length),
         row(label, available, counts.wanted, length),
@@ -37,7 +38,7 @@ pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) ->
 }
 
 /// Appends a note to the last bar if the whole note fits. A cut number would be a wrong number.
-fn with_note(mut bars: Vec<FrameLine>, note: Option<(Style, String)>, width: usize) -> Vec<FrameLine> {
+fn with_note(mut bars: Vec<Line>, note: Option<(Style, String)>, width: usize) -> Vec<Line> {
     let noted =
         bars.last().zip(note).map(|(bar, (style, note))| bar.clone().with(style, format!("   {note}")));
     if let (Some(bar), Some(noted)) = (bars.last_mut(), noted.filter(|noted| noted.cells() <= width)) {
@@ -46,19 +47,19 @@ fn with_note(mut bars: Vec<FrameLine>, note: Option<(Style, String)>, width: usi
     bars
 }
 
-fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<FrameLine> {
+fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<Line> {
     let bar = length.map(|length| bar(have, wanted, length)).unwrap_or_default();
     // Pad the number, so that another digit does not move the text after it.
     let digits = wanted.to_string().len();
-    let numbers = FrameLine::of(format!("{have:>digits$}/{wanted}"));
-    vec![FrameLine::of(format!("  {label}")), bar, numbers]
+    let numbers = Line::of(format!("{have:>digits$}/{wanted}"));
+    vec![Line::of(format!("  {label}")), bar, numbers]
 }
 
 /// Returns a bar: `####----`. It is full only if nothing is missing, and empty only for 0.
-fn bar(have: i64, wanted: i64, length: usize) -> FrameLine {
+fn bar(have: i64, wanted: i64, length: usize) -> Line {
     let filled = filled(have, wanted, length);
     let style = if filled == length { Style::Good } else { Style::Plain };
-    FrameLine::styled(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
+    Line::styled(style, "#".repeat(filled)).with(Style::Dim, "-".repeat(length - filled))
 }
 
 fn filled(have: i64, wanted: i64, length: usize) -> usize {

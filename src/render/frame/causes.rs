@@ -1,12 +1,11 @@
 //! The causes in a block, each with one line of evidence.
 
-use super::line::FrameLine;
+use crate::model::cause::Cause;
 use crate::model::follow::LogLines;
-use crate::model::status::cause::Cause;
+use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
-use crate::model::workload::Workload;
-use crate::render::escape;
-use crate::render::fit_width::{LongWord, wrapped};
+use crate::render::fit_width::LongWord;
+use crate::render::line::Line;
 use crate::render::status::{NameContext, cause_style, cause_words, new_evidence};
 use crate::render::style::Style;
 
@@ -18,8 +17,8 @@ const INDENT: &str = "      ";
 
 /// The lines of a cause, and its evidence if that needs its own line.
 pub(super) struct RenderedCause {
-    pub(super) cause: Vec<FrameLine>,
-    pub(super) evidence: Option<FrameLine>,
+    pub(super) cause: Vec<Line>,
+    pub(super) evidence: Option<Line>,
 }
 
 /// Returns the causes of a workload, and a line that counts those that are not shown.
@@ -29,11 +28,11 @@ pub(super) fn lines<'a>(
     workload: &Workload,
     names: NameContext,
     width: usize,
-) -> (Vec<RenderedCause>, Option<FrameLine>) {
+) -> (Vec<RenderedCause>, Option<Line>) {
     let shown = causes.iter().take(SHOWN);
     let lines = shown.map(|cause| lines_of(cause, log_of(cause), workload, names, width)).collect();
     let more = causes.len().saturating_sub(SHOWN);
-    (lines, (more > 0).then(|| FrameLine::of(format!("  and {}", plural(more, "more cause")))))
+    (lines, (more > 0).then(|| Line::of(format!("  and {}", plural(more, "more cause")))))
 }
 
 /// Returns one cause. Its evidence follows on the same line if it fits completely, and else on the next line.
@@ -45,19 +44,17 @@ fn lines_of(
     width: usize,
 ) -> RenderedCause {
     let style = cause_style(cause);
-    let words = escape::line(&format!("  {}", cause_words(cause, workload, names))).into_owned();
-    let words = wrapped(&words, INDENT, width, usize::MAX, LongWord::Keep);
-    let cause_on = |line: &String| FrameLine::styled(style, line);
+    let words = Line::styled(style, format!("  {}", cause_words(cause, workload, names)));
     let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
-    if let ([only], Some(evidence)) = (words.as_slice(), &evidence) {
-        let both = cause_on(only).with(Style::Plain, format!("   {evidence}"));
+    if let Some(evidence) = &evidence {
+        let both = words.clone().with(Style::Plain, format!("   {evidence}"));
         if both.cells() <= width {
             return RenderedCause { cause: vec![both], evidence: None };
         }
     }
     RenderedCause {
-        cause: words.iter().map(cause_on).collect(),
-        evidence: evidence.map(|evidence| FrameLine::of(format!("{INDENT}{evidence}"))),
+        cause: words.wrapped(INDENT, width, usize::MAX, LongWord::Keep),
+        evidence: evidence.map(|evidence| Line::of(format!("{INDENT}{evidence}"))),
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::columns::aligned;
-use super::line::FrameLine;
 use super::workload_block::{Severity, WorkloadBlock};
+use crate::render::columns::aligned;
+use crate::render::line::Line;
 
 /// A block is unfolded only if at least this many of its lines fit.
 const MIN_UNFOLDED_HEIGHT: usize = 3;
 
 /// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and the most
 /// severe ones are unfolded as far as lines are left. The order never changes, so that no block moves around.
-pub(super) fn into_height(blocks: &[WorkloadBlock], height: usize) -> Vec<FrameLine> {
+pub(super) fn into_height(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
     match blocks {
         blocks if total_height(blocks) <= height => all(blocks),
         [only] if height >= MIN_UNFOLDED_HEIGHT => only.lines_within(height),
@@ -21,7 +21,7 @@ pub(super) fn into_height(blocks: &[WorkloadBlock], height: usize) -> Vec<FrameL
 }
 
 /// Returns the lines of the last frame. If they do not fit completely, only complete workloads are folded.
-pub(super) fn final_lines(blocks: &[WorkloadBlock], height: usize) -> Vec<FrameLine> {
+pub(super) fn final_lines(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
     if total_height(blocks) <= height || blocks.len() == 1 {
         return all(blocks);
     }
@@ -35,7 +35,7 @@ fn total_height(blocks: &[WorkloadBlock]) -> usize {
     blocks.iter().map(WorkloadBlock::height).sum()
 }
 
-fn all(blocks: &[WorkloadBlock]) -> Vec<FrameLine> {
+fn all(blocks: &[WorkloadBlock]) -> Vec<Line> {
     blocks.iter().flat_map(WorkloadBlock::lines).collect()
 }
 
@@ -58,7 +58,7 @@ fn heights(blocks: &[WorkloadBlock], height: usize) -> Vec<usize> {
 }
 
 /// Returns the lines of blocks with the given heights. Blocks of height 1 are folded into aligned rows.
-fn partly_folded(blocks: &[WorkloadBlock], room: &[usize]) -> Vec<FrameLine> {
+fn partly_folded(blocks: &[WorkloadBlock], room: &[usize]) -> Vec<Line> {
     let is_folded = |workload_block: &WorkloadBlock, room: usize| room == 1 && workload_block.height() > 1;
     let rows = blocks.iter().zip(room).filter(|(workload_block, room)| is_folded(workload_block, **room));
     let mut folded =
@@ -74,7 +74,7 @@ fn partly_folded(blocks: &[WorkloadBlock], room: &[usize]) -> Vec<FrameLine> {
 }
 
 /// Returns the most severe blocks, folded, and a last line that counts the others.
-fn most_severe(blocks: &[WorkloadBlock], height: usize) -> Vec<FrameLine> {
+fn most_severe(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
     let mut by_urgency: Vec<_> = blocks.iter().enumerate().collect();
     by_urgency.sort_by_key(|(_, workload_block)| workload_block.severity);
     let (shown, rest) = by_urgency.split_at(height.saturating_sub(1).min(blocks.len()));
@@ -88,6 +88,6 @@ fn most_severe(blocks: &[WorkloadBlock], height: usize) -> Vec<FrameLine> {
     }
     let counts: Vec<_> =
         counts.iter().map(|(severity, count)| format!("{count} {}", severity.words())).collect();
-    lines.push(FrameLine::of(format!("and {} more: {}", rest.len(), counts.join(", "))));
+    lines.push(Line::of(format!("and {} more: {}", rest.len(), counts.join(", "))));
     lines
 }

@@ -1,20 +1,21 @@
 //! The header of a block: name, revisions, state, elapsed time and time left.
 
-use super::line::FrameLine;
-use super::state_words::{about, lasting, state_in_row, state_text};
 use crate::model::follow::{Now, Outcome, RolloutFailure, TargetTracker};
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
-use crate::render::fit_width::{LongWord, wrapped};
+use crate::render::age::lasting;
+use crate::render::fit_width::LongWord;
+use crate::render::line::Line;
+use crate::render::state_words::{about, state_in_row, state_text};
 use crate::render::status::NameContext;
 use crate::render::style::Style;
 
 /// The parts of a header.
 pub(super) struct BlockHeader {
-    name: FrameLine,
+    name: Line,
     /// The old and the new revision; empty while they are not known.
-    revisions: FrameLine,
-    state: FrameLine,
+    revisions: Line,
+    state: Line,
     /// How long the target was followed; empty for a result without a wait.
     elapsed: String,
     /// Whether the state has the duration that matters, so that the header has no other one.
@@ -27,10 +28,10 @@ pub(super) struct BlockHeader {
 /// The parts that differ when the block is folded into one row.
 struct SummaryRow {
     /// The name in kubectl's short form.
-    name: FrameLine,
-    state: FrameLine,
+    name: Line,
+    state: Line,
     /// The reason of a failure.
-    why: Option<FrameLine>,
+    why: Option<Line>,
 }
 
 /// What separates the parts of a line.
@@ -50,17 +51,17 @@ impl BlockHeader {
         let (style, state) = state_text(tracker);
         let outcome = tracker.result().map(|result| &result.outcome);
         let states_duration = match outcome {
-            Some(Outcome::Failed(RolloutFailure::TakenOver(_) | RolloutFailure::Kubectl(_))) => false,
+            Some(Outcome::Failed(RolloutFailure::Superseded(_))) => false,
             Some(Outcome::Failed(_) | Outcome::TimedOut(_)) => true,
             _ => false,
         };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
             name: styled_name(names.name(tracker.workload())),
-            revisions: FrameLine::of(
+            revisions: Line::of(
                 tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
             ),
-            state: FrameLine::styled(style, state),
+            state: Line::styled(style, state),
             elapsed: elapsed(tracker, now),
             states_duration,
             left: left.unwrap_or_default(),
@@ -69,49 +70,40 @@ impl BlockHeader {
     }
 
     /// Returns the header as one row, with the first cause or else the progress at the end, which is cut first.
-    pub(super) fn row(
-        self,
-        first_cause: Option<FrameLine>,
-        how_far: FrameLine,
-        width: usize,
-    ) -> Vec<FrameLine> {
+    pub(super) fn row(self, first_cause: Option<Line>, how_far: Line, width: usize) -> Vec<Line> {
         let SummaryRow { name, state, why } = self.row;
         let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
         let comma = if self.left.is_empty() { "" } else { ", " };
         let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
         // The longest cell is the last one, so that it moves no column.
         let words = first_cause.or(why).unwrap_or(how_far);
-        let revisions = if width < WIDE_WIDTH { FrameLine::default() } else { self.revisions };
-        vec![name, state, FrameLine::of(self.elapsed), revisions, words]
+        let revisions = if width < WIDE_WIDTH { Line::default() } else { self.revisions };
+        vec![name, state, Line::of(self.elapsed), revisions, words]
     }
 
     /// Returns the header as lines. Parts that do not fit into one line begin another one.
-    pub(super) fn lines(&self, width: usize) -> Vec<FrameLine> {
+    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
         let revisions = if self.revisions.cells() == 0 {
-            FrameLine::default()
+            Line::default()
         } else {
-            FrameLine::of("revision ").joined_with(self.revisions.clone())
+            Line::of("revision ").joined_with(self.revisions.clone())
         };
         let comma = if self.left.is_empty() { "" } else { ", " };
         let elapsed = if self.states_duration { "" } else { &self.elapsed };
-        let time = FrameLine::of(format!("{elapsed}{comma}{}", self.left));
+        let time = Line::of(format!("{elapsed}{comma}{}", self.left));
         heading(self.name.clone(), [revisions, self.state.clone(), time], width)
     }
 }
 
 /// Returns a name and what is known of it as lines. Parts that do not fit into one line begin another one.
-pub(super) fn heading(
-    name: FrameLine,
-    parts: impl IntoIterator<Item = FrameLine>,
-    width: usize,
-) -> Vec<FrameLine> {
+pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: usize) -> Vec<Line> {
     let mut lines = vec![name];
     for part in parts.into_iter().filter(|part| part.cells() > 0) {
         match lines.last_mut() {
             Some(line) if line.cells() + GAP.len() + part.cells() <= width => {
                 *line = std::mem::take(line).with(Style::Plain, GAP).joined_with(part);
             }
-            _ => lines.extend(on_its_own(&part, width)),
+            _ => lines.extend(part.indented("  ").wrapped("    ", width, usize::MAX, LongWord::Keep)),
         }
     }
     lines
@@ -127,13 +119,6 @@ fn elapsed(tracker: &TargetTracker, now: Now) -> String {
     }
 }
 
-/// Returns a part on its own line, wrapped if it is longer.
-fn on_its_own(part: &FrameLine, width: usize) -> impl Iterator<Item = FrameLine> {
-    let style = part.spans().first().map_or(Style::Plain, |span| span.style);
-    let lines = wrapped(&format!("  {}", part.text()), "    ", width, usize::MAX, LongWord::Keep);
-    lines.into_iter().map(move |line| FrameLine::styled(style, line))
-}
-
 impl SummaryRow {
     fn of(tracker: &TargetTracker, names: NameContext) -> Self {
         let (style, state, why) = state_in_row(tracker);
@@ -141,14 +126,14 @@ impl SummaryRow {
         let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
         Self {
             name: styled_name(names.with_namespace(name, workload)),
-            state: FrameLine::styled(style, state),
-            why: why.map(|why| FrameLine::styled(style, why)),
+            state: Line::styled(style, state),
+            why: why.map(|why| Line::styled(style, why)),
         }
     }
 }
 
-fn styled_name(name: String) -> FrameLine {
-    FrameLine::styled(Style::Heading, name)
+fn styled_name(name: String) -> Line {
+    Line::styled(Style::Heading, name)
 }
 
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty

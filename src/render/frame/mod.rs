@@ -5,40 +5,32 @@
 
 mod bars;
 mod causes;
-pub(super) mod columns;
 mod fit_height;
 mod header;
-mod line;
 mod revisions;
-mod state_words;
 mod steps;
 mod workload_block;
 
-pub use line::FrameLine;
 pub use steps::{Steps, batch_rows};
 
 use k8s_openapi::jiff::Timestamp;
 
 use self::workload_block::WorkloadBlock;
+use super::line::Line;
 use super::status::NameContext;
-use crate::model::follow::{Follower, Now, TargetTracker};
-use crate::model::status::observation::Observation;
+use crate::model::follow::{Follower, Now};
+use crate::model::observation::Observation;
 use crate::world::Terminal;
 
 /// Returns a line for each revision, and for each of its pods its name, node, state and restarts.
 #[must_use]
-pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Terminal>) -> Vec<FrameLine> {
+pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Terminal>) -> Vec<Line> {
     revisions::pod_tree(observed, now, terminal.map_or(usize::MAX, usable_width))
-}
-
-/// Returns the state or the result of a target in words.
-pub(super) fn result_words(tracker: &TargetTracker) -> String {
-    state_words::state_text(tracker).1
 }
 
 /// The lines that a terminal shows at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame(Vec<FrameLine>);
+pub struct Frame(Vec<Line>);
 
 /// Followed rollouts at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -79,19 +71,19 @@ impl Frame {
     }
 
     /// Creates a frame of lines, each cut to the width of the terminal.
-    pub fn new(lines: impl IntoIterator<Item = FrameLine>, size: Terminal) -> Self {
+    pub fn new(lines: impl IntoIterator<Item = Line>, size: Terminal) -> Self {
         Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
     }
 
     /// Replaces each ellipsis by a character of ASCII, for a terminal that shows no others.
     #[must_use]
     pub fn into_ascii(self) -> Self {
-        Self(self.0.into_iter().map(FrameLine::into_ascii).collect())
+        Self(self.0.into_iter().map(Line::into_ascii).collect())
     }
 
     /// Returns the lines.
     #[must_use]
-    pub fn lines(&self) -> &[FrameLine] {
+    pub fn lines(&self) -> &[Line] {
         &self.0
     }
 }

@@ -2,31 +2,35 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::columns::aligned;
-use super::line::FrameLine;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::own_min_ready_seconds;
+use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
+use crate::model::hold::plan::own_min_ready_seconds;
+use crate::model::kind::counts::Counts;
+use crate::model::observation::pod_stage::{PodStage, tally};
+use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
-use crate::model::status::observation::{Observation, PodCount};
-use crate::model::status::pod_stage::{PodStage, tally};
 use crate::model::text::plural::plural;
-use crate::model::workload::counts::Counts;
+use crate::render::columns::aligned;
+use crate::render::line::Line;
 use crate::render::style::Style;
 
 /// The most revisions with their own line. Further ones share one line.
 const SHOWN: usize = 4;
 
 /// One revision: its number, the object that stores it, its pod count, and the stages of its pods.
-type RevisionRow = [FrameLine; 4];
+type RevisionRow = [Line; 4];
 
 /// The most pods with their own line. Further ones are counted.
 const SHOWN_PODS: usize = 100;
 
+/// Pods of one revision, and how long one must be ready before it counts as available, in seconds.
+type PodGroup<'a> = (&'a [&'a Pod], i64);
+
 /// A line about a revision, or about one of its pods.
 pub(super) enum TreeLine {
-    Revision(FrameLine),
-    Pod(FrameLine),
+    Revision(Line),
+    Pod(Line),
 }
 
 /// Returns the revisions: the current one first, with or without pods, then the others with pods, newest first. With
@@ -43,13 +47,14 @@ pub(super) fn lines(
     };
     let (pods_by_name, _) = observed.pods_by_revision();
     let pods = pods_by_name.get(current.name.as_str()).map_or(&[][..], Vec::as_slice);
-    let pods = if shows_pods { pod_lines(&[pods], observed, now) } else { Vec::new() };
+    let group = (pods, min_ready_seconds(current, observed));
+    let pods = if shows_pods { pod_lines(&[group], now) } else { Vec::new() };
     let row = in_columns(vec![row], width).into_iter().map(TreeLine::Revision);
     row.chain(pods.into_iter().flatten().map(TreeLine::Pod)).collect()
 }
 
 /// Returns the revisions of an observation, each followed by its pods.
-pub(in crate::render) fn pod_tree(observed: &Observation, now: Timestamp, width: usize) -> Vec<FrameLine> {
+pub(in crate::render) fn pod_tree(observed: &Observation, now: Timestamp, width: usize) -> Vec<Line> {
     let lines = tree(observed, now, width, true).into_iter();
     lines.map(|(TreeLine::Revision(line) | TreeLine::Pod(line))| line).collect()
 }
@@ -69,9 +74,10 @@ fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) 
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
     let rows = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width).into_iter();
-    let groups = named.iter().map(|revision| pods_of(revision)).chain([strangers.as_slice()]);
+    let groups = named.iter().map(|revision| (pods_of(revision), min_ready_seconds(revision, observed)));
+    let groups = groups.chain([(strangers.as_slice(), own_min_ready_seconds(&observed.workload))]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
-    let mut pod_lines = pod_lines(&groups, observed, now).into_iter().chain(std::iter::repeat_with(Vec::new));
+    let mut pod_lines = pod_lines(&groups, now).into_iter().chain(std::iter::repeat_with(Vec::new));
     let mut lines: Vec<TreeLine> = Vec::new();
     for row in rows {
         lines.push(TreeLine::Revision(row));
@@ -80,34 +86,45 @@ fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) 
     if !rest.is_empty() {
         let count = rest.iter().map(|revision| pods_of(revision).len()).sum();
         let others = format!("  and {} on {} other revisions", pods(count), rest.len());
-        lines.push(TreeLine::Revision(FrameLine::of(others)));
+        lines.push(TreeLine::Revision(Line::of(others)));
     }
     lines
 }
 
+/// Returns how long a pod of a revision must be ready before it counts as available. The controller changes
+/// `minReadySeconds` of the current ReplicaSet only; the others keep theirs.
+fn min_ready_seconds(revision: &Revision, observed: &Observation) -> i64 {
+    let workload = &observed.workload;
+    let stored = revision.replica_set_counts.min_ready_seconds;
+    let is_own = *workload.kind().revisions().type_() == REPLICA_SET
+        && !observed.revisions.is_current(revision)
+        && stored != workload.min_ready_seconds(); // a plan may have raised both
+    if is_own { stored } else { own_min_ready_seconds(workload) }
+}
+
 /// Returns the lines of the pods of each group: name, node, stage and restarts, in columns across all groups.
-fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<Vec<FrameLine>> {
-    let min_ready_seconds = own_min_ready_seconds(&observed.workload);
-    let row = |pod: &&Pod| {
-        let stage = PodStage::of(pod, min_ready_seconds, now);
+fn pod_lines(groups: &[PodGroup<'_>], now: Timestamp) -> Vec<Vec<Line>> {
+    let row = |(pod, min_ready_seconds): &(&Pod, i64)| {
+        let stage = PodStage::of(pod, *min_ready_seconds, now);
         let restarts: i64 = pod.containers.iter().map(|container| container.restarts).sum();
         let restarts = if restarts > 0 { plural(restarts, "restart") } else { String::new() };
         vec![
-            FrameLine::of(format!("    {}", pod.name)),
-            FrameLine::of(&pod.node),
-            FrameLine::styled(style(stage), stage.word()),
-            FrameLine::of(restarts),
+            Line::of(format!("    {}", pod.name)),
+            Line::of(&pod.node),
+            Line::styled(style(stage), stage.word()),
+            Line::of(restarts),
         ]
     };
-    let mut shown: Vec<Vec<&Pod>> = groups.iter().map(|group| group.to_vec()).collect();
+    let with_seconds = groups.iter().map(|(pods, seconds)| pods.iter().map(|pod| (*pod, *seconds)).collect());
+    let mut shown: Vec<Vec<(&Pod, i64)>> = with_seconds.collect();
     for group in &mut shown {
-        group.sort_by(|one, other| one.name.cmp(&other.name));
+        group.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
         group.truncate(SHOWN_PODS);
     }
     let mut rows = aligned(shown.iter().flatten().map(row).collect()).into_iter();
-    let lines = shown.iter().zip(groups).map(|(shown, all)| {
+    let lines = shown.iter().zip(groups).map(|(shown, (all, _))| {
         let more = all.len() - shown.len();
-        let more = (more > 0).then(|| FrameLine::of(format!("    and {more} more pods")));
+        let more = (more > 0).then(|| Line::of(format!("    and {more} more pods")));
         rows.by_ref().take(shown.len()).chain(more).collect()
     });
     lines.collect()
@@ -122,33 +139,33 @@ fn at_the_end<'o>(tracker: &TargetTracker, observed: &'o Observation) -> Option<
     let counts = Counts::of(&observed.workload);
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
-    let words = FrameLine::styled(style(PodStage::Ready), ready);
-    Some((new, [number(new), FrameLine::of(&new.name), FrameLine::of(pods(total)), words]))
+    let words = Line::styled(style(PodStage::Ready), ready);
+    Some((new, [number(new), Line::of(&new.name), Line::of(pods(total)), words]))
 }
 
 fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> RevisionRow {
     let (count, words) = match &observed.pods {
-        Some(_) => in_words(some, observed, now),
+        Some(_) => in_words(some, min_ready_seconds(revision, observed), now),
         None => as_recorded(revision),
     };
-    [number(revision), FrameLine::of(&revision.name), FrameLine::of(count), words]
+    [number(revision), Line::of(&revision.name), Line::of(count), words]
 }
 
-fn number(revision: &Revision) -> FrameLine {
+fn number(revision: &Revision) -> Line {
     let number = revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string());
-    FrameLine::of(format!("  {number}"))
+    Line::of(format!("  {number}"))
 }
 
 /// Returns the row for pods whose revision was deleted or cannot be read.
 fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<RevisionRow> {
     strangers.iter().any(|pod| !pod.has_ended()).then(|| {
-        let (count, words) = in_words(strangers, observed, now);
-        [FrameLine::of("  ?"), FrameLine::of("an unknown revision"), FrameLine::of(count), words]
+        let (count, words) = in_words(strangers, own_min_ready_seconds(&observed.workload), now);
+        [Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
     })
 }
 
 /// Aligns the rows. If they do not fit, drops the names of the objects, because the numbers identify the revisions.
-fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<FrameLine> {
+fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<Line> {
     let lines = aligned(rows.iter().map(|row| row.to_vec()).collect());
     if lines.iter().all(|line| line.cells() <= width) {
         return lines;
@@ -157,10 +174,10 @@ fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<FrameLine> {
 }
 
 /// Returns `6 pods` and `5 ready, 1 starting`. Terminating and finished pods are not counted, as in `history`.
-fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, FrameLine) {
-    let tally = tally(some.iter().copied(), own_min_ready_seconds(&observed.workload), now);
+fn in_words(some: &[&Pod], min_ready_seconds: i64, now: Timestamp) -> (String, Line) {
+    let tally = tally(some.iter().copied(), min_ready_seconds, now);
     let count = tally.iter().filter(|(stage, _)| stage.counts()).map(|(_, count)| count).sum();
-    let words = tally.iter().enumerate().fold(FrameLine::default(), |line, (index, (stage, count))| {
+    let words = tally.iter().enumerate().fold(Line::default(), |line, (index, (stage, count))| {
         let comma = if index == 0 { "" } else { ", " };
         line.with(Style::Plain, comma).with(style(*stage), format!("{count} {}", stage.word()))
     });
@@ -168,12 +185,12 @@ fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, F
 }
 
 /// Returns the counters of a ReplicaSet, for when listing pods is forbidden.
-fn as_recorded(revision: &Revision) -> (String, FrameLine) {
+fn as_recorded(revision: &Revision) -> (String, Line) {
     let PodCount { ready, total } = PodCount::of_replica_set(revision);
     if total == 0 {
-        return (String::new(), FrameLine::default());
+        return (String::new(), Line::default());
     }
-    (pods(total), FrameLine::of(format!("{ready} ready")))
+    (pods(total), Line::of(format!("{ready} ready")))
 }
 
 fn style(stage: PodStage) -> Style {

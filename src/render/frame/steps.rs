@@ -1,13 +1,13 @@
 //! The frame of a plan: a row for each batch, and the causes below.
 
 use super::causes::{self, RenderedCause};
-use super::columns::{aligned, shorten_column};
 use super::header::heading;
-use super::line::FrameLine;
-use crate::model::change::plan::Hold;
 use crate::model::follow::{ContainerLogs, Now};
+use crate::model::hold::plan::Hold;
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
+use crate::render::columns::{aligned, shorten_column};
+use crate::render::line::Line;
 use crate::render::pod_names::{names, pods};
 use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, released, revisions, stage, time};
@@ -34,10 +34,10 @@ const FEWEST_CELLS: usize = 8;
 const FEWEST_ROWS: usize = 3;
 
 /// Returns the lines of the frame, at most `height` of them.
-pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameLine> {
+pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> {
     let Some(view) = steps.stepper.view(steps.now) else {
         return vec![
-            FrameLine::default()
+            Line::default()
                 .with(Style::Heading, steps.stepper.workload().reference())
                 .with(Style::Dim, "   looking"),
         ];
@@ -54,19 +54,19 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<FrameL
 
 /// Returns the heading, wrapped to the width:
 /// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
-fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
-    let name = FrameLine::styled(Style::Heading, steps.stepper.workload().reference());
+fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
+    let name = Line::styled(Style::Heading, steps.stepper.workload().reference());
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
-    let updated = FrameLine::of(format!("{} of {count} updated", view.updated));
+    let updated = Line::of(format!("{} of {count} updated", view.updated));
     let (style, word) = plan_state(steps, view);
-    let standing = FrameLine::styled(style, word);
+    let standing = Line::styled(style, word);
     let parts = if is_rolled_back(steps) {
         let back = PlanView { from: view.to.clone(), to: view.from.clone(), ..view.clone() };
-        vec![FrameLine::of(revisions(&back)), standing]
+        vec![Line::of(revisions(&back)), standing]
     } else if view.is_rolling_back {
         vec![standing]
     } else {
-        vec![FrameLine::of(revisions(view)), updated, FrameLine::of(pace(&view.pace)), standing]
+        vec![Line::of(revisions(view)), updated, Line::of(pace(&view.pace)), standing]
     };
     heading(name, parts, width)
 }
@@ -114,24 +114,24 @@ fn is_rolled_back(steps: Steps<'_>) -> bool {
 
 /// Returns a row for each batch, with its pods in the order of release.
 #[must_use]
-pub fn batch_rows(batches: &[Batch]) -> Vec<FrameLine> {
+pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
     aligned(batches.iter().map(row).collect())
 }
 
 /// Returns the rows with their pods shortened to the width, so that the stage and the time stay visible.
-fn rows_in_width(batches: &[Batch], width: usize) -> Vec<FrameLine> {
+fn rows_in_width(batches: &[Batch], width: usize) -> Vec<Line> {
     let rows = batch_rows(batches);
-    let excess = rows.iter().map(FrameLine::cells).max().unwrap_or_default().saturating_sub(width);
+    let excess = rows.iter().map(Line::cells).max().unwrap_or_default().saturating_sub(width);
     if excess == 0 {
         return rows;
     }
-    let mut rows: Vec<Vec<FrameLine>> = batches.iter().map(row).collect();
+    let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
     shorten_column(&mut rows, PODS, excess, FEWEST_CELLS);
     aligned(rows)
 }
 
 /// Returns the rows around the present batch if not all fit. The others are counted.
-fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> Vec<FrameLine> {
+fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> Vec<Line> {
     if batches.len() <= room {
         return rows_in_width(batches, width);
     }
@@ -148,41 +148,41 @@ fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> 
     lines
 }
 
-fn counted(batches: &[Batch], place: &str) -> Option<FrameLine> {
+fn counted(batches: &[Batch], place: &str) -> Option<Line> {
     let count = format!("  and {} {place}", plural(batches.len(), "batch"));
-    (!batches.is_empty()).then(|| FrameLine::styled(Style::Dim, count))
+    (!batches.is_empty()).then(|| Line::styled(Style::Dim, count))
 }
 
-fn row(batch: &Batch) -> Vec<FrameLine> {
+fn row(batch: &Batch) -> Vec<Line> {
     let (style, word) = stage(&batch.stage);
     vec![
-        FrameLine::of(format!("  batch {}", batch.number)),
-        FrameLine::of(if batch.is_canary { "canary" } else { "" }),
-        FrameLine::of(released(batch)),
-        FrameLine::styled(style, word),
-        FrameLine::of(detail(batch)),
+        Line::of(format!("  batch {}", batch.number)),
+        Line::of(if batch.is_canary { "canary" } else { "" }),
+        Line::of(released(batch)),
+        Line::styled(style, word),
+        Line::of(detail(batch)),
     ]
 }
 
 /// Returns the lines below the batches: the final soak, the skipped pods, and the causes.
-fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
+fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(soak) = view.final_soak {
         let healthy = crate::render::age::lasting(soak.healthy);
-        lines.push(FrameLine::of(format!(
+        lines.push(Line::of(format!(
             "  all batches done, final soak: healthy {healthy} of {}",
             time(soak.of)
         )));
     }
     if !view.skipped.is_empty() {
         let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
-        lines.push(FrameLine::styled(Style::Warning, skipped));
+        lines.push(Line::styled(Style::Warning, skipped));
     }
     lines.extend(causes(steps, view, width));
     lines
 }
 
-fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<FrameLine> {
+fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
     let log_of = |cause: &_| steps.logs.of(cause);
     let (lines, more) =
@@ -211,7 +211,7 @@ mod tests {
             (20, "  batch 1  canary  web-…45d  soaking  healthy 72s of 5m"),
         ] {
             let rows = rows_in_width(&batches, width);
-            assert_eq!(rows.iter().map(FrameLine::text).collect::<Vec<_>>(), [row], "{width}");
+            assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), [row], "{width}");
         }
     }
 
@@ -226,7 +226,7 @@ mod tests {
             [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
         {
             let lines = rows_within(&batches, has_more, 80, 4);
-            assert_eq!((lines.len(), lines.last()), (3, Some(&FrameLine::styled(Style::Dim, last))));
+            assert_eq!((lines.len(), lines.last()), (3, Some(&Line::styled(Style::Dim, last))));
         }
     }
 }

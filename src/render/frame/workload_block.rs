@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::bars::bars;
 use super::causes::{self, RenderedCause};
 use super::header::BlockHeader;
-use super::line::FrameLine;
 use super::revisions::{self, TreeLine};
+use crate::model::cause::Cause;
 use crate::model::follow::{Now, Outcome, TargetTracker};
-use crate::model::status::cause::Cause;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::verdict::RolloutState;
+use crate::render::line::Line;
 use crate::render::status::{NameContext, cause_style};
 use crate::render::style::Style;
 
@@ -21,11 +21,11 @@ pub(super) struct WorkloadBlock {
     /// How much attention the workload needs.
     pub(super) severity: Severity,
     /// The workload folded into one line, as the cells of a row.
-    pub(super) folded: Vec<FrameLine>,
-    header: Vec<FrameLine>,
-    body: Vec<(LinePriority, FrameLine)>,
+    pub(super) folded: Vec<Line>,
+    header: Vec<Line>,
+    body: Vec<(LinePriority, Line)>,
     /// The first cause in one line, without the pods it affects.
-    first_cause: Option<FrameLine>,
+    first_cause: Option<Line>,
 }
 
 /// How much attention a workload needs, most first.
@@ -80,13 +80,13 @@ impl WorkloadBlock {
     }
 
     /// Returns all lines.
-    pub(super) fn lines(&self) -> impl Iterator<Item = FrameLine> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
         self.header.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
     }
 
     /// Returns the lines with the highest priority that fit into `height`, in their usual order. The last line
     /// counts those that do not fit, if there is room for more than the first cause.
-    pub(super) fn lines_within(&self, height: usize) -> Vec<FrameLine> {
+    pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
         let whole = height.saturating_sub(self.header.len());
         let room = if self.body.len() > whole && whole > 2 { whole - 1 } else { whole };
         let body = self.body_for(room);
@@ -97,7 +97,7 @@ impl WorkloadBlock {
         let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
         let hidden = body.len().saturating_sub(room);
         let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
-        let more = more.map(|more| FrameLine::styled(Style::Dim, more));
+        let more = more.map(|more| Line::styled(Style::Dim, more));
         let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
         let body = body.map(|(_, (_, line))| line.clone()).chain(more);
         self.header.iter().take(height).cloned().chain(body).collect()
@@ -105,14 +105,14 @@ impl WorkloadBlock {
 
     /// Returns the lines below the header. If the first cause does not fit, it is shortened to one line without
     /// the pods it affects.
-    fn body_for(&self, room: usize) -> Cow<'_, [(LinePriority, FrameLine)]> {
-        let is_first_cause = |(rank, _): &&(LinePriority, FrameLine)| *rank == LinePriority::FirstCause;
+    fn body_for(&self, room: usize) -> Cow<'_, [(LinePriority, Line)]> {
+        let is_first_cause = |(rank, _): &&(LinePriority, Line)| *rank == LinePriority::FirstCause;
         let Some(first_cause) =
             self.first_cause.as_ref().filter(|_| self.body.iter().filter(is_first_cause).count() > room)
         else {
             return Cow::Borrowed(&self.body);
         };
-        let first = (LinePriority::FirstCause, FrameLine::of("  ").joined_with(first_cause.clone()));
+        let first = (LinePriority::FirstCause, Line::of("  ").joined_with(first_cause.clone()));
         let others = self.body.iter().filter(|line| !is_first_cause(line)).cloned();
         Cow::Owned(std::iter::once(first).chain(others).collect())
     }
@@ -127,7 +127,7 @@ impl Severity {
             Some(Outcome::Held) => Self::Held,
             Some(Outcome::Interrupted(_)) | None => match state {
                 _ if is_broken => Self::Broken,
-                Some(RolloutState::Failed) => Self::Broken,
+                Some(RolloutState::Stuck | RolloutState::Failed) => Self::Broken,
                 Some(RolloutState::Complete) => Self::Complete,
                 Some(RolloutState::Paused | RolloutState::Held) => Self::Held,
                 Some(RolloutState::Progressing | RolloutState::Unobserved) | None => Self::Progressing,
@@ -164,11 +164,11 @@ fn body(
     names: NameContext,
     shows_pods: bool,
     width: usize,
-) -> Vec<(LinePriority, FrameLine)> {
+) -> Vec<(LinePriority, Line)> {
     let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
         return Vec::new();
     };
-    let mut body: Vec<(LinePriority, FrameLine)> =
+    let mut body: Vec<(LinePriority, Line)> =
         bars(observed, verdict.state, width).into_iter().map(|bar| (LinePriority::Bar, bar)).collect();
     let new = if observed.revisions.current().is_some() {
         LinePriority::NewRevision
@@ -198,21 +198,21 @@ fn body(
 }
 
 /// Returns a cause without the pods it affects: `! app: CrashLoopBackOff, exit 1`.
-fn in_short(cause: &Cause) -> FrameLine {
+fn in_short(cause: &Cause) -> Line {
     let mark = crate::render::status::mark(cause);
     let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-    FrameLine::styled(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+    Line::styled(cause_style(cause), format!("{mark} {container}{}", cause.summary))
 }
 
 /// Returns the progress of a workload: `6/10 updated, 10 available`.
-fn progress(tracker: &TargetTracker) -> FrameLine {
+fn progress(tracker: &TargetTracker) -> Line {
     if tracker.verdict().is_none() {
-        return FrameLine::default();
+        return Line::default();
     }
     let counts = Counts::of(tracker.workload());
     let available = match counts.available {
         Some(available) => format!("{available} available"),
         None => format!("{} ready", counts.ready),
     };
-    FrameLine::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+    Line::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
 }

@@ -2,12 +2,13 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::api::managed_fields::last_template_author;
-use crate::model::status::list::ListedRollout;
-use crate::model::workload::strategy::update_strategy;
-use crate::model::workload::verdict::RolloutState;
+use crate::model::hold::brief_hold;
+use crate::model::kind::strategy::update_strategy;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::view::RolloutView;
 use crate::render::age::age;
-use crate::render::frame::FrameLine;
+use crate::render::line::Line;
+use crate::render::state_words::state_style;
 use crate::render::status::cause_style;
 use crate::render::style::Style;
 
@@ -28,9 +29,11 @@ pub struct TableOptions {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ListRow {
     /// The cells before the cause.
-    pub(super) cells: Vec<FrameLine>,
+    pub(super) cells: Vec<Line>,
     /// Why the rollout does not progress; empty if nothing is wrong.
-    pub(super) cause: FrameLine,
+    pub(super) cause: Line,
+    /// The command that continues or ends a hold of this program; empty for other rows.
+    pub(super) command: Line,
 }
 
 /// How wide the cells are.
@@ -54,50 +57,53 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
     if options.wide {
         names.extend(["IMAGES", "STRATEGY", "CHANGED BY"]);
     }
-    ListRow { cells: names.into_iter().map(FrameLine::of).collect(), cause: FrameLine::of("CAUSE") }
+    let cells = names.into_iter().map(Line::of).collect();
+    ListRow { cells, cause: Line::of("CAUSE"), command: Line::default() }
 }
 
 /// Returns the row of a rollout.
-pub(super) fn row(rollout: &ListedRollout, options: TableOptions, width: CellWidth) -> ListRow {
-    let state = FrameLine::styled(state_style(rollout), rollout.state().word());
+pub(super) fn row(rollout: &RolloutView, options: TableOptions, width: CellWidth) -> ListRow {
+    let has_held_pods = rollout.held_pods() > 0;
+    let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
+    let state = Line::styled(style, rollout.state().word());
     row_with(rollout, options, width, state)
 }
 
 /// Returns the row of a rollout with a word for its state.
 pub(super) fn row_with(
-    rollout: &ListedRollout,
+    rollout: &RolloutView,
     options: TableOptions,
     width: CellWidth,
-    state: FrameLine,
+    state: Line,
 ) -> ListRow {
     let workload = &rollout.workload;
     let mut cells = vec![
-        FrameLine::of(match width {
+        Line::of(match width {
             CellWidth::Full => workload.target(),
             CellWidth::Short => format!("{}/{}", workload.kind().type_().short(), workload.name()),
         }),
-        FrameLine::of(revision(rollout)),
+        Line::of(revision(rollout)),
         state,
         updated(rollout),
         available(rollout),
-        FrameLine::of(rollout.since.map_or_else(|| "-".to_owned(), |since| age(since, options.now))),
+        Line::of(rollout.since.map_or_else(|| "-".to_owned(), |since| age(since, options.now))),
     ];
     if options.namespaces {
-        cells.insert(0, FrameLine::of(workload.object().namespace()));
+        cells.insert(0, Line::of(workload.object().namespace()));
     }
     if options.wide {
-        let author = last_template_author(workload.object());
         cells.extend([
-            FrameLine::of(workload.template().images().join(",")),
-            FrameLine::of(strategy(rollout)),
-            FrameLine::of(author.map_or_else(|| "-".to_owned(), |author| author.manager)),
+            Line::of(workload.template().images().join(",")),
+            Line::of(strategy(rollout)),
+            Line::of(rollout.author.as_ref().map_or("-", |author| &author.manager)),
         ]);
     }
-    ListRow { cells, cause: cause(rollout) }
+    let (cause, command) = cause(rollout);
+    ListRow { cells, cause, command }
 }
 
 /// Returns the number of the current revision: `new` while the live template has none, `-` if revisions are unknown.
-fn revision(rollout: &ListedRollout) -> String {
+fn revision(rollout: &RolloutView) -> String {
     match rollout.revision {
         Some(number) => number.to_string(),
         None if rollout.revision_name.is_none() && !rollout.unknown.contains(&"revisions") => {
@@ -109,55 +115,53 @@ fn revision(rollout: &ListedRollout) -> String {
 
 /// Returns the updated pods: `2/5`, or `2/5, 3 held` for a complete rollout whose partition keeps the others. Before the
 /// controller has observed the live template, its counters are about another one.
-fn updated(rollout: &ListedRollout) -> FrameLine {
+fn updated(rollout: &RolloutView) -> Line {
     let (counts, held) = (rollout.counts, rollout.held_pods());
     match rollout.state() {
-        RolloutState::Unobserved => FrameLine::of(format!("-/{}", counts.wanted)),
-        _ if held > 0 => FrameLine::of(format!("{}/{}, {held} held", counts.updated, counts.wanted)),
-        _ => FrameLine::of(format!("{}/{}", counts.updated, counts.wanted)),
+        RolloutState::Unobserved => Line::of(format!("-/{}", counts.wanted)),
+        _ if held > 0 => Line::of(format!("{}/{}, {held} held", counts.updated, counts.wanted)),
+        _ => Line::of(format!("{}/{}", counts.updated, counts.wanted)),
     }
 }
 
 /// Returns the available pods: `3/3`, or `0/3 outage` if none serves.
-fn available(rollout: &ListedRollout) -> FrameLine {
+fn available(rollout: &RolloutView) -> Line {
     let wanted = rollout.counts.wanted;
     let style = if rollout.available == Some(0) && wanted > 0 { Style::Bad } else { Style::Plain };
     let available =
         rollout.available.map_or_else(|| "-".to_owned(), |available| format!("{available}/{wanted}"));
-    FrameLine::styled(style, if rollout.is_outage { available + " outage" } else { available })
-}
-
-fn state_style(rollout: &ListedRollout) -> Style {
-    match rollout.state() {
-        RolloutState::Complete if rollout.held_pods() == 0 => Style::Good,
-        RolloutState::Failed => Style::Bad,
-        RolloutState::Complete | RolloutState::Paused | RolloutState::Held => Style::Warning,
-        RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
-    }
+    Line::styled(style, if rollout.is_outage { available + " outage" } else { available })
 }
 
 /// Returns the first cause, and the number of the others: `app: CrashLoopBackOff, exit 1 (and 1 more)`. Without a cause,
 /// a failure, a hold and a change that the controller has not observed have the line of their verdict, and a complete
-/// rollout has the hold of its next change.
-fn cause(rollout: &ListedRollout) -> FrameLine {
-    match (rollout.causes.as_slice(), rollout.state()) {
-        ([], RolloutState::Failed) => FrameLine::styled(Style::Bad, &rollout.verdict.line),
-        ([], RolloutState::Unobserved | RolloutState::Held) => FrameLine::of(&rollout.verdict.line),
+/// rollout has the hold of its next change. A hold of this program is short, and has its command.
+fn cause(rollout: &RolloutView) -> (Line, Line) {
+    let cause = match (rollout.causes.as_slice(), rollout.state()) {
+        ([], RolloutState::Failed) => Line::styled(Style::Bad, &rollout.verdict.line),
+        ([], RolloutState::Unobserved | RolloutState::Held) => Line::of(&rollout.verdict.line),
         ([], _) => match &rollout.next_change_hold {
-            Some(hold) => FrameLine::default().with(Style::Warning, hold),
-            None => FrameLine::default(),
+            Some(hold) => Line::default().with(Style::Warning, hold),
+            None => Line::default(),
         },
         ([first, others @ ..], _) => {
             let container = first.container.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             let more =
                 if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-            FrameLine::styled(cause_style(first), format!("{container}{}{more}", first.summary))
+            let held = first.id.is_hold().then(|| brief_hold(&rollout.workload)).flatten();
+            let (summary, command) = match held {
+                Some((words, command)) => (words, Line::of(command.to_string())),
+                None => (first.summary.clone(), Line::default()),
+            };
+            let cause = Line::styled(cause_style(first), format!("{container}{summary}{more}"));
+            return (cause, command);
         }
-    }
+    };
+    (cause, Line::default())
 }
 
 /// Returns the update strategy as words: `RollingUpdate maxSurge=25% maxUnavailable=25%`.
-fn strategy(rollout: &ListedRollout) -> String {
+fn strategy(rollout: &RolloutView) -> String {
     let Some(strategy) = update_strategy(&rollout.workload) else { return "-".to_owned() };
     let mut words: Vec<String> = Vec::new();
     words.extend(strategy.get("type").and_then(serde_json::Value::as_str).map(str::to_owned));

@@ -1,10 +1,9 @@
 //! Fits the rows of `list` into the width of a terminal.
 
 use super::columns::{CellWidth, ListRow};
-use crate::render::fit_width::{LongWord, wrapped};
-use crate::render::frame::FrameLine;
-use crate::render::frame::columns::{aligned, shorten_column};
-use crate::render::style::Style;
+use crate::render::columns::{aligned, shorten_column};
+use crate::render::fit_width::LongWord;
+use crate::render::line::Line;
 
 /// The indentation of a cause below its row.
 const INDENT: &str = "    ";
@@ -28,10 +27,26 @@ pub(super) struct Room {
 }
 
 /// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
-/// words, so that a command in it can be copied. If the other columns do not fit either, they get short names.
-pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<FrameLine>> {
+/// words, so that a command in it can be copied. If the other columns do not fit either, they get short names. The
+/// command of a hold goes below its row where it fits into one line.
+pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
     let full = rows(CellWidth::Full);
-    let fits = |lines: &[FrameLine]| lines.iter().all(|line| line.cells() <= room.width);
+    let commands: Vec<_> = full.iter().map(|row| command_line(&row.command, room)).collect();
+    let mut blocks = blocks(full, rows, room);
+    for (block, command) in blocks.iter_mut().zip(commands) {
+        block.extend(command);
+    }
+    blocks
+}
+
+/// Returns the line of a command, where each row may have any number of lines and it fits.
+fn command_line(command: &Line, room: Room) -> Option<Line> {
+    let fits = command.cells() > 0 && INDENT.len() + command.cells() <= room.width;
+    (fits && room.cause_lines == usize::MAX).then(|| Line::of(format!("{INDENT}{}", command.text())))
+}
+
+fn blocks(full: Vec<ListRow>, rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
+    let fits = |lines: &[Line]| lines.iter().all(|line| line.cells() <= room.width);
     let lines = unfitted(full.clone());
     if fits(&lines) {
         return lines.into_iter().map(|line| vec![line]).collect();
@@ -42,20 +57,20 @@ pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Ve
     }
     let blocks = lines.into_iter().zip(causes).enumerate().map(|(index, (line, cause))| {
         let has_cause = !(room.has_header && index == 0);
-        let cause = if has_cause { lines_of(&cause, room) } else { Vec::new() };
+        let cause = if has_cause { lines_of(cause, room) } else { Vec::new() };
         std::iter::once(line).chain(cause).collect()
     });
     blocks.collect()
 }
 
 /// Returns one line for each row, of any width.
-pub(super) fn unfitted(rows: Vec<ListRow>) -> Vec<FrameLine> {
+pub(super) fn unfitted(rows: Vec<ListRow>) -> Vec<Line> {
     aligned(rows.into_iter().map(ListRow::into_cells).collect())
 }
 
 impl ListRow {
     /// Returns all cells, the cause last.
-    pub(super) fn into_cells(mut self) -> Vec<FrameLine> {
+    pub(super) fn into_cells(mut self) -> Vec<Line> {
         self.cells.push(self.cause);
         self.cells
     }
@@ -63,11 +78,11 @@ impl ListRow {
 
 /// Returns the aligned cells before the cause of each row, and the causes. With a room, names lose their middle if the
 /// cells do not fit.
-fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<FrameLine>, Vec<FrameLine>) {
+fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<Line>, Vec<Line>) {
     let causes = rows.iter_mut().map(|row| std::mem::take(&mut row.cause)).collect();
     let mut cells: Vec<_> = rows.into_iter().map(|row| row.cells).collect();
     let lines = aligned(cells.clone());
-    let width = lines.iter().map(FrameLine::cells).max().unwrap_or_default();
+    let width = lines.iter().map(Line::cells).max().unwrap_or_default();
     let excess = room.map_or(0, |room| width.saturating_sub(room.width));
     let Some(column) = room.and_then(|room| room.shortened_column).filter(|_| excess > 0) else {
         return (lines, causes);
@@ -77,12 +92,9 @@ fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<FrameLine>, Vec<Fra
 }
 
 /// Wraps a cause between words.
-fn lines_of(cause: &FrameLine, room: Room) -> Vec<FrameLine> {
+fn lines_of(cause: Line, room: Room) -> Vec<Line> {
     if cause.cells() == 0 {
         return Vec::new();
     }
-    let style = cause.spans().first().map_or(Style::Plain, |span| span.style);
-    let text = format!("{INDENT}{}", cause.text());
-    let lines = wrapped(&text, INDENT, room.width, room.cause_lines, room.long);
-    lines.into_iter().map(|line| FrameLine::styled(style, line)).collect()
+    cause.indented(INDENT).wrapped(INDENT, room.width, room.cause_lines, room.long)
 }

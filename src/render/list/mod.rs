@@ -1,29 +1,31 @@
 //! `list` as a table and as documents.
 
 mod columns;
-mod document;
 mod fit_rows;
 mod watch;
 
 pub use columns::TableOptions;
-pub use document::{ListDocument, rollout_json};
 pub use watch::{WatchedList, WatchedRollouts, event_json};
+
+use serde_json::{Map, Value, json};
 
 use self::columns::{CellWidth, ListRow, header, row};
 use self::fit_rows::{Room, fitted, unfitted};
 use super::fit_width::LongWord;
-use super::frame::FrameLine;
-use crate::model::status::list::{ListedRollout, StateCounts};
+use super::line::Line;
+use super::status::{merge, rollout_json};
+use crate::model::kind::strategy::update_strategy;
+use crate::model::view::{RolloutView, StateCounts};
 
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
 /// `width`, but not the wide table, which is for reading everything.
 #[must_use]
 pub fn table(
-    shown: &[&ListedRollout],
-    all: &[ListedRollout],
+    shown: &[&RolloutView],
+    all: &[RolloutView],
     options: TableOptions,
     width: Option<usize>,
-) -> Vec<FrameLine> {
+) -> Vec<Line> {
     let has_header = options.headers && !shown.is_empty();
     let rows = |width| -> Vec<ListRow> {
         let rows = shown.iter().map(|rollout| row(rollout, options, width));
@@ -37,6 +39,45 @@ pub fn table(
         }
         None => unfitted(rows(CellWidth::Full)),
     };
-    lines.extend(options.headers.then(|| FrameLine::of(StateCounts::of(all).words())));
+    lines.extend(options.headers.then(|| Line::of(StateCounts::of(all).words())));
     lines
+}
+
+/// The rollouts that are shown, among all that were found.
+#[derive(Clone, Copy, Debug)]
+pub struct ListDocument<'a> {
+    /// The rollouts to show.
+    pub shown: &'a [&'a RolloutView],
+    /// All rollouts, which are counted.
+    pub all: &'a [RolloutView],
+}
+
+impl ListDocument<'_> {
+    /// Returns the document. docs/json.md documents the fields.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let counts = StateCounts::of(self.all);
+        let counts: Map<_, _> =
+            counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
+        json!({
+            "apiVersion": "rollout2/v1",
+            "kind": "RolloutList",
+            "items": self.shown.iter().copied().map(item_json).collect::<Vec<_>>(),
+            "states": counts,
+        })
+    }
+}
+
+/// Returns one rollout.
+fn item_json(rollout: &RolloutView) -> Value {
+    let author = rollout.author.as_ref();
+    let mut item = rollout_json(rollout);
+    let facts = json!({
+        "images": rollout.workload.template().images(),
+        "strategy": update_strategy(&rollout.workload),
+        "templateChangedBy": author.map(|author| &author.manager),
+        "templateChangedAt": author.map(|author| author.time.to_string()),
+    });
+    merge(&mut item, facts);
+    item
 }

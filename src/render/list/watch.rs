@@ -6,14 +6,15 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 
 use super::columns::{CellWidth, ListRow, TableOptions, header, row, row_with};
-use super::document::rollout_json;
 use super::fit_rows::{Room, fitted};
-use crate::model::status::list::{ListedRollout, StateCounts};
-use crate::model::workload::verdict::RolloutState;
+use super::item_json;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::view::{RolloutView, StateCounts};
+use crate::render::columns::joined;
 use crate::render::fit_width::LongWord;
 use crate::render::follow::json::milliseconds;
-use crate::render::frame::columns::joined;
-use crate::render::frame::{Frame, FrameLine, usable_height, usable_width};
+use crate::render::frame::{Frame, usable_height, usable_width};
+use crate::render::line::Line;
 use crate::render::style::Style;
 use crate::world::Terminal;
 
@@ -21,7 +22,7 @@ use crate::world::Terminal;
 const CAUSE_LINES: usize = 3;
 
 /// A row, and whether it has changed.
-type WatchedRow<'a> = (&'a ListedRollout, bool);
+type WatchedRow<'a> = (&'a RolloutView, bool);
 
 /// The rollouts at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ pub struct WatchedRollouts<'a> {
     /// The rollouts to show, each with whether it changed lately.
     pub shown: &'a [WatchedRow<'a>],
     /// All rollouts, which are counted.
-    pub all: &'a [ListedRollout],
+    pub all: &'a [RolloutView],
     /// The time that ages are relative to.
     pub now: Timestamp,
 }
@@ -58,26 +59,26 @@ impl WatchedList {
     }
 
     /// Returns the header and the first lines.
-    pub fn first_lines(&mut self, rollouts: &[&ListedRollout]) -> Vec<FrameLine> {
+    pub fn first_lines(&mut self, rollouts: &[&RolloutView]) -> Vec<Line> {
         let header = self.options.headers.then(|| header(self.options, CellWidth::Full));
         let rows = rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full));
         self.padded(header.into_iter().chain(rows).collect())
     }
 
     /// Returns the lines of changed rollouts, in the columns of the first ones.
-    pub fn lines(&mut self, rollouts: &[&ListedRollout]) -> Vec<FrameLine> {
+    pub fn lines(&mut self, rollouts: &[&RolloutView]) -> Vec<Line> {
         self.padded(rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full)).collect())
     }
 
     /// Returns the lines of deleted workloads.
-    pub fn deleted_lines(&mut self, rollouts: &[ListedRollout]) -> Vec<FrameLine> {
-        let deleted = FrameLine::of("deleted");
+    pub fn deleted_lines(&mut self, rollouts: &[RolloutView]) -> Vec<Line> {
+        let deleted = Line::of("deleted");
         let row = |rollout| row_with(rollout, self.options, CellWidth::Full, deleted.clone());
         self.padded(rollouts.iter().map(row).collect())
     }
 
     /// Aligns rows below those that were printed before.
-    fn padded(&mut self, rows: Vec<ListRow>) -> Vec<FrameLine> {
+    fn padded(&mut self, rows: Vec<ListRow>) -> Vec<Line> {
         let rows: Vec<_> = rows.into_iter().map(ListRow::into_cells).collect();
         for row in &rows {
             for (column, cell) in row.iter().enumerate() {
@@ -122,8 +123,7 @@ impl WatchedList {
             header.into_iter().chain(rows).collect()
         };
         let mut blocks = fitted(rows, room).into_iter();
-        let mut lines: Vec<FrameLine> =
-            blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
+        let mut lines: Vec<Line> = blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
         let mut hidden = shown;
         for block in blocks {
             let others = usize::from(hidden.len() > 1); // the line that counts the hidden ones
@@ -136,9 +136,9 @@ impl WatchedList {
         if !hidden.is_empty() {
             let counts = StateCounts::of_each(hidden.iter().map(|(rollout, _)| *rollout));
             let words = format!("  and {} more: {}", hidden.len(), counts.states());
-            lines.push(FrameLine::styled(Style::Dim, words));
+            lines.push(Line::styled(Style::Dim, words));
         }
-        lines.push(FrameLine::of(format!("  {}", StateCounts::of(all).words())));
+        lines.push(Line::of(format!("  {}", StateCounts::of(all).words())));
         Frame::new(lines, size)
     }
 }
@@ -146,7 +146,7 @@ impl WatchedList {
 /// Returns a row with a `*` before it if it has changed, and with a cell for its state that has room for every state.
 /// Otherwise each change of a state would move the columns after it.
 fn marked(is_changed: bool, options: TableOptions, mut row: ListRow) -> ListRow {
-    let mark = FrameLine::styled(Style::Warning, if is_changed { "*" } else { " " });
+    let mark = Line::styled(Style::Warning, if is_changed { "*" } else { " " });
     if let Some(first) = row.cells.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
@@ -163,13 +163,13 @@ fn widest_state() -> usize {
 
 /// Returns an event as one line of JSON. docs/json.md documents the fields.
 #[must_use]
-pub fn event_json(event: &str, rollout: &ListedRollout, elapsed: Duration) -> String {
+pub fn event_json(event: &str, rollout: &RolloutView, elapsed: Duration) -> String {
     let document = json!({
         "apiVersion": "rollout2/v1",
         "kind": "RolloutListEvent",
         "event": event,
         "elapsedMilliseconds": milliseconds(elapsed),
-        "rollout": rollout_json(rollout),
+        "rollout": item_json(rollout),
     });
     format!("{document}\n")
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{RefusedObject, warning};
+use crate::model::change::effect::{Effect, HeldBy, UpdatePace};
 use crate::model::change::preview::{Preview, PreviewOutcome};
-use crate::model::status::effect::{Effect, HeldBy, UpdatePace};
 use crate::render::diff::changes;
 use crate::render::status::workload_json;
 
@@ -83,6 +83,7 @@ fn effect(effect: &Effect) -> Value {
         HeldBy::Paused => json!({"kind": "pause"}),
         HeldBy::OnDelete => json!({"kind": "on-delete"}),
         HeldBy::Partition(partition) => json!({"kind": "partition", "partition": partition}),
+        HeldBy::Plan => json!({"kind": "plan"}),
     });
     let pace = effect.pace.map(|pace| match pace {
         UpdatePace::AllAtOnce => json!({"kind": "all-at-once"}),

@@ -4,14 +4,16 @@ pub mod json;
 
 use std::collections::BTreeMap;
 
-use super::style::{Span, Style};
-use super::{diff, effect, escape, owner_warnings, pod_names};
-use crate::model::change::plan::HoldReason;
+use super::line::Line;
+use super::style::Style;
+use super::{diff, effect, owner_warnings, pod_names};
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
-use crate::model::revision::diff::{Change, short_text};
+use crate::model::diff::{Change, short_text};
+use crate::model::hold::end_command;
+use crate::model::hold::plan::HoldReason;
+use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
 
 /// A workload whose object the API server refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,34 +34,30 @@ pub struct RefusedObject {
 
 /// Returns the block of one workload. `in_namespace` adds its namespace to the name.
 #[must_use]
-pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Span> {
+pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
     let name = preview.after.reference();
-    let mut spans = title(&name, preview.after.object().namespace(), in_namespace, &outcome(preview));
+    let mut lines = vec![title(&name, preview.after.object().namespace(), in_namespace, &outcome(preview))];
     if !preview.changes.is_empty() {
-        spans.extend(diff::rows(&preview.changes.rows()));
+        lines.extend(diff::rows(&preview.changes.rows()));
     } else if preview.outcome.is_rollout() && !preview.changes.reordered().is_empty() {
-        spans.push(Span::plain("  "));
-        spans.extend(diff::no_differences(preview.changes.reordered()));
+        lines.push(Line::of("  ").joined_with(diff::no_differences(preview.changes.reordered())));
     }
-    spans.extend(preview.fields.iter().map(field));
+    lines.extend(preview.fields.iter().map(field));
     if let Some(effect) = preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()) {
-        spans.extend(effect::lines(effect));
+        lines.extend(effect::lines(effect));
     }
-    spans
+    lines
 }
 
 /// Returns the block of an object that the API server refuses.
 #[must_use]
-pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Vec<Span> {
+pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
     title(&refused.reference, &refused.namespace, in_namespace, "refused by the API server")
 }
 
-fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Vec<Span> {
+fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Line {
     let place = if in_namespace { format!(" in {namespace}") } else { String::new() };
-    vec![
-        Span::new(Style::Heading, escape::line(name)),
-        Span::plain(format!("{}  {}\n", escape::line(&place), escape::line(words))),
-    ]
+    Line::styled(Style::Heading, name).with(Style::Plain, format!("{place}  {words}"))
 }
 
 fn outcome(preview: &Preview) -> String {
@@ -92,7 +90,7 @@ fn outcome(preview: &Preview) -> String {
     }
 }
 
-fn field(change: &Change) -> Span {
+fn field(change: &Change) -> Line {
     let text = match (&change.from, &change.to) {
         (Some(from), Some(to)) => match (short_text(from), short_text(to)) {
             (from, to) if from == to => format!("{to} (changed)"),
@@ -102,8 +100,7 @@ fn field(change: &Change) -> Span {
         (Some(from), None) => format!("{} removed", short_text(from)),
         (None, None) => String::new(),
     };
-    let path = change.path.to_string();
-    Span::plain(format!("  {}   {}\n", escape::line(&path), escape::line(&text)))
+    Line::of(format!("  {}   {text}", change.path))
 }
 
 /// Returns the line of a warning.
@@ -114,6 +111,16 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         PreviewWarning::EndsHold(HoldReason::Pause) => format!("warning: it ends the pause of {target}"),
         PreviewWarning::EndsHold(HoldReason::Plan) => {
             format!("warning: it ends the plan of step for {target}, and the controller updates all pods")
+        }
+        PreviewWarning::ReplacesHeldStrategy => {
+            let until = command("until {}", [end_command(workload)]);
+            format!(
+                "warning: it replaces the strategy of the plan of step, whose other fields still hold {target} {until}"
+            )
+        }
+        PreviewWarning::LeavesFields(left) => {
+            let until = command("until kubectl rollout2 resume {}", [workload.command_target()]);
+            format!("warning: it leaves {left} of the plan of step for {target}, {until}")
         }
         PreviewWarning::Owner(owner) => owner_warnings::before_an_apply(owner, workload),
         PreviewWarning::KeepsNoHistory => {
@@ -163,9 +170,9 @@ pub fn summary(rollouts: usize, workloads: usize, others: &BTreeMap<String, usiz
         ),
     };
     if others.is_empty() {
-        return format!("{count}\n");
+        return count;
     }
     let kinds: Vec<String> =
         others.iter().map(|(kind, count)| plural(*count, &kind.to_lowercase())).collect();
-    format!("{count}; without rollouts: {}\n", escape::line(&kinds.join(", ")))
+    format!("{count}; without rollouts: {}", kinds.join(", "))
 }

@@ -1,13 +1,15 @@
 //! Hints: the command to type next.
 
-use crate::model::change::hold::{end_command, is_annotation_lost, resume_and_step_command, step_command};
-use crate::model::change::plan::{Hold, HoldReason, is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::{
+    end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
+};
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::properties::{PodIdentity, StepBy};
+use crate::model::kind::strategy;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::Workload;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::kind::{PodIdentity, StepBy};
-use crate::model::workload::strategy;
 
 /// Returns the commands to run after an outcome, each with its purpose.
 pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOutcome) -> Vec<String> {
@@ -21,25 +23,15 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         {
             vec![continue_rollback(workload)]
         }
-        StepOutcome::NothingOutdated if is_held_no_more(workload) => {
-            vec![command(
-                "remove the annotation of the hold that another client ended: kubectl rollout2 resume {}",
-                [target],
-            )]
-        }
+        StepOutcome::NothingOutdated if is_held_no_more(workload) => vec![end_leftover(workload)],
         StepOutcome::NothingOutdated => {
             below_its_own_partition(workload).into_iter().chain(stays_held(workload)).collect()
-        }
-        StepOutcome::Complete | StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { .. }), .. }
-            if workload.is_paused() =>
-        {
-            vec![command("to let the next change roll out: kubectl rollout2 resume {}", [target])]
         }
         StepOutcome::Complete => below_its_own_partition(workload).into_iter().collect(),
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
         StepOutcome::Stopped(reason) => stopped(workload, view, reason),
         StepOutcome::Failed { rollback: None, .. } => {
-            let is_set = workload.kind().pods == PodIdentity::Ordinal;
+            let is_set = workload.kind().pods() == PodIdentity::Ordinal;
             let back = if is_set {
                 // A broken pod may block the rollback.
                 format!("{} --replace-stuck-pods", roll_back(workload, view))
@@ -67,7 +59,8 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
     let (target, step) = (workload.command_target(), step_command(workload));
     match reason {
         StopReason::Paused => vec![resume_and_step_command(workload).to_string()],
-        StopReason::LeaseLost { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
+        StopReason::Locked(_) => vec![command("to take it over: {} --take-over", [step])],
+        StopReason::TakenOver { .. } | StopReason::Changed { rolled_back_to: Some(_), .. } => {
             vec![status(target)]
         }
         StopReason::Changed { lost_original, .. } => {
@@ -92,13 +85,15 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             if is_annotation_lost(workload) {
                 return vec![command("to end the hold: {}", [end_command(workload)])];
             }
-            if is_held(workload) && workload.kind().step == Ok(StepBy::UpdateBudget) {
+            if is_held(workload) && workload.kind().step() == Ok(StepBy::UpdateBudget) {
                 hints.push(command("to end the hold: {}", [end_command(workload)]));
+            } else if left_fields(workload).is_some() {
+                hints.push(end_leftover(workload));
             }
             hints
         }
         StopReason::Unhealthy { pods, .. } => {
-            // --force begins a batch; a batch under way needs room.
+            // --force begins a batch, or ignores nodes that are not ready; another batch under way needs room.
             let is_at =
                 |view: &PlanView, stage: &BatchStage| view.batches.iter().any(|batch| batch.stage == *stage);
             let is_under_way = view.is_some_and(|view| is_at(view, &BatchStage::Updating));
@@ -107,7 +102,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             let needed = Word::text(&(pods.len() + 1).to_string(), "COUNT");
             let room = command("allow them: {} --max-unavailable {}", [step.clone(), needed]);
             let ignoring_nodes_helps = view.is_some_and(|view| view.ignoring_nodes_helps);
-            let ignore = command("ignore nodes that are not ready: {} --ignore-unready-nodes", [step]);
+            let ignore = command("ignore nodes that are not ready: {} --force", [step]);
             let waits = waits_for(workload, pods);
             let (is_alone, waits) = (waits.is_none(), waits.unwrap_or_default());
             let hints = [
@@ -115,10 +110,11 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 (ignoring_nodes_helps, ignore),
                 (!is_alone, waits),
                 (is_alone && is_under_way, room),
-                (is_alone && is_left && !is_under_way, force),
+                (is_alone && is_left && !is_under_way && !ignoring_nodes_helps, force),
             ];
             hints.into_iter().filter(|(is_apt, _)| *is_apt).map(|(_, hint)| hint).collect()
         }
+        StopReason::NoReplicas => vec![command("after a scale-up: {}", [step])],
         StopReason::OwnPartition { .. } => {
             vec![command("go below it; it is restored in the end: {} --to 100%", [step])]
         }
@@ -148,7 +144,8 @@ fn get_nodes(nodes: &[String]) -> String {
 /// Returns the pod that an ordered controller waits for: it replaces no pod while one is not ready.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
     let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
-    let (lowest, _) = pods.last().filter(|_| workload.kind().pods == PodIdentity::Ordinal && !is_parallel)?;
+    let (lowest, _) =
+        pods.last().filter(|_| workload.kind().pods() == PodIdentity::Ordinal && !is_parallel)?;
     let pod = Word::name(lowest, "POD").and(&workload.in_namespace());
     Some(command("its controller waits until this pod is ready: kubectl describe pod {}", [pod]))
 }
@@ -197,6 +194,20 @@ fn stays_held(workload: &Workload) -> Option<String> {
         HoldReason::Pause => "it stays held; to end the hold: kubectl rollout2 resume {}",
     };
     Some(command(end, [workload.command_target()]))
+}
+
+/// Returns how to end what another client left of a hold.
+fn end_leftover(workload: &Workload) -> String {
+    match left_fields(workload) {
+        Some(left) => {
+            let restore = command("kubectl rollout2 resume {}", [workload.command_target()]);
+            format!("to replace {left} of the ended plan: {restore}")
+        }
+        None => command(
+            "remove the annotation of the hold that another client ended: kubectl rollout2 resume {}",
+            [workload.command_target()],
+        ),
+    }
 }
 
 /// Whether a hold is in force.

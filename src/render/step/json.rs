@@ -7,25 +7,23 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Closing;
-use crate::model::change::plan::{Batches, Pace};
+use crate::model::change::effect::UpdatedPods;
 use crate::model::follow::Now;
-use crate::model::status::effect::UpdatedPods;
+use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
+use crate::model::kind::Workload;
 use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanPreview, PlanView, RollbackOutcome,
     SlotState, StepOutcome, StepReport, Stepper, StopReason,
 };
-use crate::model::workload::Workload;
-use crate::render::follow::json::{cause_facts, merge, milliseconds};
+use crate::render::follow::json::{cause_facts, milliseconds};
 use crate::render::pod_update;
-use crate::render::status::{revision_json, workload_json};
+use crate::render::status::{merge, revision_json, workload_json};
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]
 pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> {
     let (kind, facts) = match report {
-        StepReport::LeaseHeld { lease, wait } => {
-            ("lease-held", json!({"by": lease.by, "since": lease.since, "waitSeconds": seconds(*wait)}))
-        }
+        StepReport::ReplacesLock(lock) => ("lock-replaced", lock_facts(lock)),
         StepReport::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
         StepReport::Began { how, already_updated } => {
             let resumed = *how == Beginning::Resumed;
@@ -35,6 +33,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
+        StepReport::Scaled { from, to } => ("scaled", json!({"from": from, "to": to})),
         StepReport::Waiting(reason) => ("waiting", json!({"reason": reason})),
         StepReport::Skipped(pods) => ("skipped", json!({"pods": pods})),
         StepReport::Batch(batch) => ("batch", json!({"batch": batch_facts(batch)})),
@@ -67,11 +66,11 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
 
 /// Returns the last line: the outcome and the exit code.
 #[must_use]
-pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: Duration) -> String {
-    let Closing { workload, view, rollback, .. } = closing;
+pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
+    let Closing { workload, view, rollback, unanswered, now, .. } = closing;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
-    document["elapsedMilliseconds"] = milliseconds(elapsed).into();
+    document["elapsedMilliseconds"] = milliseconds(now.elapsed).into();
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
     if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
@@ -79,6 +78,11 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8, elapsed: D
         document["rollback"] =
             json!({"outcome": "unfinished", "toRevision": revision_json(revision), "reason": null});
     }
+    if !unanswered.is_empty() {
+        document["unanswered"] = unanswered.into();
+    }
+    document["held"] = Hold::in_force(workload).is_some().into();
+    document["paused"] = workload.is_paused().into();
     if let Some(view) = view {
         document["pods"] = json!({"wanted": view.wanted, "updated": view.updated});
         document["batches"] = view.batches.iter().map(batch_facts).collect();
@@ -93,8 +97,6 @@ pub fn plan(workload: &Workload, preview: &PlanPreview) -> String {
     merge(&mut document, plan_facts(&preview.plan, Some(&preview.update), &preview.batch_updates));
     document["blockedBy"] =
         preview.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
-    document["steppedBy"] =
-        preview.plan.lease.as_ref().map(|lease| json!({"by": lease.by, "since": lease.since})).into();
     format!("{document}\n")
 }
 
@@ -151,7 +153,6 @@ fn pace_facts(pace: &Pace) -> Value {
         "finalSoakSeconds": seconds(pace.final_soak),
         "batchTimeoutSeconds": seconds(pace.batch_timeout),
         "checkSha256": pace.check.as_ref().map(|check| &check.digest),
-        "checkTimeoutSeconds": pace.check.as_ref().map(|check| seconds(check.timeout)),
         "onFailure": pace.on_failure.word(),
         "ignoreUnreadyNodes": pace.ignore_unready_nodes,
         "order": pace.order,
@@ -219,7 +220,12 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
 fn stopped_facts(reason: &StopReason) -> Value {
     match reason {
         StopReason::Paused => json!({"reason": "paused"}),
-        StopReason::LeaseLost { by } => json!({"reason": "lease-lost", "by": by}),
+        StopReason::Locked(lock) => {
+            let mut facts = lock_facts(lock);
+            facts["reason"] = "locked".into();
+            facts
+        }
+        StopReason::TakenOver { by } => json!({"reason": "taken-over", "by": by}),
         StopReason::Changed { manager, changes, rolled_back_to, .. } => json!({
             "reason": "changed", "manager": manager, "changes": changes,
             "rolledBackTo": rolled_back_to.as_deref().map(revision_json),
@@ -228,8 +234,9 @@ fn stopped_facts(reason: &StopReason) -> Value {
             let pods: Vec<_> = pods.iter().map(|(pod, why)| json!({"name": pod, "reason": why})).collect();
             json!({"reason": "unhealthy", "unavailable": pods, "allowed": allowed})
         }
-        StopReason::OwnPartition { partition } => {
-            json!({"reason": "partition-reached", "partition": partition})
+        StopReason::NoReplicas => json!({"reason": "no-replicas"}),
+        StopReason::OwnPartition { partition, outdated } => {
+            json!({"reason": "partition-reached", "partition": partition, "outdated": outdated})
         }
         StopReason::NotSelected { others } => json!({"reason": "not-selected", "others": others}),
         StopReason::OnUnreadyNodes(nodes) => json!({"reason": "node-not-ready", "nodes": nodes}),
@@ -239,8 +246,13 @@ fn stopped_facts(reason: &StopReason) -> Value {
     }
 }
 
+fn lock_facts(lock: &Lock) -> Value {
+    json!({"by": lock.by, "lastWrite": lock.written})
+}
+
 fn failure_facts(failure: &BatchFailure) -> Value {
     match failure {
+        BatchFailure::Late { id, pods } => json!({"reason": id, "unavailable": named(pods)}),
         BatchFailure::Cause { batch, id, pods } => {
             json!({"reason": id, "batch": {"number": batch}, "unavailable": named(pods)})
         }
@@ -287,7 +299,7 @@ fn rollback_facts(rollback: &RollbackOutcome) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::change::plan::Check;
+    use crate::model::hold::plan::Check;
 
     #[test]
     fn a_workload_that_is_gone_was_deleted_or_recreated() {
@@ -313,9 +325,9 @@ mod tests {
     }
 
     #[test]
-    fn the_pace_has_the_timeout_of_the_check() {
-        let check = Check { digest: "ab".to_owned(), timeout: Duration::from_secs(90) };
+    fn the_pace_has_the_digest_of_the_check() {
+        let check = Check { digest: "ab".to_owned() };
         let facts = pace_facts(&Pace { check: Some(check), ..Pace::default() });
-        assert_eq!((&facts["checkSha256"], &facts["checkTimeoutSeconds"]), (&json!("ab"), &json!(90.0)));
+        assert_eq!(facts["checkSha256"], "ab");
     }
 }

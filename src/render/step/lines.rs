@@ -1,14 +1,13 @@
 //! Lines for the reports of `step`: the batches on stdout, everything else on stderr.
 
-use std::time::Duration;
-
 use super::Printed;
 use super::words::{detail, pace, revisions, slots, time};
-use crate::model::change::plan::Lease;
 use crate::model::follow::Now;
+use crate::model::hold::plan::Lock;
+use crate::model::kind::properties::StepBy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
-use crate::model::workload::kind::StepBy;
-use crate::model::workload::{Workload, strategy};
+use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
 use crate::render::pod_names::{names, pods};
 use crate::render::status::NameContext;
@@ -20,9 +19,15 @@ pub use super::outcome::outcome;
 pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
     let workload = stepper.workload();
     match report {
-        StepReport::LeaseHeld { lease, wait } => Printed::note(lease_held(workload, lease, *wait)),
+        StepReport::ReplacesLock(lock) => {
+            let (by, written) = (holder(lock), last_write(lock, now));
+            Printed::note(format!("note: replaced the lock of {by} on {}{written}", workload.target()))
+        }
         StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
         StepReport::Began { how, already_updated } => began(stepper, *how, already_updated, now),
+        StepReport::Scaled { from, to } => {
+            Printed::note(format!("note: scaled from {from} to {} since the last batch", pods(*to)))
+        }
         StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
         StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),
         StepReport::Skipped(pods) => {
@@ -47,7 +52,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         ),
         StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
         StepReport::Cause { cause, change } => {
-            Printed::note(lines::cause(workload, cause, *change, NameContext::default()))
+            Printed::note(lines::cause(workload, stepper.observed(), cause, *change, NameContext::default()))
         }
         StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
         StepReport::RollingBack { revision } => {
@@ -91,7 +96,7 @@ fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now
 /// Where the controller chooses the pods, the last line of a batch has their names. That of a failed batch has only those
 /// that are not available.
 fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
-    let is_chosen = match workload.kind().step {
+    let is_chosen = match workload.kind().step() {
         Ok(StepBy::UpdateBudget) => true,
         Ok(StepBy::Partition) => strategy::partition_counts_pods(workload),
         _ => false,
@@ -115,23 +120,17 @@ fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
     })
 }
 
-fn lease_held(workload: &Workload, lease: &Lease, wait: Duration) -> String {
-    let by = lease.by.as_deref().unwrap_or("another process");
-    if wait.is_zero() {
-        return format!("note: took the lease of {} over from {by}", workload.target());
-    }
-    format!(
-        "note: {}; waiting up to {} for the lease of {by} to expire (--take-over: now)",
-        who_steps(workload, lease),
-        time(wait)
-    )
+/// Returns who holds a lock: `ada@laptop`.
+pub(super) fn holder(lock: &Lock) -> &str {
+    lock.by.as_deref().unwrap_or("another process")
 }
 
-/// Returns `ada@laptop steps statefulset/db since 13:00`.
-pub(super) fn who_steps(workload: &Workload, lease: &Lease) -> String {
-    let by = lease.by.as_deref().unwrap_or("another process");
-    let since = lease.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
-    format!("{by} steps {}{since}", workload.target())
+/// Returns `, last write 2m ago`; empty if the time is not known.
+pub(super) fn last_write(lock: &Lock, now: Now) -> String {
+    let since = lock.last_write().map(|written| now.server_time.duration_since(written));
+    since
+        .map(|since| format!(", last write {} ago", lasting(since.try_into().unwrap_or_default())))
+        .unwrap_or_default()
 }
 
 fn hold_ended(workload: &Workload, manager: Option<&str>) -> String {

@@ -7,8 +7,9 @@ mod outcome;
 pub mod plan;
 pub(super) mod words;
 
+use crate::model::follow::Now;
+use crate::model::kind::Workload;
 use crate::model::step::{BatchFailure, PlanView};
-use crate::model::workload::Workload;
 
 /// The state at the end of a command.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +20,12 @@ pub struct Closing<'a> {
     pub view: Option<&'a PlanView>,
     /// The failure that caused the rollback, and the label of its revision, once the rollback is stored.
     pub rollback: Option<(&'a BatchFailure, &'a str)>,
-    /// The identity of this process in the lease; none if it did not step.
+    /// The holder that this process writes in the lock; none if it did not step.
     pub holder: Option<&'a str>,
+    /// The pods whose deletion got no response.
+    pub unanswered: &'a [String],
+    /// The present time.
+    pub now: Now,
 }
 
 /// Lines to print.

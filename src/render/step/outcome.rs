@@ -1,23 +1,25 @@
 //! The outcome of `step`, with hints below it.
 
 use super::hints;
+use super::lines::{holder, last_write};
 use super::words::{slots, time};
 use super::{Closing, Printed};
-use crate::model::change::plan::{Hold, HoldReason, LEASE_DURATION, is_rollback_held};
+use crate::model::follow::Now;
+use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::strategy;
 use crate::model::step::{
     BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
     StopReason,
 };
 use crate::model::text::plural::plural;
-use crate::model::workload::Workload;
-use crate::model::workload::counts::Counts;
-use crate::model::workload::strategy;
 use crate::render::pod_names::names;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
 pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
-    let Closing { workload, view, .. } = closing;
+    let Closing { workload, view, now, .. } = closing;
     let name = workload.reference();
     let printed = match outcome {
         StepOutcome::NothingOutdated => Printed::result(format!("{name}: {}", nothing_outdated(workload))),
@@ -26,10 +28,9 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             Printed::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
         }
         StepOutcome::Complete => Printed::result(format!("{name} stepped: {}", complete(workload))),
-        StepOutcome::Stopped(reason) => stopped(workload, reason),
+        StepOutcome::Stopped(reason) => stopped(workload, reason, now),
         StepOutcome::Failed { failure, rollback } => {
             let printed = Printed::note(format!("error: {name}: {}", failed(failure)));
-            let rolled_back = |rollback| rolled_back(rollback, workload);
             printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
         }
         StepOutcome::TimedOut(limit) => {
@@ -72,7 +73,7 @@ fn nothing_outdated(workload: &Workload) -> String {
 }
 
 fn complete(workload: &Workload) -> String {
-    let restored = format!("the original update strategy is restored{}", paused_again(workload));
+    let restored = "the original update strategy is restored; it is neither held nor paused";
     match (strategy::partition(workload), Counts::of(workload).outdated()) {
         (partition @ 1.., outdated @ 1..) => {
             let stay = if outdated == 1 {
@@ -88,14 +89,9 @@ fn complete(workload: &Workload) -> String {
     }
 }
 
-/// Returns that the end of a plan restored the pause that was there before. The next change does not roll out then.
-fn paused_again(workload: &Workload) -> &'static str {
-    if workload.is_paused() { "; it is paused again, as it was before the plan" } else { "" }
-}
-
 /// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
 fn left_behind(closing: Closing<'_>) -> String {
-    let Closing { workload, view, rollback, holder } = closing;
+    let Closing { workload, view, rollback, holder: own, unanswered, .. } = closing;
     if let Some((_, revision)) = rollback {
         let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
         return format!("the rollback to revision {revision} continues in the cluster{held}");
@@ -103,24 +99,26 @@ fn left_behind(closing: Closing<'_>) -> String {
     let Some(hold) = Hold::in_force(workload) else {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
-    match hold.lease() {
-        Some(lease) if holder == Some(lease.holder.as_str()) => {
-            let (under_way, wait) = (under_way(view), time(LEASE_DURATION));
-            format!(
-                "it stays held; {under_way}; its lease was not released, so the next step waits {wait} for it to \
-                 expire (--take-over: now)"
-            )
-        }
-        Some(lease) => {
-            format!("it stays held, and is stepped by {}", lease.by.as_deref().unwrap_or("another process"))
-        }
+    match hold.lock() {
+        Some(lock) if own == Some(lock.holder.as_str()) => format!(
+            "it stays held; {}; its lock was not released, so a step on another host needs --take-over",
+            under_way(view, unanswered)
+        ),
+        Some(lock) => format!("it stays held, and is stepped by {}", holder(&lock)),
         None if hold.reason() == HoldReason::Pause => "it stays paused".to_owned(),
-        None => format!("it stays held; {}", under_way(view)),
+        None => format!("it stays held; {}", under_way(view, unanswered)),
     }
 }
 
 /// Returns the pods of a batch whose update continues in the cluster. Its other pods wait for the next step.
-fn under_way(view: Option<&PlanView>) -> String {
+fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
+    if !unanswered.is_empty() {
+        return format!(
+            "it is unknown whether {} {} deleted, because the server did not answer",
+            names(unanswered),
+            if unanswered.len() == 1 { "was" } else { "were" }
+        );
+    }
     let batches = view.map(|view| view.batches.as_slice()).unwrap_or_default();
     let batch = batches.iter().find(|batch| matches!(batch.stage, BatchStage::Updating));
     let of_batch = batch.iter().flat_map(|batch| &batch.slots);
@@ -135,14 +133,19 @@ fn under_way(view: Option<&PlanView>) -> String {
     }
 }
 
-fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
+fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> Printed {
     let name = workload.reference();
     match reason {
         StopReason::Paused => {
             Printed::note(format!("held: {name}: the plan is paused, so no more pods are released"))
         }
-        StopReason::LeaseLost { by } => Printed::note(format!(
-            "held: {name}: {} took the lease of the plan over",
+        StopReason::Locked(lock) => Printed::note(format!(
+            "held: {name}: {} steps it{}; if that process has ended, use --take-over",
+            holder(lock),
+            last_write(lock, now)
+        )),
+        StopReason::TakenOver { by } => Printed::note(format!(
+            "held: {name}: {} took the plan over",
             by.as_deref().unwrap_or("another process")
         )),
         StopReason::Changed { manager, rolled_back_to: Some(revision), .. } => {
@@ -177,15 +180,24 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
         }
         StopReason::Unhealthy { pods, allowed } => {
             let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
-            let line =
-                format!("held: {name}: {count} {are} not available, {allowed} may be, so no pod is released");
+            let line = format!(
+                "held: {name}: {count} {are} unavailable, the limit is {allowed} (--max-unavailable): no pod is released"
+            );
             pods.iter().fold(Printed::note(line), |printed, (pod, why)| match why.as_str() {
                 "" => printed.and_note(format!("  ! {pod}")),
                 why => printed.and_note(format!("  ! {pod}  {why}")),
             })
         }
-        StopReason::OwnPartition { partition } => {
-            Printed::note(format!("held: {name}: its own partition {partition} lets no pod update"))
+        StopReason::NoReplicas => {
+            Printed::note(format!("held: {name}: it is scaled to 0 replicas, so no pod is released"))
+        }
+        StopReason::OwnPartition { partition, outdated } => {
+            let own = match partition {
+                0 => "node selector".to_owned(),
+                _ => format!("partition {partition}"),
+            };
+            let pods = plural(*outdated, "pod");
+            Printed::note(format!("held: {name}: its own {own} keeps {pods} outdated"))
         }
         StopReason::NotSelected { others } => Printed::note(format!(
             "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
@@ -203,6 +215,9 @@ fn stopped(workload: &Workload, reason: &StopReason) -> Printed {
 fn failed(failure: &BatchFailure) -> String {
     match failure {
         BatchFailure::Cause { batch, id, pods } => format!("batch {batch} failed: {id}: {}", names(pods)),
+        BatchFailure::Late { id, pods } => {
+            format!("updated pods failed outside a batch: {id}: {}", names(pods))
+        }
         BatchFailure::TimedOut { batch, after, pods } => {
             let are = if pods.len() == 1 { "is" } else { "are" };
             format!("batch {batch} failed: after {} {} {are} not available", time(*after), names(pods))
@@ -223,10 +238,10 @@ fn failed(failure: &BatchFailure) -> String {
     }
 }
 
-fn rolled_back(rollback: &RollbackOutcome, workload: &Workload) -> String {
+fn rolled_back(rollback: &RollbackOutcome) -> String {
     match rollback {
         RollbackOutcome::Done { revision } => {
-            format!("error: rolled back to revision {revision}{}", paused_again(workload))
+            format!("error: rolled back to revision {revision}; it is neither held nor paused")
         }
         RollbackOutcome::Unfinished { revision, why } => {
             format!("error: the rollback to revision {revision} is not complete: {why}")

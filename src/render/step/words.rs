@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::change::plan::{Amount, Batches, OnFailure, Pace, Reach};
+use crate::model::hold::plan::{Amount, Batches, OnFailure, Pace, Reach};
 use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
@@ -44,11 +44,7 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
         format!("at most {} unavailable{own}{surge}", plural(view.max_unavailable, "pod")),
         format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
-    safeguards.extend(
-        pace.check
-            .as_ref()
-            .map(|check| format!("a check of at most {} after each batch", time(check.timeout))),
-    );
+    safeguards.extend(pace.check.as_ref().map(|_| "a check after each batch".to_owned()));
     safeguards.push(match pace.on_failure {
         OnFailure::Hold => "on failure everything is held".to_owned(),
         OnFailure::Undo => "on failure the released pods are rolled back".to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use harness::{Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Served, SimCluster, Verb, resource};
+use simcluster::{Rule, Served, SimCluster, User, Verb, resource};
 use tokio::time::Instant;
 
 use super::{deployment, file, image};
@@ -96,8 +96,13 @@ async fn both_clusters_are_read_concurrently() {
 async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
     two.clusters[0].users(|users| users.grant_token("first-only", "admin", None));
-    let output = two.diff(&["--token", "first-only", "--with-context", "prod", "--exit-code"]).await;
+    let flags = ["--token", "first-only", "--as", "boss", "--as-group", "system:masters"];
+    two.clusters[0].users(|users| users.add(User::limited("boss", vec![Rule::allow(&["*"], &["*"])])));
+    let output = two.diff(&[&flags[..], &["--with-context", "prod", "--exit-code"]].concat()).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    let impersonated =
+        two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("impersonate-user").to_owned());
+    assert_eq!(impersonated, ["boss", ""]);
     let tokens =
         two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("authorization").to_owned());
     assert_eq!(tokens, ["Bearer first-only", ""]);

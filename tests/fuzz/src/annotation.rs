@@ -2,12 +2,12 @@
 //! error of one line.
 
 use rollout2::model::api::object::Object;
-use rollout2::model::change::hold::{HoldSummary, Pause, Resume, hold_words, pause, resume};
-use rollout2::model::change::patch::Patch;
-use rollout2::model::change::plan::Hold;
+use rollout2::model::api::patch::Patch;
+use rollout2::model::hold::plan::Hold;
+use rollout2::model::hold::{HoldSummary, Pause, Resume, hold_words, pause, resume};
+use rollout2::model::kind::Workload;
+use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::status::observation::Observation;
-use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 
 /// Reads one annotation of a StatefulSet and of a DaemonSet.

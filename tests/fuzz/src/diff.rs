@@ -1,8 +1,9 @@
 //! Diffs of two templates: applied to the first they give the second, and they contain no secret.
 
-use rollout2::model::revision::diff::{Diff, SecretValues, apply};
+use rollout2::model::diff::{Diff, SecretValues, apply};
 use rollout2::model::revision::template::Template;
 use rollout2::render::diff as render;
+use rollout2::render::line::text_of;
 use serde_json::Value;
 
 use super::tree::JsonGenerator;
@@ -33,8 +34,9 @@ pub fn one(data: &[u8]) {
 /// Returns every output format of a diff.
 fn printed(diff: &Diff) -> String {
     let hunks = diff.hunks(3, None);
-    let spans = render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows()));
-    let lines: String = spans.map(|span| span.text).collect();
+    let lines: Vec<_> =
+        render::unified("a", "b", &hunks).into_iter().chain(render::rows(&diff.rows())).collect();
+    let lines = text_of(&lines, false);
     let templates: Value = [diff.templates().0.clone(), diff.templates().1].into_iter().collect();
     format!("{lines}\n{}\n{}\n{templates}", diff.summary().join(", "), render::changes(diff))
 }

@@ -4,12 +4,12 @@ use k8s_openapi::jiff::Timestamp;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
+use rollout2::model::kind::Workload;
+use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::status::cause::causes;
-use rollout2::model::status::observation::Observation;
-use rollout2::model::status::verdict::verdict;
-use rollout2::model::workload::Workload;
+use rollout2::model::view::RolloutView;
 use rollout2::render::status;
+use rollout2::world::Terminal;
 use serde_json::{Value, json};
 
 /// Reads Events, one a line, about a pod that does not start and its workload.
@@ -18,14 +18,15 @@ pub fn one(data: &[u8]) {
     let events: Vec<Object> = events.filter_map(|event| Object::read(about_the_pod(event)?).ok()).collect();
     let Some(observed) = observation(&events) else { return };
     let now = Timestamp::constant(1_795_183_200, 0);
-    let (verdict, causes) = (verdict(&observed), causes(&observed, now));
-    let rollout_status = status::RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
+    let view = RolloutView::of(&observed, now);
     let names = status::NameContext::default();
-    for cause in &causes {
-        let line = status::cause_line(cause, &observed.workload, names, None);
-        assert!(!line.contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
+    let size = Terminal::default();
+    for line in
+        view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size))
+    {
+        assert!(!line.text().contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let line = status::json(&rollout_status).to_string();
+    let line = status::json(&view).to_string();
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 

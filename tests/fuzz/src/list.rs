@@ -28,6 +28,7 @@ pub fn one(data: &[u8]) {
     let mut world = World {
         environment: [("KUBECONFIG", kubeconfig())].into_iter().collect(),
         host: None,
+        processes: rollout2::world::process::Processes::Unknown,
         clock: Clock::System,
         stdin: Box::new(std::io::empty()),
         stdin_is_terminal: false,

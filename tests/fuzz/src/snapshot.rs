@@ -1,10 +1,10 @@
 //! Snapshots and manifests: any text is read, or refused with an error of one line. Objects that were read can be
 //! written and read again.
 
-use rollout2::cluster::document::read_objects;
 use rollout2::model::api::object::Object;
+use rollout2::model::text::yaml::yaml;
 use rollout2::render::kubectl_json::kubectl_json;
-use rollout2::render::yaml::yaml;
+use rollout2::snapshot::document::read_objects;
 
 /// Reads one text.
 pub fn one(data: &[u8]) {

@@ -5,12 +5,11 @@ use rollout2::cluster::observe::watch_event::WatchEvent;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
+use rollout2::model::kind::Workload;
+use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::status::cause::causes;
 use rollout2::model::status::history::History;
-use rollout2::model::status::observation::Observation;
-use rollout2::model::status::verdict::verdict;
-use rollout2::model::workload::Workload;
+use rollout2::model::view::RolloutView;
 use rollout2::render::{history, status};
 
 /// Reads the lines of a watch.
@@ -40,13 +39,14 @@ fn print_status(workload: Workload, objects: &[Object]) {
         events: Some(Events::of(of("Event").filter_map(Event::read))),
     };
     let now = Timestamp::constant(1_795_183_200, 0);
-    let (verdict, causes) = (verdict(&observed), causes(&observed, now));
-    let rollout_status = status::RolloutStatus { observed: &observed, verdict: &verdict, causes: &causes };
+    let view = RolloutView::of(&observed, now);
     let names = status::NameContext::default();
-    let lines = causes.iter().map(|cause| status::cause_line(cause, &observed.workload, names, None));
-    assert!(lines.into_iter().all(|line| !line.contains('\n')));
-    assert!(status::json(&rollout_status).to_string().ends_with('}'));
-    let table = rollout2::render::style::text_of(
+    let size = rollout2::world::Terminal::default();
+    let mut lines =
+        view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size));
+    assert!(lines.all(|line| !line.text().contains('\n')));
+    assert!(status::json(&view).to_string().ends_with('}'));
+    let table = rollout2::render::line::text_of(
         &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
         false,
     );

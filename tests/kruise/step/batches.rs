@@ -21,11 +21,7 @@ async fn a_completed_plan_restores_the_strategy_exactly() {
             ends(&output, 0);
             assert_eq!(web.pods(), "2.0 6/6", "{rolling}: {}", output.transcript);
             assert!(web.fewest_ready(begun) >= 5, "{rolling}: {}", web.fewest_ready(begun));
-            let mut paused = before.clone();
-            paused["rollingUpdate"]["paused"] = true.into();
-            assert_eq!((web.strategy(), web.hold()), (paused, None), "it is paused, as before the plan");
-            ends(&web.run("resume").await, 0);
-            assert_eq!(web.strategy(), before, "{}", web.target);
+            assert_eq!((web.strategy(), web.hold()), (before, None), "{}", web.target);
             web.cluster.advance(10).await;
             ends(&web.run("status --watch=false").await, 0);
         }
@@ -40,14 +36,15 @@ async fn one_command_releases_the_canary_and_the_next_continues() {
         ends(&output, 0);
         assert_eq!(
             (web.pods().as_str(), web.partition()),
-            ("1.0 9/9, 2.0 1/1", json!(9)),
+            ("1.0 9/9, 2.0 1/1", if kind == KINDS[0] { json!("90%") } else { json!(9) }),
             "{}",
             output.transcript
         );
         ends(&web.run("status --watch=false").await, 5);
         ends(&web.run("step").await, 0);
         web.cluster.advance(3600).await;
-        assert_eq!((web.pods().as_str(), web.partition()), ("1.0 6/6, 2.0 4/4", json!(6)), "{}", web.target);
+        let partition = if kind == KINDS[0] { json!("60%") } else { json!(6) };
+        assert_eq!((web.pods().as_str(), web.partition()), ("1.0 6/6, 2.0 4/4", partition), "{}", web.target);
         ends(&web.run("step --to 50%").await, 0);
         assert_eq!(web.pods(), "1.0 5/5, 2.0 5/5");
         ends(&web.run("step --batches 60%,100% --all").await, 0);
@@ -219,14 +216,33 @@ async fn the_original_partition_ends_the_plan() {
     }
 }
 
-/// The pause comes back with the partition, and the last line says so.
 #[tokio::test(start_paused = true)]
-async fn a_pause_with_an_original_partition_is_reported_as_restored() {
+async fn a_goal_below_the_original_partition_is_not_reached() {
+    for (kind, own) in [(KINDS[0], json!("50%")), (KINDS[1], json!(3)), (KINDS[2], json!(3))] {
+        let web = Web::new(kind, 6, &json!({"partition": own})).await;
+        let before = web.strategy();
+        web.cluster.editor().set_image(&web.key, "app:2.0");
+        web.cluster.advance(2).await;
+        for again in [false, true] {
+            let output = web.run("step --to 5 --by 3").await;
+            ends(&output, 5);
+            let held =
+                "its own partition 3 keeps 3 pods outdated\nhint: go below it; it is restored in the end";
+            assert!(output.stderr.contains(held), "{again}: {}", output.transcript);
+            assert_eq!((web.pods().as_str(), web.strategy()), ("1.0 3/3, 2.0 3/3", before.clone()));
+        }
+        ends(&web.run("step --to 3").await, 0);
+    }
+}
+
+/// The plan takes over the pause, and the partition comes back.
+#[tokio::test(start_paused = true)]
+async fn a_pause_with_an_original_partition_is_taken_over() {
     let web = Web::changed(KINDS[0], 10, &json!({"partition": "20%"}), "app:2.0").await;
     let output = web.run("step --all --by 3").await;
     ends(&output, 0);
     let last = "every pod at or above its own partition 2 is updated, 2 pods below it stay outdated; the original \
-                update strategy is restored; it is paused again, as it was before the plan\n";
+                update strategy is restored; it is neither held nor paused\n";
     assert!(output.transcript.contains(last), "{}", output.transcript);
 }
 
@@ -264,7 +280,7 @@ async fn unready_nodes_are_skipped_until_they_are_ready() {
         let before = web.strategy();
         web.pause_and_change("app:2.0").await;
         web.node_is_ready("node-2", false);
-        let output = web.run("step --all --by 2 --no-canary --ignore-unready-nodes").await;
+        let output = web.run("step --all --by 2 --no-canary --force").await;
         ends(&output, 5);
         assert!(output.stderr.contains("skipped 1 pod on NotReady nodes: node-2"), "{}", output.transcript);
         assert!(output.transcript.contains("batch 2: pod 3\n"), "{}", output.transcript);

@@ -61,9 +61,11 @@ async fn scaling_changes_the_batches() {
         assert_eq!(web.pods(), "1.0 3/3, 2.0 3/3");
         web.patch(&json!({"spec": {"replicas": 8}}));
         web.cluster.advance(60).await;
-        assert_eq!(web.pods(), "1.0 3/3, 2.0 5/5");
+        // Ordinals above the partition are updated. Of counted pods the share stays.
+        let is_counted = kind == KINDS[0];
+        assert_eq!(web.pods(), if is_counted { "1.0 4/4, 2.0 4/4" } else { "1.0 3/3, 2.0 5/5" });
         ends(&web.run("step").await, 0);
-        assert_eq!(web.pods(), "1.0 1/1, 2.0 7/7");
+        assert_eq!(web.pods(), if is_counted { "1.0 2/2, 2.0 6/6" } else { "1.0 1/1, 2.0 7/7" });
         web.patch(&json!({"spec": {"replicas": 2}}));
         web.cluster.advance(60).await;
         let output = web.run("step --all").await;
@@ -76,7 +78,7 @@ async fn scaling_changes_the_batches() {
 #[tokio::test(start_paused = true)]
 async fn only_created_pods_are_reported_as_created() {
     let rolling = json!({"inPlaceUpdateStrategy": {"gracePeriodSeconds": 3}});
-    let web = Web::changed(KINDS[0], 4, &rolling, "app:2.0").await;
+    let web = Web::changed(KINDS[1], 4, &rolling, "app:2.0").await;
     let old = web.uids();
     let key = web.key.clone();
     web.cluster.later(1000, move |editor| {
@@ -92,4 +94,27 @@ async fn only_created_pods_are_reported_as_created() {
         assert!(!notes.contains(name.as_str()), "{name}: {}", output.transcript);
     }
     assert!(created.iter().all(|name| notes.contains(name.as_str())), "{}", output.transcript);
+}
+
+/// An autoscaler does it: a number of outdated pods would let every added pod run the new revision.
+#[tokio::test(start_paused = true)]
+async fn a_scale_up_keeps_the_share_of_a_canary() {
+    let web = Web::changed(KINDS[0], 6, &json!({}), "app:2.0").await;
+    ends(&web.run("step --by 1").await, 0);
+    assert_eq!((web.pods().as_str(), web.partition()), ("1.0 5/5, 2.0 1/1", json!("83%")));
+    web.patch(&json!({"spec": {"replicas": 20}}));
+    web.cluster.advance(60).await;
+    assert_eq!(web.pods(), "1.0 17/17, 2.0 3/3");
+    let status = web.run("status --watch=false").await;
+    ends(&status, 5);
+    let held = "after batch 1 and scaling from 6 to 20 pods, until kubectl rollout2 step";
+    assert!(status.transcript.contains(held), "{}", status.transcript);
+    let output = web.run("step --by 2").await;
+    ends(&output, 0);
+    let note = "note: scaled from 6 to 20 pods since the last batch\n";
+    assert!(output.stderr.contains(note), "{}", output.transcript);
+    assert_eq!((web.pods().as_str(), web.partition()), ("1.0 15/15, 2.0 5/5", json!("75%")));
+    assert!(!web.run("status --watch=false").await.transcript.contains("scaling"));
+    ends(&web.run("step --all --by 50%").await, 0);
+    assert_eq!((web.pods().as_str(), web.hold()), ("2.0 20/20", None));
 }

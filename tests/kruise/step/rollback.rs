@@ -1,6 +1,7 @@
 //! Plans that are rolled back.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use simcluster::Resource;
 
 use super::setup::{KINDS, Web, ends};
 
@@ -13,7 +14,11 @@ async fn a_failed_batch_is_rolled_back() {
             let output = web.run("step --all --by 2 --on-failure undo").await;
             ends(&output, 4);
             assert_eq!((web.pods().as_str(), web.hold()), ("1.0 5/5", None), "{}", output.transcript);
-            assert!(output.stderr.ends_with("error: rolled back to revision 1\n"), "{}", output.transcript);
+            assert!(
+                output.stderr.ends_with("error: rolled back to revision 1; it is neither held nor paused\n"),
+                "{}",
+                output.transcript
+            );
             assert!(web.fewest_ready(begun) >= 4);
             assert_eq!(web.strategy()["rollingUpdate"].get("paused"), None, "as after undo");
         }
@@ -73,5 +78,93 @@ async fn release_all_ends_the_plan() {
         assert_eq!((web.strategy(), web.hold()), (before, None));
         web.cluster.advance(120).await;
         assert_eq!(web.pods(), "2.0 4/4");
+    }
+}
+
+/// An earlier plan released the canary, and a later change makes it crash.
+#[tokio::test(start_paused = true)]
+async fn a_crash_outside_a_batch_is_rolled_back() {
+    for kind in [KINDS[0], KINDS[1], KINDS[2]] {
+        for minutes in [0, 60] {
+            let web = Web::changed(kind, 6, &json!({}), "app:2.0").await;
+            ends(&web.run("step").await, 0);
+            web.cluster.editor().set_image(&web.key, "app:3.0-crash");
+            web.cluster.advance(10 + minutes * 60).await;
+            let output = web.run("step --new-plan --all --on-failure undo").await;
+            ends(&output, 4);
+            let failed = "error: rolled back to revision 1; it is neither held nor paused\n";
+            assert!(output.stderr.ends_with(failed), "{minutes}: {}", output.transcript);
+            assert_eq!((web.pods().as_str(), web.hold()), ("1.0 6/6", None), "{}", output.transcript);
+        }
+    }
+}
+
+/// Returns a workload with an original partition of half of its pods, whose plan `undo` rolled back.
+async fn undone(kind: (&'static Resource, &'static str), undo: &str) -> (Web, Value) {
+    let own = if kind == KINDS[1] { json!(3) } else { json!("50%") };
+    let web = Web::new(kind, 6, &json!({"partition": own})).await;
+    let before = web.strategy();
+    web.pause_and_change("app:2.0").await;
+    // The partition of an Advanced StatefulSet only matters below it.
+    let below = web.run("step --to 100% --by 5 --no-canary --max-unavailable 5 --check false").await;
+    ends(&below, 4);
+    let output = web.run(undo).await;
+    ends(&output, 0);
+    (web, before)
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_finds_a_completed_rollback_restores_the_partition() {
+    for kind in KINDS {
+        for (finisher, exit) in [("pause", 0), ("resume", 0), ("undo", 0), ("step", 4)] {
+            let (web, before) = undone(kind, "undo").await;
+            web.cluster.advance(60).await;
+            assert_eq!(web.pods(), "1.0 6/6");
+            let status = web.run("status --watch=false").await;
+            ends(&status, 0);
+            let own = if kind == KINDS[1] { "3" } else { "50%" };
+            let target = web.target;
+            let words = format!(
+                "rolled back, and its own partition {own} is not restored until kubectl rollout2 step {target}"
+            );
+            assert!(status.transcript.contains(&words), "{}", status.transcript);
+            let output = web.run(finisher).await;
+            ends(&output, exit);
+            let mut expected = before.clone();
+            if finisher == "pause" {
+                expected["rollingUpdate"]["paused"] = true.into();
+            }
+            assert_eq!((web.strategy(), web.hold()), (expected, None), "{finisher}: {}", output.transcript);
+            web.cluster.editor().set_image(&web.key, "app:3.0");
+            web.cluster.advance(120).await;
+            let pods = if finisher == "pause" { "1.0 6/6" } else { "1.0 3/3, 3.0 3/3" };
+            assert_eq!(web.pods(), pods, "{target} {finisher}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undo_that_waits_restores_the_partition() {
+    for kind in KINDS {
+        let (web, before) = undone(kind, "undo --wait").await;
+        assert_eq!((web.pods().as_str(), web.strategy(), web.hold()), ("1.0 6/6", before, None));
+    }
+}
+
+/// The partition of a rollback keeps no pod, so the kind's own field pauses it.
+#[tokio::test(start_paused = true)]
+async fn a_pause_during_a_rollback_holds_every_pod() {
+    for kind in KINDS {
+        let (web, before) = undone(kind, "undo").await;
+        ends(&web.run("pause").await, 0);
+        web.cluster.advance(20).await;
+        let pods = web.pods();
+        assert_ne!(pods, "1.0 6/6", "it is still under way");
+        web.cluster.advance(60).await;
+        assert_eq!((web.pods(), &web.strategy()["rollingUpdate"]["paused"]), (pods, &json!(true)));
+        ends(&web.run("step").await, 5);
+        ends(&web.run("resume").await, 0);
+        ends(&web.run("step").await, 4);
+        assert_eq!((web.pods().as_str(), web.strategy(), web.hold()), ("1.0 6/6", before, None));
     }
 }

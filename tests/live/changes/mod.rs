@@ -61,8 +61,12 @@ async fn run(server: &TestServer, args: &[&str]) -> Output {
 /// was the last change of `web` and `agent`, and the receipt.
 pub(crate) fn messages(output: &Output) -> String {
     let is_usual = |line: &&str| {
-        let usual = ["Warning: resource ", "warning: kubectl apply manages ", "to take this back: "];
-        let rollback = [" was undone just before; ", " was replaced by an earlier one, "];
+        let usual = [
+            "Warning: resource ",
+            "warning: the next kubectl apply of the present manifest ",
+            "to take this back: ",
+        ];
+        let rollback = [" was just rolled back (to ", " was replaced by an earlier one, "];
         usual.iter().any(|usual| line.starts_with(usual)) || rollback.iter().any(|said| line.contains(said))
     };
     output.stderr.split_inclusive('\n').filter(|line| !is_usual(line)).collect()

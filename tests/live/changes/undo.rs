@@ -103,13 +103,16 @@ async fn interactive_accepts_only_yes() {
 }
 
 #[tokio::test]
-async fn a_preview_is_printed_on_a_terminal_only() {
+async fn a_preview_is_printed_on_a_terminal_and_in_every_dry_run() {
     let server = TestServer::of("shop");
-    let output =
-        server.run(["undo", "statefulset/db", "--dry-run=server"]).terminal(100, 30).run_async().await;
-    assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
-    let output = run(&server, &["undo", "statefulset/db", "--dry-run=server"]).await;
-    assert_eq!(output.stdout, "statefulset.apps/db rolled back (server dry run)\n");
+    for dry_run in ["--dry-run=server", "--dry-run=client"] {
+        let undo = || server.run(["undo", "statefulset/db", dry_run]);
+        for output in [undo().terminal(100, 30).run_async().await, undo().run_async().await] {
+            assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
+        }
+    }
+    let output = run(&server, &["undo", "statefulset/db"]).await;
+    assert_eq!(output.stdout, "statefulset.apps/db rolled back\n");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use harness::merged;
 use serde_json::json;
 
 use super::{crashed, of_container, only, waiting};
-use crate::status::objects::{broken_pod, document, warning, workload};
+use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};
 
 /// kubelet: `pkg/kubelet/images/image_manager.go` and types.go. The text after `ErrImagePull: `
 /// comes from the container runtime; see `runtime_messages`.
@@ -194,4 +194,42 @@ fn a_failing_init_container_is_reported_instead_of_the_waiting_containers() {
     let expected = ("init-crash", false, "init container, CrashLoopBackOff, exit 1", Some("no route to db"));
     assert_eq!(only(&document), expected);
     assert_eq!(document["causes"][0]["container"], "migrate");
+}
+
+/// A container with `restartPolicy: Never` ends its pod, and the ReplicaSet replaces the pod at once.
+#[test]
+fn pods_that_ended_and_were_replaced_count_as_restarts() {
+    let ended = |name: &str, finished: &str| {
+        let ending = json!({"exitCode": 1, "reason": "Error", "startedAt": finished, "finishedAt": finished});
+        let pod = broken_pod("Deployment", name, 2, &json!({"state": {"terminated": ending}}));
+        merged(pod, &json!({"status": {"phase": "Failed"}}))
+    };
+    let recent = ["2026-11-20T13:59:50Z", "2026-11-20T13:59:55Z", "2026-11-20T13:59:59Z"];
+    let mut objects: Vec<_> =
+        recent.iter().zip(["a", "b", "c"]).map(|(time, name)| ended(name, time)).collect();
+    objects.push(workload("Deployment"));
+    let status = document("Deployment", &objects);
+    assert_eq!(only(&status), ("crash-loop", false, "crashed, exit 1", None));
+    assert_eq!((&status["causes"][0]["restarts"], &status["causes"][0]["pods"]), (&json!(3), &json!(3)));
+
+    let old = document("Deployment", &[workload("Deployment"), ended("a", "2026-11-20T13:50:00Z")]);
+    assert_eq!(cause_ids(&old), [""; 0], "the pods since then did not crash");
+}
+
+/// Recorded on Kubernetes 1.36: three resizes with `resizePolicy: RestartContainer` within 12 seconds.
+#[test]
+fn restarts_by_resizes_are_no_crash_loop() {
+    for (generation, ids) in [(4, &[][..]), (3, &["crash-loop"])] {
+        let ending = json!({"exitCode": 0, "reason": "Completed", "startedAt": "2026-11-20T13:59:50Z",
+            "finishedAt": "2026-11-20T13:59:58Z"});
+        let container = json!({"restartCount": 3, "lastState": {"terminated": ending},
+            "state": {"running": {"startedAt": "2026-11-20T13:59:59Z"}}});
+        let policies = json!([{"resourceName": "memory", "restartPolicy": "RestartContainer"}]);
+        let pod = merged(
+            broken_pod("Deployment", "web-2-a", 2, &container),
+            &json!({"metadata": {"generation": generation},
+                "spec": {"containers": [{"name": "app", "resizePolicy": policies}]}}),
+        );
+        assert_eq!(cause_ids(&document("Deployment", &[workload("Deployment"), pod])), ids);
+    }
 }

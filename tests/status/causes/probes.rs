@@ -47,7 +47,7 @@ fn failed_probes_are_reported() {
         let summary = format!("killed by its {} probe, exit 137 (SIGKILL)", which.to_lowercase());
         let killed =
             rollout("2026-11-20T13:59:00Z", merged(killed, &json!({"state": {"running": null}})), &message);
-        assert_eq!(only(&killed), (id, true, summary.as_str(), Some("rpc error: deadline exceeded")));
+        assert_eq!(only(&killed), (id, false, summary.as_str(), Some("rpc error: deadline exceeded")));
     }
 }
 

@@ -17,15 +17,15 @@ fn rejected_pods_are_reported() {
     let security = r#"pods "web-x" is forbidden: violates PodSecurity "restricted:latest": privileged"#;
     let used_up = (
         "quota-exceeded",
-        true,
-        "pods refused, quota q is used up",
+        false,
+        r#"no new pods: quota "q" is exhausted (2 of 2)"#,
         Some("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"),
     );
     let denied =
-        ("admission-refused", true, "pods refused by admission webhook policy.example.com", Some(webhook));
+        ("admission-refused", false, "pods refused by admission webhook policy.example.com", Some(webhook));
     let insecure = (
         "admission-refused",
-        true,
+        false,
         "pods refused",
         Some(r#"violates PodSecurity "restricted:latest": privileged"#),
     );
@@ -42,7 +42,7 @@ fn rejected_pods_are_reported() {
         let status = document("Deployment", &[deployment, replica_set]);
         assert_eq!(only(&status), expected);
         assert_eq!(
-            status["verdict"], "progressing",
+            status["state"], "progressing",
             "progressing until the progress deadline of the Deployment"
         );
 
@@ -71,4 +71,16 @@ fn a_rejected_replica_set_is_reported() {
         json!({"spec": {"template": {"spec": {"containers": image}}}, "status": {"conditions": [condition]}});
     let document = document("Deployment", &[merged(workload("Deployment"), &changes)]);
     assert_eq!(cause_ids(&document), ["admission-refused"]);
+}
+
+/// A terminating pod may free the quota, so the refusal can end without a fix.
+#[test]
+fn a_refusal_is_transient_while_a_pod_terminates() {
+    let message = "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2";
+    for (terminating, is_transient) in [(0, false), (1, true)] {
+        let status = json!({"status": {"replicas": 2, "terminatingReplicas": terminating}});
+        let printed = warning("w", "FailedCreate", message);
+        let status = document("StatefulSet", &[merged(workload("StatefulSet"), &status), printed]);
+        assert_eq!(only(&status).1, is_transient, "{terminating}");
+    }
 }

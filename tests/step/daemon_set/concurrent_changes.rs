@@ -69,7 +69,7 @@ async fn a_plan_continues_after_the_process_dies_between_two_deletions() {
     assert!(killed.is_err(), "the second deletion gets no answer");
     assert_eq!(nodes.removals().len(), 2);
     let begun = nodes.cluster.revision();
-    ends(&nodes.step("").await, 0);
+    ends(&nodes.step("--take-over").await, 0);
     assert_eq!(
         (nodes.nodes_with("app:2.0"), nodes.is_held()),
         (6, false),
@@ -108,7 +108,7 @@ async fn a_template_changed_after_a_lost_answer_is_an_external_change() {
     cluster.fault(Fault::on(Requests::of(Verb::Patch, &DAEMONSETS), FaultAction::LoseAnswer).once());
     let act = FaultAction::write_before(move |store| {
         if object::at(store.find(&agent).unwrap(), &["metadata", "annotations", "kubectl-rollout2/held"])
-            .is_some_and(|held| held.as_str().unwrap().contains("\"lease\""))
+            .is_some_and(|held| held.as_str().unwrap().contains("\"lock\""))
         {
             let image = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "app:3.0"}]}}}});
             store.patch(&agent, Part::Object, Format::Merge, &image, &Author::new("kubectl")).unwrap();

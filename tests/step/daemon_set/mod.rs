@@ -5,4 +5,5 @@ mod budgets;
 mod concurrent_changes;
 mod refusals;
 mod setup;
+mod signals;
 mod unready_nodes;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{NODES, PODS};
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Key, Verb};
+use simcluster::{Key, Refusal, Verb};
 
 use super::setup::{Nodes, ends, fail_node, pod_on, set_node_ready, set_ready};
 
@@ -37,7 +37,7 @@ async fn an_unready_node_is_skipped_and_stays_held() {
     let nodes = Nodes::held("app:2.0").await;
     set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
     nodes.cluster.advance(5).await;
-    let output = nodes.step("--all --ignore-unready-nodes").await;
+    let output = nodes.step("--all --force").await;
     ends(&output, 5);
     assert!(output.transcript.contains("node-1"), "{}", output.transcript);
     assert!(!nodes.removals().contains(&"node-1".to_owned()));
@@ -53,7 +53,7 @@ async fn a_node_that_becomes_ready_is_stepped() {
     let nodes = Nodes::held("app:2.0").await;
     set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
     nodes.cluster.later(3_000, |editor| set_node_ready(editor, "node-1", "True"));
-    let output = nodes.step("--all --soak 5s --ignore-unready-nodes").await;
+    let output = nodes.step("--all --soak 5s --force").await;
     ends(&output, 0);
     let skipped: Vec<&str> = output.stderr.lines().filter(|line| line.contains("skipped")).collect();
     let first_note = "note: skipped, because their nodes are NotReady: node-1";
@@ -80,7 +80,7 @@ async fn a_pod_that_cannot_terminate_on_an_unready_node_is_never_done() {
     set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
     let on_it = delete_pod_that_never_terminates(&nodes, "node-1");
     nodes.cluster.advance(5).await;
-    let output = nodes.step("--all --ignore-unready-nodes").await;
+    let output = nodes.step("--all --force").await;
     ends(&output, 5);
     assert!(
         output.stderr.contains("skipped, because their nodes are NotReady: node-1"),
@@ -119,7 +119,7 @@ async fn the_hint_for_a_terminating_pod_contains_the_flag() {
     let output = nodes.step("--all").await;
     ends(&output, 5);
     let hint = "hint: ignore nodes that are not ready: kubectl rollout2 step daemonset/agent \
-                -n default --ignore-unready-nodes\n";
+                -n default --force\n";
     assert!(output.stderr.contains(hint), "{}", output.transcript);
 }
 
@@ -128,7 +128,7 @@ async fn a_node_that_fails_during_its_batch_is_skipped() {
     let nodes = Nodes::held("app:2.0").await;
     let act = FaultAction::write_before(|store| set_ready(store, "node-2", "Unknown"));
     nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
-    let output = nodes.step("--all --no-canary --by 3 --soak 5s --ignore-unready-nodes").await;
+    let output = nodes.step("--all --no-canary --by 3 --soak 5s --force").await;
     ends(&output, 5);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
@@ -141,12 +141,12 @@ async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
     ends(&nodes.step("").await, 0);
     nodes.cluster.sim.store(|store| fail_node(store, "node-0"));
     nodes.cluster.advance(5).await;
-    let args = "--all --ignore-unready-nodes --batch-timeout 60s --on-failure undo";
+    let args = "--all --batch-timeout 60s --on-failure undo";
     let one = nodes.step(&format!("{args} --max-unavailable 1")).await;
     ends(&one, 5);
     assert!(one.stderr.contains("  ! node-0"), "{}", one.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (1, true));
-    let two = nodes.step(&format!("{args} --max-unavailable 2")).await;
+    let two = nodes.step(&format!("{args} --force --max-unavailable 2")).await;
     ends(&two, 0);
     assert!(two.stderr.contains("because their nodes are NotReady: node-0"), "{}", two.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
@@ -224,4 +224,23 @@ async fn a_tainted_node_is_done_after_its_pod_is_deleted() {
     ends(&output, 0);
     assert!(nodes.removals().contains(&"node-2".to_owned()), "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.images().len(), nodes.is_held()), (5, 5, false));
+}
+
+/// The nodes are read after each refresh. A list that the server refuses, or that keeps failing, has an end.
+#[tokio::test(start_paused = true)]
+async fn nodes_that_stay_unreadable_are_an_error() {
+    for (code, exit) in [(401, 1), (403, 0), (500, 1)] {
+        let nodes = Nodes::held("app:2.0").await;
+        nodes.cluster.later(12_000, move |editor| {
+            let refusal = FaultAction::Refuse(Refusal::with_status(code, "no nodes today"));
+            editor.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), refusal));
+        });
+        let output = nodes.step("--all --soak 20s --timeout 1h").await;
+        assert_eq!(output.exit, exit, "{code}: {}", output.transcript);
+        let reports = output.stderr.matches("; trying again").count();
+        assert_eq!(reports, usize::from(exit), "{code}: {}", output.transcript);
+        if exit == 1 {
+            assert!(output.stderr.contains("error: ") && nodes.is_held(), "{code}: {}", output.transcript);
+        }
+    }
 }

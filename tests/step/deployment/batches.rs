@@ -1,6 +1,7 @@
 //! Plans for a Deployment that complete, that stop after one batch, and that are rolled back.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use simcluster::resource::PODS;
 
 use super::setup::{Web, ends, strategy};
 
@@ -23,15 +24,7 @@ async fn a_completed_plan_restores_every_field() {
         assert!(ready >= fewest && updated == 10, "{more}: {ready} ready, {updated} updated");
         web.cluster.advance(60).await;
         assert_eq!(web.pods(), "2.0 10/10", "{more}");
-        let mut paused = before.clone();
-        paused["paused"] = true.into();
-        assert_eq!(
-            (web.replaced_fields(), web.hold()),
-            (paused, None),
-            "the Deployment is paused, as before the plan"
-        );
-        ends(&web.cluster.run("resume deployment/web").await, 0);
-        assert_eq!(web.replaced_fields(), before);
+        assert_eq!((web.replaced_fields(), web.hold()), (before, None));
         web.cluster.advance(10).await;
         assert_eq!(web.cluster.status("deployment/web --watch=false").await.exit, 0);
     }
@@ -100,9 +93,9 @@ async fn a_crashing_image_is_rolled_back_without_losing_outdated_pods() {
     assert!(web.extremes(begun, "").0 >= 9, "{:?}", web.extremes(begun, ""));
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", output.transcript);
     // Otherwise the next change would hang without a reason.
-    let end = "error: rolled back to revision 1; it is paused again, as it was before the plan\n\
-               hint: to let the next change roll out: kubectl rollout2 resume deployment/web -n default\n";
+    let end = "error: rolled back to revision 1; it is neither held nor paused\n";
     assert!(output.stderr.ends_with(end), "{}", output.transcript);
+    assert_eq!(web.replaced_fields().get("paused"), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -156,4 +149,17 @@ async fn a_failed_batch_lists_the_pod_that_is_not_available() {
     ends(&output, 4);
     let failed = output.stdout.lines().find(|line| line.starts_with("batch 1: failed"));
     assert!(failed.is_some_and(|line| line.starts_with("batch 1: failed: web-")), "{}", output.transcript);
+}
+
+/// A pod of the failed revision may take long to terminate, while all others serve.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_is_done_while_pods_of_the_failed_revision_terminate() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0-crash").await;
+    let output = web.step("--all --batch-timeout 30s --on-failure undo").await;
+    ends(&output, 4);
+    assert!(output.stderr.contains("rolled back to revision 1"), "{}", output.transcript);
+    let terminating = |pod: &Value| !pod["metadata"]["deletionTimestamp"].is_null();
+    let left =
+        web.cluster.sim.store(|store| store.list(&PODS, None).filter(|(_, pod)| terminating(pod)).count());
+    assert_eq!(left, 1, "{}", output.transcript);
 }

@@ -2,12 +2,39 @@
 
 use harness::Output;
 use serde_json::{Value, json};
+use simcluster::resource::HORIZONTALPODAUTOSCALERS;
+use simcluster::rules::Author;
 
 use super::setup::{Web, ends};
 
 /// Returns the warnings of a command.
 fn warnings(output: &Output) -> Vec<&str> {
     output.stderr.lines().filter(|line| line.starts_with("warning: ")).collect()
+}
+
+/// A plan with surge pods, and autoscalers of this Deployment and of another one.
+#[tokio::test(start_paused = true)]
+async fn a_plan_begins_with_a_warning_about_an_autoscaler_that_counts_surge_pods() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
+    let author = Author::new("kubectl");
+    let target = json!({"type": "AverageValue", "averageValue": "30"});
+    for (name, scaled) in [("queue", "web"), ("other", "shop")] {
+        let spec = json!({
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": scaled}, "maxReplicas": 9,
+            "metrics": [{"type": "External", "external": {"metric": {"name": "length"}, "target": target}}],
+        });
+        let autoscaler = json!({"metadata": {"name": name}, "spec": spec});
+        web.cluster.sim.store(|store| {
+            store.create(&HORIZONTALPODAUTOSCALERS, "default", autoscaler, &author).unwrap();
+        });
+    }
+    let warning = "warning: HorizontalPodAutoscaler queue divides a metric of type External by all pods of \
+                   deployment/web, surge pods included, so that it may scale down during the plan";
+    for (args, expected) in [("--dry-run", vec![warning]), ("", vec![warning]), ("", Vec::new())] {
+        let output = web.step(args).await;
+        ends(&output, 0);
+        assert_eq!(warnings(&output), expected, "{}", output.transcript);
+    }
 }
 
 /// A pause replaces fewer fields than a plan, so `step` warns again.

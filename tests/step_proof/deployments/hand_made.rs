@@ -54,12 +54,7 @@ impl Story {
     /// A process ends the plan with these fields.
     fn ends(&mut self, unavailable: Value) {
         let web = Arc::make_mut(&mut self.now.web);
-        let plan = json!({"reason": "plan", "plan": {"phase": "completing"}});
-        web["metadata"]["annotations"]["kubectl-rollout2/held"] = plan.to_string().into();
-        self.push(By::Step);
-        let web = Arc::make_mut(&mut self.now.web);
         web["metadata"]["annotations"] = json!({});
-        web["spec"]["paused"] = true.into();
         web["spec"].as_object_mut().unwrap().remove("minReadySeconds");
         web["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = unavailable;
         self.push(By::Step);

@@ -10,7 +10,7 @@ mod oracle;
 
 use generator::Deployment;
 
-use crate::step_proof::seeded::{run_half, show};
+use crate::step_proof::seeded::{repeat, run_half, show};
 
 /// How many runs a plain `cargo test` makes.
 const RUNS: u64 = 100;
@@ -23,6 +23,11 @@ fn seeded_runs_of_deployments_even() {
 #[test]
 fn seeded_runs_of_deployments_odd() {
     run_half(Deployment, RUNS, 1);
+}
+
+#[test]
+fn a_seed_has_one_outcome() {
+    repeat(Deployment);
 }
 
 #[test]

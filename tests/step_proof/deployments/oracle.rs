@@ -68,7 +68,9 @@ impl Plan {
             return Ok(());
         }
         if now.hold().is_some_and(|hold| hold["reason"] == "plan") && self.original.is_none() {
-            self.original = Some(before.own());
+            let mut original = before.own();
+            original.remove("paused"); // the plan takes the pause over
+            self.original = Some(original);
             self.batch = (0, count(now.on(now.image(), true)).max(1));
             self.of = now.wanted();
             (self.image, self.most) = (now.image().to_owned(), self.batch.1);
@@ -81,11 +83,10 @@ impl Plan {
             if now.own() != original {
                 return Err(format!("{:?} come back, and these were there: {original:?}", now.own()));
             }
-            return Ok(());
-        }
-        let phase = |moment: &Moment| moment.hold().map(|hold| hold["plan"]["phase"].clone());
-        if phase(now) != phase(before) && phase(now) == Some("completing".into()) {
-            return self.check_soaked(draw, views, now.wanted(), now.at);
+            return match before.plan() {
+                Some(_) => self.check_soaked(draw, views, now.wanted(), now.at),
+                None => Ok(()), // rolled back
+            };
         }
         let batch = &now.plan().unwrap_or_default()["plan"]["batch"];
         let number = batch["number"].as_u64().unwrap_or_default();
@@ -109,7 +110,7 @@ impl Plan {
             // The next plan begins with what this strategy releases, and may have the default words.
             (self.batch, self.is_void) = ((0, 0), true);
         }
-        for name in OWN {
+        for name in OWN.into_iter().filter(|name| *name != "paused") {
             let (was, is) = (before.web["spec"].get(name), now.web["spec"].get(name));
             match is {
                 _ if was == is => {}

@@ -28,7 +28,7 @@ impl Story {
         let web = Arc::make_mut(&mut self.now.web);
         let plan = batch.map_or(json!({}), |(number, last)| {
             let first = if number == 1 { 3 } else { 1 };
-            let slots: Vec<String> = (last..=first).rev().map(|slot| slot.to_string()).collect();
+            let slots: Vec<String> = (last..=first).rev().map(|slot| (4 - slot).to_string()).collect();
             json!({"batch": {"number": number, "slots": slots}})
         });
         let set = strategy(&partition.into(), false);
@@ -52,7 +52,7 @@ impl Story {
     fn ends(&mut self, partition: &Value) {
         let web = Arc::make_mut(&mut self.now.web);
         web["metadata"]["annotations"] = json!({});
-        web["spec"]["updateStrategy"] = strategy(partition, true);
+        web["spec"]["updateStrategy"] = strategy(partition, false);
         self.push(By::Step);
     }
 }

@@ -11,7 +11,7 @@ mod oracle;
 
 use generator::Kruise;
 
-use crate::step_proof::seeded::{run_half, show};
+use crate::step_proof::seeded::{repeat, run_half, show};
 
 /// How many runs of each kind a plain `cargo test` makes.
 const RUNS: u64 = 100;
@@ -44,6 +44,11 @@ fn seeded_runs_of_advanced_daemon_sets_even() {
 #[test]
 fn seeded_runs_of_advanced_daemon_sets_odd() {
     run_half(Kruise::DaemonSet, RUNS, 1);
+}
+
+#[test]
+fn a_seed_has_one_outcome() {
+    [Kruise::CloneSet, Kruise::StatefulSet, Kruise::DaemonSet].into_iter().for_each(repeat);
 }
 
 #[test]

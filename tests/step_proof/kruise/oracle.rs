@@ -87,7 +87,7 @@ impl Plan {
         if is_in_force(before) && !is_in_force(now) {
             let original = self.original.take().unwrap_or_default();
             let is_rollback = is_rolling_back(now) || is_rolling_back(before);
-            let expected = if is_rollback { without_pause(original.clone()) } else { original };
+            let expected = without_pause(original); // the plan takes it over
             if *strategy(now) != expected {
                 return Err(format!("{} comes back, and this was there: {expected}", strategy(now)));
             }
@@ -99,6 +99,13 @@ impl Plan {
         let number = batch["number"].as_u64().unwrap_or_default();
         // After a scale-down that removes every released pod, the first batch begins again.
         let was = &before.plan().unwrap_or_default()["plan"]["batch"];
+        if was["number"] == batch["number"] && was["of"] != batch["of"] {
+            // Another client scaled the workload, and the batch keeps its proportion.
+            self.lowest = partition_of(batch["slots"].as_array().and_then(|slots| slots.last()), now);
+            self.most = self.most.max(now.wanted() - self.lowest);
+            self.is_disturbed = true;
+            return Ok(());
+        }
         if number > 0 && (&was["number"], &was["slots"]) != (&batch["number"], &batch["slots"]) {
             let slots = batch["slots"].as_array().map(Vec::as_slice).unwrap_or_default();
             let size = i64::try_from(slots.len()).unwrap_or_default();
@@ -233,7 +240,7 @@ fn is_in_force(moment: &Moment) -> bool {
     moment.hold().is_some_and(|hold| {
         hold["reason"] == "plan"
             && hold["set"]["rollingUpdate"]["partition"] == *partition
-            && partition.is_i64()
+            && !partition.is_null()
     })
 }
 
@@ -247,6 +254,7 @@ fn is_rolling_back(moment: &Moment) -> bool {
 }
 
 fn without_pause(mut strategy: Value) -> Value {
+    strategy.as_object_mut().unwrap().remove("paused");
     if let Some(limits) = strategy["rollingUpdate"].as_object_mut() {
         limits.remove("paused");
     }
@@ -303,11 +311,11 @@ fn allowed(draw: &Draw, moment: &Moment) -> i64 {
     if own <= both { both + surge } else { both }
 }
 
-/// Returns the partition that releases a slot: the number in its name, or how many ordinals are below it.
+/// Returns the partition that releases a slot: the number of slots after it, or how many ordinals are below it.
 fn partition_of(slot: Option<&Value>, moment: &Moment) -> i64 {
     let name = slot.and_then(Value::as_str).unwrap_or_default();
     let number = |text: &str| text.parse().unwrap_or_default();
-    let Some((_, ordinal)) = name.rsplit_once('-') else { return number(name) };
+    let Some((_, ordinal)) = name.rsplit_once('-') else { return moment.wanted() - number(name) };
     let below = moment.ordinals().into_iter().filter(|one| *one < number(ordinal)).count();
     i64::try_from(below).unwrap_or_default()
 }

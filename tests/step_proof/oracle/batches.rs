@@ -75,10 +75,10 @@ impl BatchOrder {
             }
             if let Some(Reach::To(share)) = self.reach
                 && scene.after.has_plan()
-                && !scene.after.is_leased()
+                && !scene.after.is_locked()
                 && count(scene.after) >= pods(share.of(scene.after.replicas()))
             {
-                self.reach = None; // who went so far gives up its lease, and may be killed right then
+                self.reach = None; // who went so far gives up its lock, and may be killed right then
             }
             return;
         }
@@ -131,7 +131,7 @@ impl BatchOrder {
     /// Those of the last batch are of the new revision, and have been well for long enough.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
         let Some(last) = &self.last else { return Ok(()) };
-        if scene.words.is_some_and(|words| words.complete) {
+        if scene.words.is_some_and(|words| words.skip_soak) {
             return Ok(());
         }
         let soaked = |world: &World| unsoaked(world, last, soak, scene.change.decided);

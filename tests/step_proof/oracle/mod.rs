@@ -1,7 +1,7 @@
 //! What must hold at every moment. Each oracle reads the changes one by one and reports what is wrong.
 
 mod batches;
-mod lease;
+mod lock;
 mod max_unavailable;
 mod nodes;
 mod outcomes;
@@ -95,7 +95,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         Box::new(max_unavailable::MaxUnavailable::default()),
         Box::new(batches::BatchOrder::default()),
         Box::new(nodes::Nodes::default()),
-        Box::new(lease::Leases::default()),
+        Box::new(lock::Locks::of(&timeline.processes)),
         Box::new(strategy::Strategies::default()),
         Box::new(outcomes::Outcomes::default()),
     ];
@@ -163,7 +163,7 @@ impl Paces {
         if change.by == By::Other && before.strategy() != after.strategy() {
             self.is_void = !after.is_stepped();
         }
-        // Releasing the lease in an ended hold begins nothing.
+        // Releasing the lock in an ended hold begins nothing.
         let (By::Process(process), Some(words), true) = (change.by, words, after.is_stepped()) else {
             return;
         };

@@ -76,7 +76,7 @@ impl Nodes {
             return Err("a pod is removed without a look at its workload".to_owned());
         };
         let hold = seen.hold().unwrap_or_default();
-        if hold["paused"] == true || hold["lease"].is_null() {
+        if hold["paused"] == true || hold["lock"].is_null() {
             return Err(format!("node-{place} is touched, and what was read shows: {hold}"));
         }
         if scene.views().all(|view| view.nodes.get(&place) == Some(&false)) {
@@ -155,7 +155,7 @@ impl Nodes {
     /// Those of the last batch are of the new revision, and have been well for long enough. A node
     /// that is gone or not ready is passed over.
     fn check_soaked(&self, scene: &Scene<'_>, soak: i64, what: &str) -> Result<(), String> {
-        if scene.words.is_some_and(|words| words.complete) {
+        if scene.words.is_some_and(|words| words.skip_soak) {
             return Ok(());
         }
         let unsoaked = |view: &World| -> Vec<i64> {

@@ -27,9 +27,9 @@ impl History {
     }
 
     /// A process writes down the nodes of a batch.
-    fn batch(&mut self, nodes: &[i64], turn: u64) {
+    fn batch(&mut self, nodes: &[i64]) {
         let slots: Vec<String> = nodes.iter().map(|node| format!("node-{node}")).collect();
-        self.plan_of(0, &json!({"batch": {"slots": slots}}), turn);
+        self.plan_of(0, &json!({"batch": {"slots": slots}}));
     }
 
     /// A process removes the pod of a node.
@@ -45,7 +45,7 @@ impl History {
 
     /// The canary, on the first node of the first zone.
     fn canary_node(&mut self) {
-        self.batch(&[0], 1);
+        self.batch(&[0]);
         self.turn_over(0);
         self.pass(30);
     }
@@ -65,8 +65,8 @@ fn last_read(history: &mut History, read: Option<u64>) {
 fn a_correct_plan_has_no_finding() {
     let mut history = History::of_nodes();
     history.canary_node();
-    for (turn, nodes) in [&[3][..], &[1, 4], &[2, 5]].into_iter().enumerate() {
-        history.batch(nodes, turn as u64 + 2);
+    for nodes in [&[3][..], &[1, 4], &[2, 5]] {
+        history.batch(nodes);
         for node in nodes {
             history.turn_over(*node);
         }
@@ -80,7 +80,7 @@ fn a_correct_plan_has_no_finding() {
 /// A process that writes the plan during its rollback begins no batch. This was wrong when the batch that the
 /// check refused was taken for a new one then.
 #[test]
-fn a_lease_that_is_renewed_during_a_rollback() {
+fn a_plan_that_is_written_during_a_rollback() {
     let mut history = History::of_nodes();
     history.timeline.processes[0].words.check = Some(false);
     history.canary_node();
@@ -88,9 +88,7 @@ fn a_lease_that_is_renewed_during_a_rollback() {
     history.set["spec"]["updateStrategy"] = rolling.clone();
     history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:1.0".into();
     let plan = json!({"phase": "rollingBack", "batch": {"slots": ["node-0"]}});
-    for turn in [2, 3] {
-        history.plan_of(0, &plan, turn);
-    }
+    history.plan_of(0, &plan);
     let back = history.pod(0, "app:1.0", Some(history.now));
     history.push(By::Cluster, What::Pod("db-0".to_owned(), Some(back)));
     history.ends(&rolling);
@@ -103,21 +101,21 @@ fn a_lease_that_is_renewed_during_a_rollback() {
 #[test]
 fn a_plan_after_one_that_another_client_ended() {
     let mut history = History::of_nodes();
-    history.batch(&[0], 1);
+    history.batch(&[0]);
     history.turn_over(0);
     let [held, rolling] = [json!({"type": "OnDelete"}), json!({"type": "RollingUpdate"})];
     history.set["spec"]["updateStrategy"] = rolling;
     history.push(By::Other, What::Set(Arc::new(history.set.clone())));
     history.set["spec"]["updateStrategy"] = held;
-    history.batch(&[], 2);
-    history.batch(&[3], 3);
+    history.batch(&[]);
+    history.batch(&[3]);
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 
 #[test]
 fn a_node_outside_the_batch() {
     let mut history = History::of_nodes();
-    history.batch(&[0], 1);
+    history.batch(&[0]);
     history.removes(1);
     history.is_wrong("node-1 is touched, and is not in the batch {0}");
 }
@@ -127,7 +125,7 @@ fn a_node_outside_the_batch() {
 fn a_deletion_during_and_after_a_change_of_the_template() {
     for (sent_before, wrong) in [(true, ""), (false, "app:3.0 is released, the plan is for app:2.0")] {
         let mut history = History::of_nodes();
-        history.batch(&[0], 1);
+        history.batch(&[0]);
         let sent = history.timeline.changes.len() as u64;
         history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
@@ -148,7 +146,7 @@ fn a_deletion_during_and_after_a_change_of_the_template() {
 fn an_unready_node() {
     let mut history = History::of_nodes();
     history.push(By::Other, What::Node(0, Some((false, false))));
-    history.batch(&[0], 1);
+    history.batch(&[0]);
     history.removes(0);
     history.is_wrong("node-0 is not ready, and is touched");
 }
@@ -156,7 +154,7 @@ fn an_unready_node() {
 #[test]
 fn a_deletion_without_a_fresh_refresh() {
     let mut never = History::of_nodes();
-    never.batch(&[0], 1);
+    never.batch(&[0]);
     never.removes(0);
     last_read(&mut never, None);
     never.is_wrong("removed without a look at its workload");
@@ -168,7 +166,7 @@ fn before_waves() -> History {
     history.timeline.processes[0].words.by_zone = false;
     history.timeline.processes[0].words.batches = Some(Batches::By(Share::Pods(4)));
     history.canary_node();
-    history.batch(&[1, 2, 4, 5], 2);
+    history.batch(&[1, 2, 4, 5]);
     history
 }
 
@@ -208,13 +206,13 @@ fn a_wave_larger_than_max_unavailable() {
 }
 
 #[test]
-fn a_deletion_while_paused_or_without_a_lease() {
+fn a_deletion_while_paused_or_without_a_lock() {
     for hold in [
-        json!({"paused": true, "lease": super::lease("holder 0", 2)}),
-        json!({"lease": null}), // given up
+        json!({"paused": true, "lock": super::lock("holder 0")}),
+        json!({"lock": null}), // given up
     ] {
         let mut history = History::of_nodes();
-        history.batch(&[0], 1);
+        history.batch(&[0]);
         let batch = json!({"slots": ["node-0"]});
         let set = json!({"type": "OnDelete"});
         let mut whole = json!({"reason": "plan", "set": set, "plan": {"batch": batch}});
@@ -231,7 +229,7 @@ fn too_many_missing_pods() {
     history.canary_node();
     history.push(By::Other, What::Pod("db-1".to_owned(), None));
     history.push(By::Other, What::Pod("db-2".to_owned(), None));
-    history.batch(&[3], 2);
+    history.batch(&[3]);
     history.removes(3);
     history.is_wrong("node-3 is touched, and too many pods are missing");
 }
@@ -240,14 +238,14 @@ fn too_many_missing_pods() {
 fn too_many_unavailable_pods() {
     let mut history = History::of_nodes();
     history.canary_node();
-    history.batch(&[3], 2);
+    history.batch(&[3]);
     history.turn_over(3);
     history.pass(30);
     history.timeline.processes[0].words.force = true;
-    history.batch(&[1, 4], 3);
+    history.batch(&[1, 4]);
     history.removes(1);
     history.removes(4);
-    history.batch(&[2], 4);
+    history.batch(&[2]);
     history.removes(2);
     history.is_wrong("are down, 2 may be");
 }
@@ -255,32 +253,32 @@ fn too_many_unavailable_pods() {
 #[test]
 fn batches_with_wrong_nodes() {
     let mut large = History::of_nodes();
-    large.batch(&[0, 3], 1);
+    large.batch(&[0, 3]);
     large.is_wrong("a batch of 2 nodes, 1 may be");
     let mut mixed = History::of_nodes();
     mixed.canary_node();
-    mixed.batch(&[3, 1], 2);
+    mixed.batch(&[3, 1]);
     mixed.is_wrong("a batch of several zones");
     let mut early = History::of_nodes();
     early.canary_node();
-    early.batch(&[1, 4], 2);
+    early.batch(&[1, 4]);
     early.is_wrong("{1, 4} come before an earlier zone is done");
     let mut elsewhere = History::of_nodes();
     elsewhere.timeline.processes[0].words.zone = Some(1);
-    elsewhere.batch(&[0], 1);
+    elsewhere.batch(&[0]);
     elsewhere.is_wrong("node-0 is not selected");
 }
 
 #[test]
 fn a_batch_or_an_end_before_the_soak_is_over() {
     let mut early = History::of_nodes();
-    early.batch(&[0], 1);
+    early.batch(&[0]);
     early.turn_over(0);
     early.pass(29);
-    early.batch(&[3], 2);
+    early.batch(&[3]);
     early.is_wrong("a batch begins, and [0] have not soaked for 30s");
     let mut ended = History::of_nodes();
-    ended.batch(&[0], 1);
+    ended.batch(&[0]);
     ended.turn_over(0);
     ended.pass(5);
     ended.ends(&json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));

@@ -22,8 +22,8 @@ struct History {
     set: Value,
 }
 
-fn lease(holder: &str, turn: u64) -> Value {
-    json!({"holder": holder, "turn": turn})
+fn lock(holder: &str) -> Value {
+    json!({"holder": holder})
 }
 
 impl History {
@@ -41,6 +41,7 @@ impl History {
         let mut history = Self { timeline: Timeline::default(), now: 1_000_000, set };
         let process = Process {
             words,
+            host: 0,
             began: 0,
             ended: u64::MAX,
             exit: None,
@@ -89,11 +90,11 @@ impl History {
         self.push(by, What::Set(set));
     }
 
-    /// A process writes its plan: what is in it, and its lease.
-    fn plan_of(&mut self, process: usize, plan: &Value, turn: u64) {
-        let lease = lease(&format!("holder {process}"), turn);
+    /// A process writes its plan: what is in it, and its lock.
+    fn plan_of(&mut self, process: usize, plan: &Value) {
+        let lock = lock(&format!("holder {process}"));
         let set = self.set["spec"]["updateStrategy"].clone();
-        self.hold(&json!({"reason": "plan", "lease": lease, "set": set, "plan": plan}), By::Process(process));
+        self.hold(&json!({"reason": "plan", "lock": lock, "set": set, "plan": plan}), By::Process(process));
     }
 
     /// Adds a ready pod of the new revision to a slot.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{History, lease};
+use super::{History, lock};
 use crate::step_proof::command::{Batches, Reach, Share, Words};
 use crate::step_proof::oracle::judge;
 use crate::step_proof::timeline::{By, What};
@@ -25,12 +25,12 @@ impl History {
         Self::paused("StatefulSet", [&strategy(0), &strategy(i64::from(i32::MAX))], 5, words)
     }
 
-    /// A process lets pods go down to a partition, or only writes its lease.
-    fn plan(&mut self, process: usize, partition: Option<i64>, turn: u64) {
+    /// A process lets pods go down to a partition, or only writes its lock.
+    fn plan(&mut self, process: usize, partition: Option<i64>) {
         if let Some(partition) = partition {
             self.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
         }
-        self.plan_of(process, &json!({}), turn);
+        self.plan_of(process, &json!({}));
     }
 
     /// The controller takes down a pod.
@@ -48,14 +48,14 @@ impl History {
     fn good(&mut self) {
         self.canary();
         self.pass(30);
-        self.plan(0, Some(2), 3);
+        self.plan(0, Some(2));
         self.goes(3);
         self.goes(2);
         self.pass(1);
         self.comes(3);
         self.comes(2);
         self.pass(30);
-        self.plan(0, Some(0), 4);
+        self.plan(0, Some(0));
         self.replace(1);
         self.replace(0);
         self.pass(30);
@@ -63,8 +63,8 @@ impl History {
     }
 
     fn canary(&mut self) {
-        self.plan(0, None, 1);
-        self.plan(0, Some(4), 2);
+        self.plan(0, None);
+        self.plan(0, Some(4));
         self.replace(4);
     }
 }
@@ -82,7 +82,7 @@ fn too_many_unavailable_pods() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
-    history.plan(0, Some(2), 3);
+    history.plan(0, Some(2));
     history.goes(3);
     history.goes(2);
     history.goes(1);
@@ -93,8 +93,8 @@ fn too_many_unavailable_pods() {
 #[test]
 fn a_batch_that_is_too_large() {
     let mut history = History::new();
-    history.plan(0, None, 1);
-    history.plan(0, Some(3), 2);
+    history.plan(0, None);
+    history.plan(0, Some(3));
     history.is_wrong("2 pods are released, a batch ends at 1");
 }
 
@@ -103,14 +103,14 @@ fn a_batch_before_the_soak_is_over() {
     let mut early = History::new();
     early.canary();
     early.pass(29);
-    early.plan(0, Some(2), 3);
+    early.plan(0, Some(2));
     early.is_wrong("a batch begins, and [4] have not soaked for 30s");
     let mut restarted = History::new();
     restarted.canary();
     restarted.pass(20);
     restarted.comes(4);
     restarted.pass(15);
-    restarted.plan(0, Some(2), 3);
+    restarted.plan(0, Some(2));
     restarted.is_wrong("a batch begins, and [4] have not soaked");
 }
 
@@ -122,7 +122,7 @@ fn a_batch_before_its_pods_have_settled() {
         history.timeline.processes[0].words.soak = None;
         history.canary();
         history.pass(waited);
-        history.plan(0, Some(2), 3);
+        history.plan(0, Some(2));
         if is_wrong {
             history.is_wrong("a batch begins, and [4] have not soaked for 10s");
         } else {
@@ -142,7 +142,7 @@ fn a_batch_whose_pod_has_terminated() {
         pod.has_terminated = true;
         history.push(By::Cluster, What::Pod("db-4".to_owned(), Some(pod)));
         history.pass(waited);
-        history.plan(0, Some(2), 3);
+        history.plan(0, Some(2));
         if is_wrong {
             history.is_wrong("a batch begins, and [4] have not soaked for 0s");
         } else {
@@ -157,7 +157,7 @@ fn too_many_released_pods() {
     history.canary();
     history.pass(30);
     history.push(By::Other, What::Pod("db-0".to_owned(), None));
-    history.plan(0, Some(2), 3);
+    history.plan(0, Some(2));
     history.is_wrong("1 pods are missing, 2 are released, 2 may be missing");
 }
 
@@ -171,34 +171,40 @@ fn a_plan_that_ends_early_or_with_another_strategy() {
     let mut other = History::new();
     other.good();
     other.timeline.changes.pop();
-    other.plan(0, None, 5);
+    other.plan(0, None);
     other.ends(&strategy(1));
     other.is_wrong("is put back, it was");
 }
 
 #[test]
-fn a_lease_taken_from_its_holder_or_not_released() {
-    let mut taken = History::new();
-    taken.canary();
-    taken.pass(40);
-    taken.plan(1, Some(2), 1);
-    taken.is_wrong("took a lease that was");
-    let mut old = History::new();
-    old.canary();
-    old.pass(60);
-    old.plan(1, Some(2), 1);
-    assert_eq!(judge(&old.timeline), [""; 0]);
+fn a_lock_taken_from_its_holder_or_not_released() {
+    let taken = |ended: u64, host: u64| {
+        let mut history = History::new();
+        history.canary();
+        history.pass(60);
+        history.plan(1, Some(2));
+        let first = &mut history.timeline.processes[0];
+        (first.ended, first.host) = (ended, host);
+        history
+    };
+    taken(u64::MAX, 0).is_wrong("took the lock of a process that may still run");
+    taken(1, 1).is_wrong("took the lock of a process that may still run");
+    assert_eq!(judge(&taken(1, 0).timeline), [""; 0]);
     let mut left = History::new();
     left.canary();
     left.ends_with(3);
-    left.is_wrong("left its lease");
+    left.is_wrong("left its lock");
+    let mut renewed = History::new();
+    renewed.canary();
+    renewed.plan(0, None);
+    renewed.is_wrong("wrote nothing but its lock");
 }
 
 #[test]
 fn a_released_pod_that_is_held_again() {
     let mut history = History::new();
     history.canary();
-    history.plan(0, Some(5), 3);
+    history.plan(0, Some(5));
     history.is_wrong("[4] were released, run the new revision, and are held again");
 }
 
@@ -210,7 +216,7 @@ fn a_plan_continued_with_another_template() {
     history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:3.0".into();
     let set = Arc::new(history.set.clone());
     history.push(By::Other, What::Set(set));
-    history.plan(0, Some(2), 3);
+    history.plan(0, Some(2));
     history.is_wrong("app:3.0 is released, the plan is for app:2.0");
 }
 
@@ -233,7 +239,7 @@ fn pods_released_while_paused() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
-    let paused = json!({"reason": "plan", "paused": true, "lease": lease("holder 0", 3)});
+    let paused = json!({"reason": "plan", "paused": true, "lock": lock("holder 0")});
     history.hold(&paused, By::Other);
     history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2.into();
     history.hold(&paused, By::Process(0));
@@ -247,12 +253,12 @@ fn pods_updated_before_the_plan_count_towards_the_goal() {
     history.push(By::Cluster, What::Pod("db-3".to_owned(), None));
     history.comes(3);
     history.pass(30);
-    history.plan(0, None, 1);
-    history.plan(0, Some(3), 2); // db-4 and db-3, of which one runs it already, so there is no canary
+    history.plan(0, None);
+    history.plan(0, Some(3)); // db-4 and db-3, of which one runs it already, so there is no canary
     history.replace(4);
     assert_eq!(judge(&history.timeline), [""; 0]);
     history.pass(30);
-    history.plan(0, Some(0), 3); // three pods, by two
+    history.plan(0, Some(0)); // three pods, by two
     history.is_wrong("5 pods are released, a batch ends at 4");
 }
 
@@ -262,17 +268,17 @@ fn a_batch_ends_at_the_goal_of_the_command() {
     history.timeline.processes[0].words.reach = Some(Reach::To(Share::Pods(2)));
     history.canary();
     history.pass(30);
-    history.plan(0, Some(3), 3); // one pod, though by two
+    history.plan(0, Some(3)); // one pod, though by two
     history.replace(3);
     history.ends_with(0);
     history.timeline.processes[0].ended = history.timeline.changes.len() as u64;
     history.pass(60);
-    history.plan(1, Some(2), 1);
+    history.plan(1, Some(2));
     history.replace(2);
-    history.plan(1, Some(1), 2); // two pods, one after the other: one batch
-    assert_eq!(judge(&history.timeline)[1..], [""; 0], "but for the lease that was left");
+    history.plan(1, Some(1)); // two pods, one after the other: one batch
+    assert_eq!(judge(&history.timeline)[1..], [""; 0], "but for the lock that was left");
     history.replace(1);
-    history.plan(1, Some(0), 3);
+    history.plan(1, Some(0));
     history.is_wrong("a batch begins, and [1, 2] have not soaked");
 }
 
@@ -286,10 +292,10 @@ fn a_released_lease_needs_no_further_report() {
     history.push(By::Other, What::Set(set));
     let hold = json!({"reason": "plan", "set": strategy(4), "plan": {}});
     history.hold(&hold, By::Process(0)); // the process sees that, and ends
-    history.plan(1, Some(2), 1); // a new plan without a soak
+    history.plan(1, Some(2)); // a new plan without a soak
     history.replace(3);
     history.replace(2);
-    history.plan(1, Some(1), 2);
+    history.plan(1, Some(1));
     assert_eq!(judge(&history.timeline), [""; 0]);
 }
 

@@ -64,11 +64,9 @@ impl Moment {
         serde_json::from_str(text).ok()
     }
 
-    /// The hold of a plan that releases batches, and not of one that rolls back or completes.
+    /// The hold of a plan that releases batches, and not of one that rolls back.
     pub(crate) fn plan(&self) -> Option<Value> {
-        let has_ended =
-            |hold: &Value| hold["plan"]["phase"] == "rollingBack" || hold["plan"]["phase"] == "completing";
-        self.hold().filter(|hold| !has_ended(hold))
+        self.hold().filter(|hold| hold["plan"]["phase"] != "rollingBack")
     }
 
     /// The pods that stay and run an image, or another one.

@@ -32,6 +32,14 @@ pub(crate) fn run_half(kind: impl Kind, runs: u64, half: u64) {
     assert!([0, 4].iter().all(|exit| exits[*exit] > 0), "{exits:?}");
 }
 
+/// Makes some runs twice. Each seed has one outcome.
+pub(crate) fn repeat(kind: impl Kind) {
+    for seed in 0..4 {
+        let [first, second] = [(); 2].map(|()| play(kind, seed));
+        assert_eq!(text(seed, &first), text(seed, &second));
+    }
+}
+
 /// Shows the run of the seed `ROLLOUT2_STEP_SEED`.
 #[expect(clippy::print_stdout, reason = "to be read")]
 pub(crate) fn show(kind: impl Kind) {

@@ -1,10 +1,12 @@
 //! Plays one run, and reports what was wrong with it.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use harness::Run;
 use harness::random::Dice;
 use harness::test_cluster::{START, TestCluster};
+use rollout2::world::process::Processes;
 use simcluster::{Controllers, Key, KubeletTiming, Order, User};
 
 use super::draw::{Draw, Kind};
@@ -12,6 +14,7 @@ use super::history::{Moment, history};
 use super::oracle;
 use crate::step_proof::external_changes::{Deed, Others, command};
 use crate::step_proof::kill_switch::{Death, Mortal};
+use crate::step_proof::user::{process, seed};
 
 /// More often than this no command is typed.
 const PATIENCE: usize = 40;
@@ -57,7 +60,7 @@ async fn one<K: Kind>(kind: K, seed: u64) -> Played<K> {
         });
     }
     let mut transcript = String::new();
-    let exit = step_to_the_end(&cluster, &web, &draw.line(), &draw.deaths, &mut transcript).await;
+    let exit = step_to_the_end(&cluster, &web, seed, &draw, &mut transcript).await;
     cluster.advance(300).await;
     let history = history(&cluster.sim, kind.resource(), from, &others.revisions());
     let mut wrong = K::judge(&draw, &history);
@@ -67,13 +70,14 @@ async fn one<K: Kind>(kind: K, seed: u64) -> Played<K> {
 }
 
 /// Types `step` until the end, the first time with words; each death is of one process.
-async fn step_to_the_end(
+async fn step_to_the_end<K: Kind>(
     cluster: &TestCluster,
     web: &Key,
-    line: &str,
-    deaths: &[Death],
+    run: u64,
+    draw: &Draw<K>,
     transcript: &mut String,
 ) -> u8 {
+    let (line, deaths) = (&*draw.line(), &draw.deaths);
     let (mut words, mut refusals) = (line.to_owned(), 0);
     let mut again = line.split(' ').take(2).collect::<Vec<_>>().join(" ");
     for number in 0..PATIENCE {
@@ -81,7 +85,7 @@ async fn step_to_the_end(
         if has_begun && number > 0 && refusals == 0 {
             words.clone_from(&again);
         }
-        let output = step(cluster, &words, number, deaths.get(number).copied()).await;
+        let output = step(cluster, &words, number, seed(run, number), deaths.get(number).copied()).await;
         let Some((exit, printed)) = output else {
             *transcript += &format!("--- {words}: killed\n");
             tokio::time::sleep(Duration::from_millis(700)).await;
@@ -127,14 +131,19 @@ async fn step(
     cluster: &TestCluster,
     words: &str,
     number: usize,
+    seed: u64,
     death: Option<Death>,
 ) -> Option<(u8, String)> {
     let user = format!("step-{number}");
     cluster.sim.users(|users| users.add(User::admin(&user)));
-    let service = Mortal::new(cluster.sim.service_for(&user), death);
+    let service = Mortal::new(cluster.sim.service_for(&user), death, seed);
     let client = kube::Client::new(service.clone(), "default");
-    let run = Run::of(words.split_whitespace()).at(START.parse().unwrap());
+    // Every process before it has ended on its host.
+    let this = process(0, number);
+    let processes = Processes::Simulated(this.clone(), Arc::new(Mutex::new([this].into())));
+    let run = Run::of(words.split_whitespace()).at(START.parse().unwrap()).seed(seed).processes(processes);
     tokio::select! {
+        biased;
         output = run.run_against(client) => Some((output.exit, output.transcript)),
         () = service.died() => None,
     }

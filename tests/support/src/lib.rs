@@ -1,15 +1,14 @@
 //! Runs `kubectl-rollout2` inside a test, and compares it with recorded outputs of kubectl.
 //!
 //! A [`Run`] is one command line in this process. It starts no process, sets no environment variable and waits
-//! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command, and
-//! [`golden::compare`] compares every recording of a verb with our output. A [`TestCluster`] is a simulated
-//! cluster with controllers in the same process, on a clock that advances when every task waits.
+//! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command.
+//! A [`TestCluster`] is a simulated cluster with controllers in the same process, on a clock that advances when every task waits.
 //! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
 mod cluster_state;
-pub mod golden;
 pub mod kruise;
+mod kubectl_status;
 pub mod many_workloads;
 mod merge;
 pub mod random;
@@ -23,6 +22,7 @@ pub mod terminal;
 pub mod test_cluster;
 
 pub use cluster_state::{ends, is_ready};
+pub use kubectl_status::kubectl_status;
 pub use merge::merged;
 pub use recorded::{Recorded, data, snapshot, snapshot_path};
 pub use run::{Output, Run, ignores_sighup};

@@ -13,6 +13,7 @@ use rollout2::cluster::live::Cluster;
 use rollout2::cluster::source::Source;
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
+use rollout2::world::process::Processes;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -23,8 +24,8 @@ use crate::real_time;
 /// no terminal, and the clock shows the epoch.
 ///
 /// ```
-/// let output = harness::Run::of(["history"]).env("ROLLOUT2_COMPAT", "kubectl").run();
-/// assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+/// let output = harness::Run::of(["history"]).env("NO_COLOR", "1").run();
+/// assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Run {
@@ -37,6 +38,8 @@ pub struct Run {
     now: Timestamp,
     timed_since: Option<Instant>,
     signals: Signals,
+    processes: Processes,
+    seed: u64,
 }
 
 /// What a run printed, and its exit code.
@@ -128,6 +131,20 @@ impl Run {
         self
     }
 
+    /// Sets the processes of the host, which are not known by default.
+    #[must_use]
+    pub fn processes(mut self, processes: Processes) -> Self {
+        self.processes = processes;
+        self
+    }
+
+    /// Sets the seed of the pauses before retries, which is 0 by default.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
     /// Runs the command on a runtime of its own.
     ///
     /// # Panics
@@ -147,8 +164,9 @@ impl Run {
     /// Runs the command on the runtime of the test against a cluster in the same process. It opens no socket,
     /// so the clock of tokio can be paused.
     pub async fn run_against(self, client: kube::Client) -> Output {
-        self.run_on(|_, world, listener| {
-            Ok(Source::Cluster(Box::new(Cluster::in_process(client, world.clock, listener))))
+        let seed = self.seed;
+        self.run_on(move |_, world, listener| {
+            Ok(Source::Cluster(Box::new(Cluster::in_process(client, world.clock, seed, listener))))
         })
         .await
     }
@@ -162,6 +180,7 @@ impl Run {
         let mut world = World {
             environment: self.environment.into_iter().collect(),
             host: None,
+            processes: self.processes,
             clock: Clock::Fixed(self.now),
             stdin: Box::new(Cursor::new(self.stdin)),
             stdin_is_terminal: self.stdin_is_terminal,

@@ -10,10 +10,9 @@ use k8s_openapi::jiff::Timestamp;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
+use rollout2::model::kind::Workload;
+use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::status::observation::Observation;
-use rollout2::model::status::verdict::kubectl_status;
-use rollout2::model::workload::Workload;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
@@ -24,7 +23,7 @@ use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster, Verb};
 use tokio::task::JoinHandle;
 
-use crate::{Output, Run};
+use crate::{Output, Run, kubectl_status};
 
 /// The time at which the clock of every test cluster starts.
 pub const START: &str = "2026-11-20T13:25:25Z";
@@ -192,18 +191,10 @@ impl TestCluster {
         });
         let mut lines = Vec::new();
         for state in states {
-            let workload = Workload::of(Object::read(Value::clone(&state)).unwrap()).unwrap();
-            match kubectl_status(&workload, None) {
-                Ok(printed) => {
-                    lines.push(printed.line);
-                    if printed.done {
-                        break;
-                    }
-                }
-                Err(text) => {
-                    lines.push(format!("error: {text}"));
-                    break;
-                }
+            let (line, is_done) = kubectl_status(&state);
+            lines.push(line);
+            if is_done {
+                break;
             }
         }
         lines.dedup();

@@ -2,41 +2,33 @@
 
 use http::StatusCode;
 
-use super::{ApiServer, unable, unreachable};
+use super::{ApiServer, unreachable};
 use crate::cluster::connection::response::{ApiResponse, StatusError};
 use crate::error::{Error, ErrorKind};
-use crate::model::api::name::is_namespace_name;
+use crate::model::text::name::is_namespace_name;
 use crate::model::text::shell_command::{Word, command};
 
 impl ApiServer {
     pub(super) fn explain_response(&self, response: &ApiResponse) -> Error {
         match (response.status, response.status_error()) {
-            (StatusCode::UNAUTHORIZED, status_error) => {
-                let message = status_error
-                    .map(|status_error| status_error.message)
-                    .filter(|message| !message.is_empty());
-                self.explain_unauthorized(message.as_deref().unwrap_or("Unauthorized"))
-            }
+            (StatusCode::UNAUTHORIZED, _) => self.explain_unauthorized(),
             (StatusCode::FORBIDDEN, Some(status_error)) => {
                 let message = &status_error.message;
                 let why = message.split_once(" is forbidden: ").map_or(message.as_str(), |(_, why)| why);
                 Error::new(ErrorKind::Refused, format!("forbidden: {why}"))
                     .hint(command("to see what is allowed: kubectl auth can-i --list{}", [within(why)]))
-                    .in_compat(format!("Error from server (Forbidden): {message}"))
             }
-            (status, Some(StatusError { reason, message })) => {
-                let reason = if reason.is_empty() { reason } else { format!(" ({reason})") };
+            (status, Some(StatusError { message, .. })) => {
                 Error::new(ErrorKind::Refused, format!("{} returned {status}", self.address()))
                     .caused_by(message.as_str())
-                    .in_compat(format!("Error from server{reason}: {message}"))
             }
             (_, None) => self.explain_foreign_response(response),
         }
     }
 
-    fn explain_unauthorized(&self, message: &str) -> Error {
+    fn explain_unauthorized(&self) -> Error {
         let server = self.address();
-        let error = if self.withheld {
+        if self.withheld {
             Error::new(
                 ErrorKind::Refused,
                 format!("{server} requires credentials, which are not sent over plain HTTP"),
@@ -45,8 +37,7 @@ impl ApiServer {
         } else {
             Error::new(ErrorKind::Refused, format!("{server} does not accept the credentials"))
                 .hint(format!("they may have expired, so log in again; they come from {}", self.source))
-        };
-        error.in_compat(format!("You must be logged in to the server ({message})"))
+        }
     }
 
     /// Explains a response that does not come from an API server.
@@ -55,8 +46,7 @@ impl ApiServer {
         let words = response.plain_text();
         if words.as_deref().is_some_and(|words| words.contains("HTTP request to an HTTPS server")) {
             return unreachable(format!("{server} accepts only TLS"))
-                .hint("write the server as https://HOST:PORT")
-                .in_compat(format!("Error from server (BadRequest): {}", words.unwrap_or_default()));
+                .hint("write the server as https://HOST:PORT");
         }
         let what = match (response.redirect_host(), words, response.content_type()) {
             (Some(elsewhere), _, _) => format!("it redirects to {elsewhere}"),
@@ -65,12 +55,10 @@ impl ApiServer {
             (None, None, "application/json") => format!("{}, JSON that is not a Status", response.status),
             (None, None, type_) => format!("{}, {type_}", response.status),
         };
-        unreachable(format!("{server} does not respond like an API server: {what}"))
-            .hint(format!(
-                "the address may be wrong, or a login proxy may be in between; the address comes from {}",
-                self.source
-            ))
-            .in_compat(unable(response.status))
+        unreachable(format!("{server} does not respond like an API server: {what}")).hint(format!(
+            "the address may be wrong, or a login proxy may be in between; the address comes from {}",
+            self.source
+        ))
     }
 }
 

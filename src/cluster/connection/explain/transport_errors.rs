@@ -1,10 +1,8 @@
 //! Explains transport errors: DNS, TCP, proxies, TLS and certificates.
 
-use std::net::IpAddr;
-
 use k8s_openapi::jiff::Timestamp;
 
-use super::{ApiServer, unable, unreachable};
+use super::{ApiServer, unreachable};
 use crate::cluster::connection::transport_error::TransportError;
 use crate::error::Error;
 
@@ -13,37 +11,35 @@ impl ApiServer {
         let server = self.address();
         match error {
             TransportError::ConnectionRefused => unreachable(format!("{server} refuses connections"))
-                .hint(format!("is the API server running? {}", self.where_from()))
-                .in_compat(format!(
-                    "The connection to the server {server} was refused - did you specify the right host or port?"
-                )),
+                .hint(format!("is the API server running? {}", self.where_from())),
             TransportError::UnknownHost => unreachable(format!("there is no host named {:?}", self.host()))
-                .hint(format!("is the VPN up? {}", self.where_from()))
-                .in_compat(unable(format_args!("dial tcp: lookup {}: no such host", self.host()))),
+                .hint(format!("is the VPN up? {}", self.where_from())),
             TransportError::ConnectTimeout => unreachable(format!("{server} does not answer"))
-                .hint(format!("is the VPN up? {}", self.where_from()))
-                .in_compat(unable(format_args!("dial tcp {server}: i/o timeout"))),
+                .hint(format!("is the VPN up? {}", self.where_from())),
             TransportError::Unroutable(why) => unreachable(format!("{server} cannot be reached"))
                 .hint(format!("is the network up? {}", self.where_from()))
-                .in_compat(unable(format_args!("dial tcp {server}: {why}")))
                 .caused_by(why),
             TransportError::Proxy(why) => self.explain_proxy(&why),
             TransportError::ClientCertificateRejected(alert) => {
                 unreachable(format!("{server} rejected the client certificate"))
-                    .hint(format!("it may have expired or belong to another cluster; it comes from {}", self.source))
-                    .in_compat(unable(format_args!("remote error: tls: {alert}")))
+                    .hint(format!(
+                        "it may have expired or belong to another cluster; it comes from {}",
+                        self.source
+                    ))
                     .caused_by(alert)
             }
             TransportError::NotTls => unreachable(format!("{server} does not speak TLS"))
-                .hint("if that is intended, write the server as http://HOST:PORT")
-                .in_compat(unable("http: server gave HTTP response to HTTPS client")),
-            TransportError::Tls(why) => unreachable(format!("the TLS handshake with {server} failed"))
-                .in_compat(unable(format_args!("remote error: {why}")))
-                .caused_by(why),
-            TransportError::ConnectionBroken(why) => unreachable(format!("the connection to {server} was lost"))
-                .hint("try again; if it happens again, check the proxies and load balancers before the API server")
-                .in_compat(unable(&why))
-                .caused_by(why),
+                .hint("if that is intended, write the server as http://HOST:PORT"),
+            TransportError::Tls(why) => {
+                unreachable(format!("the TLS handshake with {server} failed")).caused_by(why)
+            }
+            TransportError::ConnectionBroken(why) => unreachable(format!(
+                "the connection to {server} was lost"
+            ))
+            .hint(
+                "try again; if it happens again, check the proxies and load balancers before the API server",
+            )
+            .caused_by(why),
             certificate => self.explain_certificate(certificate),
         }
     }
@@ -53,32 +49,23 @@ impl ApiServer {
         let certificate = |what: String| unreachable(format!("the certificate of {server} {what}"));
         match error {
             TransportError::CertificateExpired(end) => certificate(format!("has expired{}", at(end)))
-                .hint("check this machine's clock; if it is right, the cluster's administrator must renew the certificate")
-                .in_compat(unverified("certificate has expired or is not yet valid")),
+                .hint("check this machine's clock; if it is right, the cluster's administrator must renew the certificate"),
             TransportError::CertificateNotYetValid(begin) => {
                 certificate(format!("is not valid yet{}", at(begin)))
                     .hint("check this machine's clock")
-                    .in_compat(unverified("certificate has expired or is not yet valid"))
             }
             TransportError::HostnameMismatch { expected, names } => {
-                // Go lists only the IP addresses when an address was expected, and only the DNS names otherwise.
-                let is_address = |name: &str| name.parse::<IpAddr>().is_ok();
-                let alike = names.iter().filter(|name| is_address(name) == is_address(&expected));
-                let alike = alike.cloned().collect::<Vec<_>>().join(", ");
                 certificate(format!("is not valid for {expected}, only for {}", names.join(", ")))
                     .hint("set the name to check with --tls-server-name NAME")
-                    .in_compat(unverified(&format!("certificate is valid for {alike}, not {expected}")))
             }
             TransportError::InvalidCertificate(why) => certificate("cannot be used".to_owned())
                 .hint("the cluster's administrator must renew it")
-                .in_compat(unverified(&why))
                 .caused_by(why),
             _ => certificate("is not trusted: its issuer is unknown".to_owned())
                 .hint(format!(
                     "set the cluster's certificate authority in {}, or with --certificate-authority FILE",
                     self.source
-                ))
-                .in_compat(unverified("certificate signed by unknown authority")),
+                )),
         }
     }
 
@@ -89,7 +76,6 @@ impl ApiServer {
             .hint(
                 "it is set with the kubeconfig's proxy-url or HTTPS_PROXY; NO_PROXY lists servers to reach directly",
             )
-            .in_compat(unable(format_args!("proxyconnect tcp: {why}")))
     }
 
     fn where_from(&self) -> String {
@@ -98,10 +84,6 @@ impl ApiServer {
         }
         format!("the server comes from {}; choose another with --context or --server", self.source)
     }
-}
-
-fn unverified(why: &str) -> String {
-    unable(format_args!("tls: failed to verify certificate: x509: {why}"))
 }
 
 fn at(time: Option<Timestamp>) -> String {

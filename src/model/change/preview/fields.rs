@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::revision::diff::{Change, Diff, SecretValues};
+use crate::model::diff::{Change, Diff, SecretValues};
+use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
 use crate::model::text::secret::without_secrets;
-use crate::model::workload::Workload;
 
 /// The annotations that `kubectl apply`, the API server and the controllers write.
 const GENERATED_ANNOTATIONS: [&str; 3] =

@@ -6,18 +6,19 @@
 mod fields;
 mod outcome;
 mod pruned;
+mod refusal;
 mod warning;
 
 pub use outcome::PreviewOutcome;
+pub use refusal::refusal_by_plan;
 pub use warning::PreviewWarning;
 
-use crate::model::change::plan::Hold;
-use crate::model::revision::diff::{Change, Diff, SecretValues};
+use crate::model::change::effect::{Effect, held_by};
+use crate::model::diff::{Change, Diff, SecretValues};
+use crate::model::hold::plan::Hold;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions, foretold};
-use crate::model::status::effect::{Effect, held_by};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::RevisionStore;
 
 /// What applying an object would do to the rollout of a workload.
 #[derive(Clone, Debug)]
@@ -109,7 +110,7 @@ fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
         None => PreviewOutcome::NewRevision {
             number,
             name: foretold::name(after),
-            is_after_pause: after.is_paused() && after.kind().revisions == RevisionStore::ReplicaSets,
+            is_after_pause: after.is_paused() && !after.kind().revisions().stores_while_paused(),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! The revisions that `revisionHistoryLimit` removes.
 
+use crate::model::kind::Workload;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::workload::Workload;
 
 /// The API server's default of `revisionHistoryLimit`.
 const DEFAULT_LIMIT: i64 = 10;

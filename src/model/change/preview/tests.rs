@@ -8,7 +8,7 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::change::owners::ManifestOwner;
-use crate::model::change::plan::HoldReason;
+use crate::model::hold::plan::HoldReason;
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})

@@ -2,20 +2,25 @@
 
 use super::outcome::PreviewOutcome;
 use super::pruned;
+use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
-use crate::model::change::patch::FieldPath;
-use crate::model::change::plan::{Hold, HoldReason};
 use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::hold::left_fields;
+use crate::model::hold::plan::{Hold, HoldReason};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::template_defaults::has_fixed_tag;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 
 /// What the user may not expect of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreviewWarning {
     /// The object ends a hold.
     EndsHold(HoldReason),
+    /// The object replaces the strategy of a plan, whose other fields still hold.
+    ReplacesHeldStrategy,
+    /// Fields of the plan that the object ends stay, with the command that restores them.
+    LeavesFields(String),
     /// A tool beside `kubectl apply` owns a manifest of the workload.
     Owner(ManifestOwner),
     /// `revisionHistoryLimit` is 0, so that no revision stays to roll back to.
@@ -41,6 +46,8 @@ impl PreviewWarning {
     pub fn id(&self) -> &'static str {
         match self {
             Self::EndsHold(_) => "ends-hold",
+            Self::ReplacesHeldStrategy => "replaces-held-strategy",
+            Self::LeavesFields(_) => "leaves-fields",
             Self::Owner(_) => "owner",
             Self::KeepsNoHistory => "keeps-no-history",
             Self::RemovesRevisions { .. } => "removes-revisions",
@@ -65,6 +72,13 @@ pub(super) fn warnings(
         warnings.push(PreviewWarning::BeingDeleted);
     }
     warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
+    if let (Some(before), Some(hold)) = (Hold::in_force(now), Hold::in_force(after))
+        && before.has_budget(now)
+        && !hold.has_budget(after)
+    {
+        warnings.push(PreviewWarning::ReplacesHeldStrategy);
+    }
+    warnings.extend(left_fields(after).map(PreviewWarning::LeavesFields));
     if !matches!(outcome, PreviewOutcome::Unchanged) {
         let others =
             owners(now, &FieldPath::of(["spec", "template"])).into_iter().filter(|owner| match owner {

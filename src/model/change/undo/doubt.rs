@@ -2,11 +2,11 @@
 
 use super::TargetRevision;
 use crate::model::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
-use crate::model::change::patch::FieldPath;
+use crate::model::api::patch::FieldPath;
 use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 
 /// A reason to ask before a rollback.
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::revision::diff;
+use crate::model::diff;
+use crate::model::kind::Workload;
 use crate::model::text::go_json::go_json;
-use crate::model::workload::Workload;
 
 /// Returns the last-applied configuration with the template of the revision.
 ///

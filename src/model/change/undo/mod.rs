@@ -11,24 +11,23 @@ pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
-use super::hold::{end_pause, lost_hold};
-use super::patch::{FieldPath, Patch};
-use super::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;
+use crate::model::api::patch::{FieldPath, Patch};
+use crate::model::change::effect::Effect;
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
+use crate::model::hold::{end_pause, lost_hold};
+use crate::model::kind::Workload;
+use crate::model::kind::{plan_fields, strategy};
+use crate::model::observation::Observation;
 use crate::model::revision::{CHANGE_CAUSE, Revision};
-use crate::model::status::effect::Effect;
-use crate::model::status::observation::Observation;
-use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::RevisionStore;
-use crate::model::workload::{plan_fields, strategy};
+use crate::model::text::shell_command::{Word, command};
 
 /// The options of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
-    /// Resume a paused Deployment in the same patch.
+    /// Resume a paused workload in the same patch.
     pub resume: bool,
     /// Keep a hold.
     pub keep_hold: bool,
@@ -88,7 +87,9 @@ pub fn undo<'a>(
     }
     if workload.is_paused() {
         if !options.resume && Hold::in_force(workload).is_none() {
-            return Err(refused_while_paused(workload));
+            let is_default =
+                matches!(TargetRevision::Previous.find(observation), Ok(one) if one.name == target.name);
+            return Err(refused_while_paused(workload, Some(target).filter(|_| !is_default)));
         }
         end_pause(workload, &mut patch);
     }
@@ -106,8 +107,7 @@ pub fn undo<'a>(
             patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
         }
         (None, Some(hold)) => {
-            // The controller rolls no pod back while the workload is paused.
-            hold.clone().without_pause(workload).end(workload, &mut patch);
+            hold.end(workload, &mut patch);
         }
         (None, None) => {}
     }
@@ -127,7 +127,7 @@ pub fn undo<'a>(
 /// whose whole object was not kept.
 #[must_use]
 pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
-    if workload.kind().revisions == RevisionStore::ReplicaSets {
+    if workload.kind().revisions().updates_change_cause() {
         return None;
     }
     let object = Object::read(target.json()).ok()?;
@@ -137,13 +137,18 @@ pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -
     Some((object, patch))
 }
 
-/// Returns the error for a paused Deployment.
-#[must_use]
-pub fn refused_while_paused(workload: &Workload) -> Error {
+/// Returns the error for a paused workload. The hint names a revision that is not the default.
+fn refused_while_paused(workload: &Workload, to: Option<&Revision>) -> Error {
     let target = workload.target();
-    Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first"))
-        .hint(command("kubectl rollout2 undo {} --resume", [workload.command_target()]))
-        .in_compat("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again")
+    let word = |to: &Revision| to.number.known().map_or_else(|| to.name.clone(), |number| number.to_string());
+    let hint = match to {
+        Some(to) => {
+            let words = [workload.command_target(), Word::text(&word(to), "REVISION")];
+            command("kubectl rollout2 undo {} --to {} --resume", words)
+        }
+        None => command("kubectl rollout2 undo {} --resume", [workload.command_target()]),
+    };
+    Error::new(ErrorKind::Refused, format!("{target} is paused; resume it first")).hint(hint)
 }
 
 /// The hold would keep the pods of the target from counting as available, though they serve.

@@ -2,12 +2,12 @@
 
 use super::TargetRevision;
 use super::doubt::blocked_rollback;
-use crate::model::change::plan::Hold;
 use crate::model::change::stuck_pods::stuck_pods;
+use crate::model::hold::plan::Hold;
+use crate::model::kind::counts::Counts;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::workload::counts::Counts;
 
 /// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
 /// `undo`. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if no other

@@ -1,12 +1,11 @@
 //! The revision that `undo` rolls back to.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::plan::{Hold, is_rolling_back};
-use crate::model::revision::{Revision, RevisionNumber, RevisionWord};
-use crate::model::status::observation::{Observation, PodCount};
+use crate::model::hold::plan::{Hold, StartRevision, is_rolling_back};
+use crate::model::kind::Workload;
+use crate::model::observation::{Observation, PodCount};
+use crate::model::revision::{Revision, RevisionWord};
 use crate::model::text::shell_command::command;
-use crate::model::workload::Workload;
-use crate::model::workload::kind::RevisionStore;
 
 /// The value of `--to-revision`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,64 +33,6 @@ impl TargetRevision {
             Self::Named(word) => word.find_for_flag("--to-revision", &observation.revisions),
         }
     }
-
-    /// Finds the revision as kubectl does: by number only, by default the second highest.
-    ///
-    /// # Errors
-    /// kubectl's own.
-    pub fn find_as_kubectl<'a>(&self, observation: &'a Observation) -> Result<&'a Revision> {
-        let mut listed = numbered_as_kubectl(observation);
-        match self {
-            Self::Named(RevisionWord::Number(wanted)) => {
-                let found = listed.into_iter().find(|(number, _)| number == wanted);
-                found.map(|(_, revision)| revision).ok_or_else(|| not_in_history(*wanted))
-            }
-            Self::Previous => {
-                let previous = match observation.workload.kind().revisions {
-                    RevisionStore::ReplicaSets => second_highest(&listed),
-                    RevisionStore::ControllerRevisions { .. } => {
-                        listed.pop();
-                        listed.pop().map(|(_, revision)| revision)
-                    }
-                };
-                previous.ok_or_else(|| no_previous_revision(&observation.workload))
-            }
-            Self::Stable | Self::Named(_) => self.find(observation),
-        }
-    }
-}
-
-/// Returns the revisions with the numbers that kubectl reads, in the order in which it goes through them: of a
-/// Deployment the oldest ReplicaSet first and the one with the live template last, of the other kinds by
-/// number. A missing number is 0, and kubectl skips an unreadable one.
-fn numbered_as_kubectl(observation: &Observation) -> Vec<(i64, &Revision)> {
-    let numbered = observation.revisions.iter().filter_map(|revision| match revision.number {
-        RevisionNumber::Known(number) => Some((number, revision)),
-        RevisionNumber::Missing => Some((0, revision)),
-        RevisionNumber::Unreadable(_) => None,
-    });
-    let mut numbered: Vec<_> = numbered.collect();
-    match observation.workload.kind().revisions {
-        RevisionStore::ReplicaSets => numbered.sort_by_key(|&(_, revision)| {
-            (observation.revisions.is_current(revision), revision.created, revision.name.as_str())
-        }),
-        RevisionStore::ControllerRevisions { .. } => numbered.sort_by_key(|(number, _)| *number),
-    }
-    numbered
-}
-
-/// Returns the revision with the second highest number. Of several with the same number it is the first listed, as
-/// in kubectl's one pass over the ReplicaSets; where several have the highest, it is the second of those.
-fn second_highest<'a>(listed: &[(i64, &'a Revision)]) -> Option<&'a Revision> {
-    let (mut highest, mut second) = (None::<(i64, &Revision)>, None::<(i64, &Revision)>);
-    for &(number, revision) in listed {
-        if highest.is_none_or(|(highest, _)| highest < number) {
-            second = highest.replace((number, revision));
-        } else if second.is_none_or(|(second, _)| second < number) {
-            second = Some((number, revision));
-        }
-    }
-    second.map(|(_, revision)| revision)
 }
 
 /// Returns the newest revision other than the current one. Once the controller observed the live
@@ -129,10 +70,25 @@ fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> 
     let Some(hold) = Hold::in_force(&observation.workload) else { return Ok(None) };
     let Some(plan) = hold.plan().ok().flatten() else { return Ok(observation.stable()) };
     let Some(from) = &plan.from else { return Ok(None) };
+    if let StartRevision::Contradicted { by } = StartRevision::of(observation, &plan) {
+        return Err(contradicted_start(&observation.workload, from, &by));
+    }
     match observation.revisions.iter().find(|one| one.name == *from) {
         Some(one) => Ok(Some(one).filter(|one| !observation.revisions.is_current(one))),
         None => Err(plan_revision_not_stored(&observation.workload, from)),
     }
+}
+
+fn contradicted_start(workload: &Workload, from: &str, by: &[String]) -> Error {
+    let sentence = format!(
+        "the plan of {} names {from} as the revision before it, but the outdated pods run revision {}",
+        workload.target(),
+        by.join(", ")
+    );
+    Error::new(ErrorKind::Refused, sentence).hint(command(
+        "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
+        [workload.command_target()],
+    ))
 }
 
 fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
@@ -147,23 +103,14 @@ fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
 }
 
 fn no_previous_revision(workload: &Workload) -> Error {
-    let compat = match workload.kind().revisions {
-        RevisionStore::ReplicaSets => {
-            format!("no rollout history found for deployment {:?}", workload.name())
-        }
-        RevisionStore::ControllerRevisions { .. } => "no last revision to roll back to".to_owned(),
-    };
     Error::new(ErrorKind::NotFound, format!("{} has no revision to roll back to", workload.target()))
         .hint(command("kubectl rollout2 history {}", [workload.command_target()]))
-        .in_compat(compat)
-}
-
-fn not_in_history(number: i64) -> Error {
-    let sentence = format!("unable to find specified revision {number} in history");
-    Error::new(ErrorKind::NotFound, sentence)
 }
 
 fn no_stable_revision(observation: &Observation) -> Error {
+    if let Some(error) = no_rollout(observation) {
+        return error;
+    }
     let count = observation.pod_counts();
     let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
     let candidates = observation.revisions.iter();
@@ -179,6 +126,35 @@ fn no_stable_revision(observation: &Observation) -> Error {
         "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
         [observation.workload.command_target()],
     ))
+}
+
+/// Returns the error while every pod runs one revision, so that no rollout is in progress.
+fn no_rollout(observation: &Observation) -> Option<Error> {
+    let current = observation.revisions.current()?;
+    let counts = observation.pod_counts();
+    let total = |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).total;
+    let is_alone = observation.revisions.iter().all(|one| one.name == current.name || total(one) == 0);
+    let pods = match total(current) {
+        0 => return None,
+        1 => "the only pod runs".to_owned(),
+        pods => format!("all {pods} pods run"),
+    };
+    let target = observation.workload.target();
+    if observation.revisions.len() == 1 {
+        let why = command(
+            "to see what is wrong: kubectl rollout2 status {}",
+            [observation.workload.command_target()],
+        );
+        let message =
+            format!("{target} has only revision {}, so there is none to go back to", current.label());
+        return Some(Error::new(ErrorKind::NotFound, message).hint(why));
+    }
+    let message = format!("no rollout of {target} is in progress: {pods} revision {}", current.label());
+    let hint = command(
+        "for the revision before it: kubectl rollout2 undo {} --to previous",
+        [observation.workload.command_target()],
+    );
+    is_alone.then(|| Error::new(ErrorKind::NotFound, message).hint(hint))
 }
 
 #[cfg(test)]
@@ -283,32 +259,6 @@ mod tests {
         assert!(refused.sentence().contains("2 (4 ready)"), "{}", refused.sentence());
     }
 
-    /// Reference 6.3: two ReplicaSets have the same number while the controller renumbers them.
-    #[test]
-    fn of_equal_numbers_kubectl_keeps_the_first_listed() {
-        for (numbers, live, expected) in [
-            (&[2, 2, 3][..], "x:2", Some("r0")),
-            (&[2, 3, 2], "x:1", Some("r0")),
-            (&[3, 2, 2], "x:0", Some("r1")), // the current one is listed last
-            (&[1, 3, 3], "x:2", Some("r2")),
-            (&[3], "x:0", None),
-        ] {
-            let object = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"}, "spec": {"template": template(live)}});
-            let workload = Workload::of(Object::read(object).unwrap()).unwrap();
-            let replica_sets = numbers.iter().enumerate().map(|(index, number)| {
-                let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": template(&format!("x:{index}"))},
-                    "metadata": {"name": format!("r{index}"), "creationTimestamp": format!("2026-11-20T13:00:0{index}Z"),
-                        "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
-                        "ownerReferences": [{"controller": true, "uid": "u"}]}});
-                Object::read(replica_set).unwrap()
-            });
-            let revisions = Revisions::of(&workload, replica_sets);
-            let observation = Observation { workload, revisions, pods: None, events: None };
-            let found = TargetRevision::Previous.find_as_kubectl(&observation);
-            assert_eq!(found.ok().map(|revision| revision.name.as_str()), expected, "{numbers:?}");
-        }
-    }
-
     #[test]
     fn an_ambiguous_revision_number_is_rejected() {
         let kept = [(1, "x:1", 0), (2, "x:2", 0), (2, "x:3", 0), (4, "x:4", 3)];
@@ -320,22 +270,5 @@ mod tests {
             found(&TargetRevision::Previous, &observation("Deployment", "x:4", &json!({}), &kept)),
             Some(3)
         );
-    }
-
-    #[test]
-    fn kubectl_counts_numbers_only() {
-        let kept = [(1, "x:1", 0), (3, "x:3", 0), (4, "x:4", 0)];
-        let number = |goal: &TargetRevision, live: &str| {
-            let observation = observation("Deployment", live, &json!({}), &kept);
-            goal.find_as_kubectl(&observation)
-                .map(|revision| revision.number.known())
-                .map_err(|error| error.compat_sentence())
-        };
-        assert_eq!(number(&TargetRevision::Previous, "x:9"), Ok(Some(3)));
-        assert_eq!(number(&TargetRevision::Named(RevisionWord::Number(4)), "x:4"), Ok(Some(4)));
-        for missing in [2, -1] {
-            let expected = format!("unable to find specified revision {missing} in history");
-            assert_eq!(number(&TargetRevision::Named(RevisionWord::Number(missing)), "x:4"), Err(expected));
-        }
     }
 }

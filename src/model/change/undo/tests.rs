@@ -4,8 +4,8 @@ use serde_json::json;
 use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::change::effect::HeldBy;
 use crate::model::revision::Revisions;
-use crate::model::status::effect::HeldBy;
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
@@ -124,6 +124,19 @@ fn the_change_cause_is_the_revisions_or_the_one_given_or_none() {
 }
 
 #[test]
+fn the_hint_of_a_paused_deployment_names_a_revision_that_is_not_the_default() {
+    let observation = observation("Deployment", &json!({"spec": {"paused": true}}));
+    for (number, hint) in [
+        (1, "kubectl rollout2 undo deployment/w --resume"),
+        (2, "kubectl rollout2 undo deployment/w --to 2 --resume"),
+    ] {
+        let to = observation.revisions.iter().find(|one| one.number.known() == Some(number)).unwrap();
+        let refused = undo(&observation, to, &UndoOptions::default()).unwrap_err();
+        assert_eq!(refused.next_step(), Some(hint));
+    }
+}
+
+#[test]
 fn a_paused_deployment_is_refused_unless_it_is_to_be_resumed() {
     let observation = observation("Deployment", &json!({"spec": {"paused": true}}));
     let target = TargetRevision::Previous.find(&observation).unwrap();
@@ -171,6 +184,12 @@ fn the_effect_lists_replaced_and_held_pods() {
         assert_eq!(effect.replaced.as_deref().unwrap_or_default(), replaced, "{kind} {spec}");
         assert_eq!((effect.held.len(), effect.held_by), (kept, because), "{kind} {spec}");
     }
+    let mut evicted = observation("Deployment", &json!({}));
+    for pod in evicted.pods.iter_mut().flatten().take(2) {
+        std::sync::Arc::get_mut(pod).unwrap().phase = "Failed".to_owned();
+    }
+    let effect = undone(&evicted, &UndoOptions::default()).effect;
+    assert_eq!(effect.replaced.unwrap(), ["w-2", "w-3", "w-4"]);
     let mut blind = observation("Deployment", &json!({}));
     blind.pods = None;
     assert_eq!(undone(&blind, &UndoOptions::default()).effect.replaced, None);

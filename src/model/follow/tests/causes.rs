@@ -6,8 +6,8 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::model::cause::CauseId;
 use crate::model::follow::*;
-use crate::model::status::cause::CauseId;
 
 const GRACE: Duration = Duration::from_secs(30);
 
@@ -50,13 +50,10 @@ fn a_crash_loop_is_one_cause_and_its_log_is_requested_once() {
     assert_eq!(steps[0], CauseChange::Appeared);
     assert!(steps[1..].iter().all(|step| *step == CauseChange::Changed), "{steps:?}");
     assert!(steps.len() <= 10, "90 seconds: {}", steps.len());
-    let logs: Vec<_> = fixture
-        .reported
-        .iter()
-        .filter(|event| matches!(event, Report::Request(FollowerRequest::ReadLog(..))))
-        .collect();
+    let logs: Vec<_> =
+        fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::ReadLog(..))).collect();
     let place = LogRef { pod: "a".into(), container: "app".into(), previous: false };
-    assert_eq!(logs, [&Report::Request(FollowerRequest::ReadLog(TargetId(0), place))]);
+    assert_eq!(logs, [&FollowerTask::ReadLog(place)]);
 }
 
 #[test]
@@ -65,7 +62,7 @@ fn container_logs_are_reported_without_secrets() {
     let lines = vec!["PASSWORD=hunter2 at db://u:p4ss@h".to_owned(), "no".to_owned()];
     fixture.event(TargetEvent::Log(LogLines { pod: "a".into(), container: "app".into(), lines }));
     let reported = fixture.reported.iter().find_map(|event| match event {
-        Report::Log { log, .. } => Some(log.lines.clone()),
+        Report::Log { log } => Some(log.lines.clone()),
         _ => None,
     });
     assert_eq!(reported.unwrap_or_default(), ["PASSWORD=*** at db://u:***@h", "no"]);
@@ -210,4 +207,132 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
     assert_eq!(fixture.refreshes(), 0, "it moved");
     fixture.pass(1);
     assert_eq!(fixture.refreshes(), 1);
+}
+
+/// The state turns with time alone. It changes no line, no outcome and no exit code.
+#[test]
+fn a_lasting_cause_makes_a_rollout_stuck() {
+    use crate::model::kind::verdict::RolloutState::{Progressing, Stuck};
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_pod(&no_image()));
+    let states = |fixture: &FollowerFixture| -> Vec<_> {
+        let states = fixture.reported.iter().filter_map(|report| match report {
+            Report::Status { verdict, .. } => Some(verdict.state),
+            _ => None,
+        });
+        states.collect()
+    };
+    fixture.pass(29);
+    assert_eq!(states(&fixture), [Progressing]);
+    fixture.pass(5);
+    assert_eq!((states(&fixture), fixture.lines().len()), (vec![Progressing, Stuck], 1));
+    fixture.becomes(deployment(BEGUN));
+    fixture.pass(20);
+    assert_eq!(states(&fixture), [Progressing, Stuck, Progressing]);
+    assert_eq!(fixture.outcome(), None);
+}
+
+/// A container without a readiness probe is ready at once, and crashes a second later.
+#[test]
+fn a_rollout_whose_pods_have_just_become_ready_is_not_complete() {
+    let ready = || deployment(DONE).with_pod("a", 2, true, &running(0));
+    let mut fixture = FollowerFixture::of(fail_fast(), ready());
+    fixture.pass(9);
+    assert_eq!((fixture.outcome(), fixture.lines().len()), (None, 0));
+    fixture.becomes(with_pod(&crashing(2)));
+    fixture.pass(35);
+    let failure = RolloutFailure::Cause { id: CauseId::CrashLoop, grace: GRACE };
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(failure)));
+
+    let stable = |seconds| Some(Duration::from_secs(seconds));
+    for (options, seconds) in [
+        (fail_fast(), 10),
+        (FollowOptions { fail_fast: None, undo_on_failure: true, ..fail_fast() }, 10),
+        (FollowOptions { stable: stable(5), ..fail_fast() }, 10),
+        (FollowOptions { stable: stable(30), ..fail_fast() }, 30),
+        (FollowOptions { stable: stable(0), ..fail_fast() }, 0),
+        (FollowOptions { goal: Goal::Updated, ..fail_fast() }, 0),
+        (FollowOptions::default(), 0),
+    ] {
+        let mut fixture = FollowerFixture::of(options.clone(), ready());
+        if seconds > 0 {
+            fixture.pass(seconds - 1);
+            assert_eq!(fixture.outcome(), None, "{options:?}");
+            fixture.pass(1);
+        }
+        assert_eq!(fixture.outcome(), Some(&Outcome::Reached), "{options:?}");
+    }
+}
+
+#[test]
+fn the_stamps_of_the_pods_decide_since_when_they_are_ready() {
+    let ready = |since: &str, started: &str| {
+        let mut truth = deployment(DONE).with_pod("a", 2, true, &running(0));
+        truth.pods[0]["status"]["conditions"][1]["lastTransitionTime"] = since.into();
+        truth.pods[0]["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] = started.into();
+        truth
+    };
+    let old = "2026-11-20T12:00:00Z";
+    let fixture = FollowerFixture::of(fail_fast(), ready(old, old));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached), "a rollout of an hour ago returns at once");
+    for (since, started, seconds) in [("2026-11-20T12:59:56Z", old, 6), (old, START, 10)] {
+        let mut fixture = FollowerFixture::of(fail_fast(), ready(since, started));
+        fixture.pass(seconds - 1);
+        assert_eq!(fixture.outcome(), None, "{since} {started}");
+        fixture.pass(1);
+        assert_eq!(fixture.outcome(), Some(&Outcome::Reached), "{since} {started}");
+    }
+    // Pods that cannot be read count from when the goal was reached.
+    let mut blind = FollowerFixture::of(fail_fast(), Truth { pods_withheld: true, ..ready(old, old) });
+    blind.pass(9);
+    assert_eq!(blind.outcome(), None);
+    blind.pass(1);
+    assert_eq!(blind.outcome(), Some(&Outcome::Reached));
+    // An updated pod that is not ready contradicts the counters.
+    let mut unready =
+        FollowerFixture::of(fail_fast(), ready(old, old).with_pod("b", 2, false, &json!({"name": "app"})));
+    unready.pass(100);
+    assert_eq!(unready.outcome(), None);
+}
+
+/// A pod on a node that is not ready has a cause whose text has the node.
+fn with_silent_nodes(nodes: &[&str]) -> Truth {
+    nodes.iter().fold(deployment(BEGUN), |truth, node| {
+        let mut truth = truth.with_pod(&format!("pod-{node}"), 2, false, &json!({}));
+        if let Some(pod) = truth.pods.last_mut() {
+            pod["spec"]["nodeName"] = (*node).into();
+            pod["status"] = json!({"phase": "Pending", "conditions": [
+                {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-20T12:00:00Z"},
+            ]});
+        }
+        truth
+    })
+}
+
+#[test]
+fn a_second_cause_with_the_same_id_does_not_repeat_the_first() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with_silent_nodes(&["n2"]));
+    fixture.pass(15);
+    fixture.becomes(with_silent_nodes(&["n1", "n2"]));
+    fixture.pass(15);
+    fixture.becomes(with_silent_nodes(&["n1"]));
+    fixture.pass(15);
+    let reported: Vec<_> =
+        fixture.causes().iter().map(|(change, cause)| (*change, cause.pods.join(","))).collect();
+    let expected =
+        [(CauseChange::Appeared, "pod-n2"), (CauseChange::Appeared, "pod-n1"), (CauseChange::Gone, "pod-n2")];
+    assert_eq!(reported, expected.map(|(change, pod)| (change, pod.to_owned())));
+}
+
+#[test]
+fn a_cause_that_is_gone_has_the_pod_that_was_reported() {
+    let with = |name: &str| deployment(BEGUN).with_pod(name, 2, false, &no_image());
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), with("a"));
+    fixture.pass(15);
+    fixture.becomes(with("b"));
+    fixture.pass(15);
+    fixture.becomes(deployment(BEGUN));
+    fixture.pass(20);
+    let reported: Vec<_> =
+        fixture.causes().iter().map(|(change, cause)| (*change, cause.pods.join(","))).collect();
+    assert_eq!(reported, [(CauseChange::Appeared, "a".to_owned()), (CauseChange::Gone, "a".to_owned())]);
 }

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use crate::model::api::event::Events;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::cause::Cause;
 use crate::model::follow::*;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::status::cause::Cause;
-use crate::model::status::observation::Observation;
-use crate::model::workload::Workload;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -186,15 +186,16 @@ pub(super) struct FollowerFixture {
     /// Whether refreshes are answered; if not, the API server is unreachable.
     pub(super) in_reach: bool,
     pub(super) reported: Vec<Report>,
+    pub(super) tasks: Vec<FollowerTask>,
     elapsed: Duration,
-    refreshes: usize,
 }
 
 impl FollowerFixture {
     /// Starts to follow, without any event.
     pub(super) fn without_events(options: FollowOptions, truth: Truth) -> Self {
         let follower = Follower::new(options, [truth.workload()]);
-        Self { follower, truth, in_reach: true, reported: Vec::new(), elapsed: Duration::ZERO, refreshes: 0 }
+        let (reported, tasks) = (Vec::new(), Vec::new());
+        Self { follower, truth, in_reach: true, reported, tasks, elapsed: Duration::ZERO }
     }
 
     /// Starts to follow, and sends everything.
@@ -205,11 +206,21 @@ impl FollowerFixture {
     }
 
     pub(super) fn event(&mut self, event: TargetEvent) {
+        self.apply(FollowerEvent::Target(TargetId(0), event));
+    }
+
+    fn apply(&mut self, event: FollowerEvent) {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
-        let event_of_target = FollowerEvent::Target(TargetId(0), event);
-        let reports = self.follower.apply(event_of_target, Now { elapsed: self.elapsed, server_time });
-        self.record_reports(reports);
+        let Output { reports, tasks } =
+            self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
+        self.reported.extend(reports.into_iter().map(|report| report.report));
+        let refreshes = self.refreshes();
+        self.tasks.extend(tasks.into_iter().map(|(_, task)| task));
+        if self.refreshes() > refreshes && self.in_reach {
+            let request_refresh = self.truth.request_refresh();
+            self.event(request_refresh);
+        }
     }
 
     /// Sends the whole state.
@@ -239,10 +250,7 @@ impl FollowerFixture {
 
     /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
-        let now = SignedDuration::try_from(self.elapsed).unwrap();
-        let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
-        let reports = self.follower.apply(FollowerEvent::Tick, Now { elapsed: self.elapsed, server_time });
-        self.record_reports(reports);
+        self.apply(FollowerEvent::Tick { answered: Duration::ZERO });
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {
@@ -250,7 +258,7 @@ impl FollowerFixture {
     }
 
     pub(super) fn refreshes(&self) -> usize {
-        self.refreshes
+        self.tasks.iter().filter(|task| matches!(task, FollowerTask::Refresh)).count()
     }
 
     /// Returns the lines that were reported.
@@ -265,23 +273,10 @@ impl FollowerFixture {
     /// Returns the reports about causes.
     pub(super) fn causes(&self) -> Vec<(CauseChange, &Cause)> {
         let causes = self.reported.iter().filter_map(|event| match event {
-            Report::Cause { cause, change, .. } => Some((*change, cause)),
+            Report::Cause { cause, change } => Some((*change, cause)),
             _ => None,
         });
         causes.collect()
-    }
-
-    fn record_reports(&mut self, reports: Vec<Report>) {
-        let refreshes = reports
-            .iter()
-            .filter(|event| matches!(event, Report::Request(FollowerRequest::Refresh(_))))
-            .count();
-        self.reported.extend(reports);
-        self.refreshes += refreshes;
-        if refreshes > 0 && self.in_reach {
-            let request_refresh = self.truth.request_refresh();
-            self.event(request_refresh);
-        }
     }
 }
 

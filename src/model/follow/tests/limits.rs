@@ -57,7 +57,7 @@ fn one_timeout_applies_to_all_targets() {
         follower.apply(
             FollowerEvent::Target(TargetId(target), truth.request_refresh()),
             Now { elapsed: Duration::from_secs(elapsed), server_time },
-        )
+        );
     };
     record_present(0, &deployment(DONE), 1);
     record_present(1, &deployment(BEGUN), 61);

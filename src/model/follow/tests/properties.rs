@@ -45,7 +45,7 @@ fn options() -> impl Strategy<Value = FollowOptions> {
     let goals = [Goal::Success, Goal::Updated, Goal::Available, Goal::Complete, Goal::OldGone];
     (0..goals.len(), any::<bool>(), any::<bool>()).prop_map(move |(goal, stable, fail_fast)| FollowOptions {
         goal: goals[goal],
-        stable: Duration::from_secs(if stable { 20 } else { 0 }),
+        stable: stable.then(|| Duration::from_secs(20)),
         fail_fast: fail_fast.then(|| Duration::from_secs(30)),
         timeout: Some(Duration::from_secs(300)),
         ..FollowOptions::default()

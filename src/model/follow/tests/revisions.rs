@@ -16,7 +16,7 @@ fn at(revision: i64, generation: i64, observed: i64) -> Truth {
 fn a_future_revision_is_waited_for() {
     let mut fixture = FollowerFixture::of(options_for_revision("3"), at(2, 2, 2));
     assert!(
-        matches!(&fixture.reported[..], [Report::Waiting { reason, .. }] if reason.contains("number revision 3"))
+        matches!(&fixture.reported[..], [Report::Waiting { reason }] if reason.contains("number revision 3"))
     );
     fixture.pass(1_000);
     fixture.becomes(at(2, 3, 2));
@@ -32,7 +32,7 @@ fn a_future_revision_is_waited_for() {
 #[test]
 fn a_replaced_revision_fails() {
     let taken_over = |fixture: &FollowerFixture| {
-        matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::TakenOver(_))))
+        matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Superseded(_))))
     };
     let mut fixture = FollowerFixture::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
     assert_eq!(fixture.outcome(), None);
@@ -58,7 +58,7 @@ fn the_written_template_is_the_expected_revision() {
     assert_eq!(fixture.outcome(), None, "older than what was written");
     fixture.becomes(Truth { counts: BEGUN, ..at(3, 4, 2) });
     let reported = "another revision replaced it: the template was changed";
-    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::TakenOver(reported.to_owned()))));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Superseded(reported.to_owned()))));
     let mut fixture = FollowerFixture::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
     fixture.becomes(at(2, 2, 2));
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::fixture::*;
 use crate::error::{Error, ErrorKind};
+use crate::model::cause::CauseId;
 use crate::model::follow::*;
-use crate::model::status::cause::CauseId;
 
 fn undoing() -> FollowOptions {
     FollowOptions {
@@ -31,11 +31,7 @@ fn written() -> Truth {
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {
-    fixture
-        .reported
-        .iter()
-        .filter(|event| matches!(event, Report::Request(FollowerRequest::RollBack(_))))
-        .count()
+    fixture.tasks.iter().filter(|task| matches!(task, FollowerTask::RollBack)).count()
 }
 
 fn failed_with_request() -> FollowerFixture {
@@ -124,7 +120,7 @@ fn another_template_during_a_rollback_ends_it() {
     fixture.becomes(Truth { generation: 4, revision: 5, ..written() });
     assert!(matches!(
         end(&fixture).rollback,
-        Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::TakenOver(_)), .. })
+        Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::Superseded(_)), .. })
     ));
 }
 
@@ -206,13 +202,16 @@ fn a_stuck_pod_is_deleted_only_after_a_refresh() {
         ..set(1)
     };
     let deletions = |fixture: &FollowerFixture| {
-        let is_deletion = |one: &&Report| matches!(one, Report::Request(FollowerRequest::DeletePod(..)));
-        fixture.reported.iter().filter(is_deletion).count()
+        let is_deletion = |task: &&FollowerTask| matches!(task, FollowerTask::DeletePod(..));
+        fixture.tasks.iter().filter(is_deletion).count()
     };
     fixture.in_reach = false;
     apply_result(&mut fixture, &with_pods(written.clone()));
     fixture.becomes(with_pods(written));
+    fixture.pass(2); // nothing may have moved for a moment
     assert_eq!(deletions(&fixture), 0);
+    fixture.pass(3);
+    assert_eq!(deletions(&fixture), 0, "the refresh has no answer");
     fixture.in_reach = true;
     let refresh = fixture.truth.request_refresh();
     fixture.event(refresh);

@@ -48,10 +48,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::model::api::object::Object;
+    use crate::model::kind::Workload;
+    use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
     use crate::model::status::history::History;
-    use crate::model::status::observation::Observation;
-    use crate::model::workload::Workload;
     use crate::render::history::changes;
 
     /// Returns `NUMBER CHANGES ORIGIN` of each revision of a Deployment, from its numbers, image and change-cause.

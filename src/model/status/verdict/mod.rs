@@ -2,18 +2,17 @@
 //!
 //! The line of a verdict is always one of kubectl's, because scripts match them. Where kubectl
 //! draws a wrong conclusion from the counters, the state of the verdict differs from kubectl's.
-//! [`kubectl_status`] returns kubectl's own conclusion.
 
 mod revision_check;
 
 pub use revision_check::taken_over;
 
 use crate::model::api::pod::Pod;
-use crate::model::change::hold::is_annotation_lost;
-use crate::model::change::plan::Hold;
-use crate::model::status::observation::Observation;
-use crate::model::workload::verdict::{KubectlStatus, RolloutFacts, Verdict};
-use crate::model::workload::{Workload, strategy};
+use crate::model::hold::is_annotation_lost;
+use crate::model::hold::plan::Hold;
+use crate::model::kind::strategy;
+use crate::model::kind::verdict::{RolloutFacts, Verdict};
+use crate::model::observation::Observation;
 
 /// Returns the verdict of a rollout, by the rules of its kind.
 #[must_use]
@@ -28,16 +27,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
         is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
         is_held: hold.is_some() || is_annotation_lost(workload),
     };
-    (workload.kind().verdict)(workload, &facts)
-}
-
-/// Returns what `kubectl rollout status` prints for a workload, with its bugs. `revision` is the
-/// value of `--revision`; kubectl compares it for Deployments only.
-///
-/// # Errors
-/// kubectl's own error text.
-pub fn kubectl_status(workload: &Workload, revision: Option<i64>) -> Result<KubectlStatus, String> {
-    (workload.kind().kubectl_status)(workload, revision)
+    workload.kind().verdict(workload, &facts)
 }
 
 /// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods

@@ -1,9 +1,9 @@
 //! `--revision`: whether the rollout is that of the expected revision.
 
 use crate::error::Result;
+use crate::model::kind::verdict::{RolloutState, Verdict, taken_over_line};
+use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::status::observation::Observation;
-use crate::model::workload::verdict::{RolloutState, Verdict, taken_over_line};
 
 /// Returns the verdict on a rollout of another revision than the expected one. Returns none if it
 /// is the expected one, or if the controller has not observed the spec and so not numbered the

@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
@@ -5,13 +6,15 @@ use serde_json::json;
 
 use super::*;
 use crate::model::api::object::Object;
-use crate::model::change::plan::HOLD_ANNOTATION;
-use crate::model::change::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
 use crate::model::follow::Now;
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::hold::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
+use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::status::observation::Observation;
 use crate::model::step::PaceOverrides;
 use crate::model::step::batches::{Next, is_reached, next};
+use crate::model::step::memory::Memory;
+use crate::model::step::view_builder::plan_view;
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -78,7 +81,7 @@ impl DaemonSetFixture {
         let hold = Hold::new(&observed.workload, HoldReason::Plan, &json!({"type": "OnDelete"}));
         let digest = observed.workload.template_digest();
         let plan = Plan::new(&digest, None, Pace::default(), Reach::All);
-        Self { observed, nodes: None, record: PlanRecord { hold, plan, lease: None } }
+        Self { observed, nodes: None, record: PlanRecord { hold, plan, lock: None } }
     }
 
     fn in_zones(mut self, zones: &[(&str, &str)]) -> Self {
@@ -93,14 +96,14 @@ impl DaemonSetFixture {
         self
     }
 
-    fn observation(&self) -> PlanContext<'_> {
+    fn state(&self) -> State<'_> {
         let server_time = "2026-11-20T13:00:00Z".parse::<Timestamp>().unwrap();
         let now = Now { elapsed: Duration::ZERO, server_time };
-        PlanContext::new(&self.observed, self.nodes.as_deref(), &self.record, now)
+        State::new(&self.observed, self.nodes.as_deref(), &self.record, now).unwrap()
     }
 
     fn slots(&self) -> Vec<PodSlot<'_>> {
-        DaemonSets.slots(&self.observation())
+        self.state().slots
     }
 
     /// The slots in the order of release, each with its facts.
@@ -124,14 +127,14 @@ impl DaemonSetFixture {
     /// The nodes of the next wave.
     fn wave(&self, free: usize) -> Vec<String> {
         let batch = self.record.plan.batch.as_ref().unwrap();
-        match DaemonSets.release(&self.observation(), &self.slots(), batch, Some(free)) {
+        match DaemonSets.release(&self.state(), batch, Some(free)) {
             Some(Release::Wave(wave)) => wave.into_iter().map(|(node, _)| node).collect(),
             _ => Vec::new(),
         }
     }
 
     fn next(&self) -> Vec<String> {
-        match next(&DaemonSets, &self.slots(), &self.record.plan.pace, Some(Reach::All), 0) {
+        match next(&DaemonSets, &self.state().slots, &self.record.plan.pace, Some(Reach::All), 0) {
             Next::Batch(batch) => batch.slots,
             _ => Vec::new(),
         }
@@ -197,13 +200,21 @@ fn a_selector_that_matches_no_node_is_an_error() {
     let mut fixture =
         DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
     fixture.record.plan.pace.node_selector = Some("zone=c".to_owned());
-    let error = DaemonSets.check_observation(&fixture.observation()).unwrap_err();
+    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
     assert!(
         error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
     fixture.record.plan.pace.node_selector = Some("zone=b".to_owned());
-    assert_eq!(DaemonSets.check_observation(&fixture.observation()), Ok(()));
+    assert_eq!(DaemonSets.check_state(&fixture.state()), Ok(()));
+}
+
+#[test]
+fn an_order_without_any_node_is_an_error() {
+    let mut fixture = DaemonSetFixture::of(1, &[]).in_zones(&[]);
+    fixture.record.plan.pace.order = Some("zone".to_owned());
+    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
+    assert_eq!(error.sentence(), "--order needs the labels of nodes, and the cluster has no nodes");
 }
 
 #[test]
@@ -310,9 +321,9 @@ fn a_surge_is_refused_without_force() {
 #[test]
 fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]);
-    assert_eq!(DaemonSets.check_observation(&fixture.observation()), Ok(()));
+    assert_eq!(DaemonSets.check_state(&fixture.state()), Ok(()));
     fixture.record.plan.pace.order = Some("zone".to_owned());
-    let error = DaemonSets.check_observation(&fixture.observation()).unwrap_err();
+    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
     let given = PaceOverrides { node_selector: Some("a in".to_owned()), ..PaceOverrides::default() };
     let request = Request { pace: given, ..Request::default() };
@@ -320,4 +331,42 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
         DaemonSets.check_request(&fixture.observed.workload, &request).map_err(|error| error.exit().code()),
         Err(2)
     );
+}
+
+/// Steps DaemonSets, and counts how often it is asked about a node that is not ready.
+struct CountingDaemonSets(AtomicUsize);
+
+impl StepKind for CountingDaemonSets {
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
+        DaemonSets.check_request(workload, request)
+    }
+
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+        DaemonSets.slots(state)
+    }
+
+    fn skips_unready_nodes(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
+
+/// Every second node is not ready, so each future batch would visit those before it again.
+#[test]
+fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
+    static COUNTING: CountingDaemonSets = CountingDaemonSets(AtomicUsize::new(0));
+    let names: Vec<String> = (0..1000).map(|number| format!("n{number:04}")).collect();
+    let pods: Vec<_> = names.iter().map(|name| (name.as_str(), "old")).collect();
+    let zones = names.iter().enumerate().map(|(index, name)| (name.as_str(), ["a", "!a"][index % 2]));
+    let mut fixture = DaemonSetFixture::of(1000, &pods).in_zones(&zones.collect::<Vec<_>>());
+    fixture.record.plan.pace.batches = Batches::By(Amount::Pods(1));
+    let mut state = fixture.state();
+    state.kind = &COUNTING;
+    let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
+    let batches =
+        view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.name).collect()));
+    let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name]));
+    assert_eq!(batches.collect::<Vec<(_, Vec<_>)>>(), expected.collect::<Vec<_>>());
+    let count = COUNTING.0.load(Ordering::Relaxed);
+    assert!(count <= 5 * names.len(), "{count}");
 }

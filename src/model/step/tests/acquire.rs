@@ -1,4 +1,4 @@
-//! Acquiring the lease: what a command finds, continues, replaces or refuses.
+//! Acquiring the lock: what a command finds, continues, replaces or refuses.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,8 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::change::plan::HOLD_ANNOTATION;
-use crate::model::change::plan::{Amount, Reach};
-use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::hold::plan::{Amount, Reach};
 use crate::model::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
@@ -158,86 +157,70 @@ fn a_hold_ended_by_another_client_is_replaced_with_the_present_strategy() {
     assert_eq!(fixture.cluster.object["spec"]["updateStrategy"], theirs);
 }
 
-#[test]
-fn a_lease_is_taken_over_after_it_was_unchanged_for_a_minute() {
+/// A plan whose process soaks.
+fn locked() -> StepperFixture {
     let mut request = all_by(1);
-    request.pace.soak = Some(seconds(300));
-    let mut first = StepperFixture::of(request.clone(), FakeCluster::paused(3));
-    first.pass(50);
-    let mut second = first.then("two", Request::default());
-    second.pass(58);
-    assert!(
-        matches!(&second.reports[..], [StepReport::LeaseHeld { lease, .. }] if lease.by.as_deref() == Some("ada@one"))
-    );
-    second.pass(10);
-    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "two");
-    let mut third = second.then("three", Request { take_over: true, ..Request::default() });
-    third.pass(1);
-    assert_eq!(third.cluster.hold().unwrap()["lease"]["holder"], "three");
-}
-
-/// The process that waits was suspended while the other one renewed its lease.
-#[test]
-fn a_lease_that_was_renewed_unseen_is_not_taken_over() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(300));
+    request.pace.soak = Some(seconds(3600));
     let mut first = StepperFixture::of(request, FakeCluster::paused(3));
     first.pass(50);
-    let mut second = first.then("two", Request::default());
-    second.pass(10);
-    let mut hold = second.cluster.hold().unwrap();
-    hold["lease"]["turn"] = (hold["lease"]["turn"].as_u64().unwrap() + 5).into();
-    second.cluster.object["metadata"]["annotations"]["kubectl-rollout2/held"] = hold.to_string().into();
-    second.cluster.seconds += 100;
-    second.pass(50);
-    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "one");
-    second.pass(20);
-    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "two");
+    first
 }
 
 #[test]
-fn a_lease_in_an_ended_hold_has_no_effect() {
+fn a_lock_is_replaced_with_take_over_or_after_its_process_ended_on_this_host() {
+    let mut other = locked().beside("two", Request::default());
+    other.pass(3000);
+    let end = other.stepper.outcome().cloned();
+    assert!(
+        matches!(&end, Some(StepOutcome::Stopped(StopReason::Locked(lock))) if lock.by.as_deref() == Some("ada@one")),
+        "{end:?}"
+    );
+    assert_eq!((other.elapsed(), &other.cluster.hold().unwrap()["lock"]["holder"]), (0, &json!("one")));
+    for mut next in [
+        locked().beside("two", Request { take_over: true, ..Request::default() }),
+        locked().then("two", Request::default()),
+    ] {
+        next.pass(1);
+        assert!(matches!(&next.reports[0], StepReport::ReplacesLock(lock) if lock.holder == "one"));
+        assert_eq!(next.cluster.hold().unwrap()["lock"]["holder"], "two");
+    }
+}
+
+/// Earlier versions wrote a lease in place of the lock, and renewed it.
+#[test]
+fn a_lease_of_an_earlier_version_counts_as_a_lock() {
+    let with_lease = || {
+        let mut fixture = locked();
+        let mut hold = fixture.cluster.hold().unwrap();
+        hold.as_object_mut().unwrap().remove("lock");
+        hold["lease"] = json!({"holder": "old", "by": "bob@host", "since": "2026-11-20T13:00:00Z",
+            "renewed": "2026-11-20T13:25:25Z", "turn": 7});
+        fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
+        fixture
+    };
+    let mut other = with_lease().beside("two", Request::default());
+    let end = other.run();
+    let StepOutcome::Stopped(StopReason::Locked(lock)) = &end else { panic!("{end:?}") };
+    assert_eq!(
+        (lock.by.as_deref(), lock.written.as_deref()),
+        (Some("bob@host"), Some("2026-11-20T13:25:25Z"))
+    );
+    let mut next = with_lease().beside("two", Request { take_over: true, ..Request::default() });
+    next.pass(1);
+    let hold = next.cluster.hold().unwrap();
+    assert_eq!((&hold["lock"]["holder"], hold.get("lease")), (&json!("two"), None));
+}
+
+#[test]
+fn a_lock_in_an_ended_hold_has_no_effect() {
     let mut first = StepperFixture::of(all_by(1), FakeCluster::paused(40));
     first.pass(10);
     let released = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     first.cluster.change("/spec/updateStrategy", released);
-    let mut second = first.then("two", Request::default());
+    let mut second = first.beside("two", Request::default());
     second.bound = None;
     second.pass(3);
-    assert_eq!(second.cluster.hold().unwrap()["lease"]["holder"], "two");
-}
-
-#[test]
-fn no_new_plan_begins_after_waiting_for_a_plan_that_ended() {
-    let mut first = StepperFixture::of(all_by(1), FakeCluster::paused(40));
-    first.pass(10);
-    let mut second = first.then("two", Request::default());
-    second.pass(10);
-    let resume = crate::model::change::hold::resume(&second.cluster.workload(), true);
-    let Ok(crate::model::change::hold::Resume::End(patch)) = resume else { panic!("{resume:?}") };
-    second.cluster.write(&patch);
-    assert!(matches!(second.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
-    assert_eq!(second.cluster.hold(), None);
-}
-
-/// Seen in a seeded run of a DaemonSet: the command that waited found no outdated pod, and reported success.
-#[test]
-fn a_plan_that_is_rolled_back_while_a_command_waits_for_its_lease_has_failed() {
-    let done = RollbackOutcome::Done { revision: "1".to_owned() };
-    let why = "the controller has not replaced every pod yet".to_owned();
-    let unfinished = RollbackOutcome::Unfinished { revision: "1".to_owned(), why };
-    for (seconds, rollback) in [(60, done), (0, unfinished)] {
-        let mut first = StepperFixture::of(all_by(1), FakeCluster::paused(5));
-        first.pass(20);
-        let mut second = first.then("two", Request::default());
-        second.pass(5);
-        let observed = second.cluster.observed();
-        let target = TargetRevision::Previous.find(&observed).unwrap();
-        second.cluster.write(&undo(&observed, target, &UndoOptions::default()).unwrap().patch);
-        (0..seconds).for_each(|_| second.cluster.tick());
-        let failed = StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) };
-        assert_eq!(second.run(), failed);
-    }
+    assert_eq!(second.cluster.hold().unwrap()["lock"]["holder"], "two");
 }
 
 #[test]
@@ -246,7 +229,7 @@ fn a_partition_that_lets_no_pod_update_holds() {
     let mut cluster = FakeCluster::new(2, &own);
     cluster.tick();
     let mut fixture = StepperFixture::of(Request::default(), cluster);
-    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OwnPartition { partition: 3 }));
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OwnPartition { partition: 3, outdated: 2 }));
 }
 
 /// An update failed when most pods ran it, and another template replaces it.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::plan::{Amount, Batches, Reach};
+use crate::model::hold::plan::{Amount, Batches, Reach};
 use crate::model::step::*;
 
 #[test]
@@ -16,7 +16,7 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     let hold = fixture.cluster.hold().unwrap();
     assert_eq!(hold["reason"], "plan");
     assert_eq!(hold["strategy"], json!({"type": "RollingUpdate"}));
-    assert_eq!((hold.get("lease"), hold["plan"].get("reach")), (None, None));
+    assert_eq!((hold.get("lock"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
     let by = PaceOverrides { batches: Some(Batches::By(Amount::Pods(3))), ..PaceOverrides::default() };
@@ -224,7 +224,7 @@ fn a_preview_contains_the_whole_plan() {
     let mut request = all_by(3);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(600));
-    let view = preview(&request, &cluster.observed(), None, now).unwrap().plan;
+    let view = preview(&request, &cluster.observed(), None, None, now).unwrap().plan;
     let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
     assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::change::hold::{Resume, resume};
-use crate::model::change::plan::{Amount, Batches, OnFailure, Reach, is_rollback_held};
 use crate::model::follow::{Now, StopSignal};
+use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach, is_rollback_held};
+use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
 
 fn own() -> Value {
@@ -136,13 +136,12 @@ fn a_rollback_above_the_original_partition_is_one_patch() {
 }
 
 #[test]
-fn the_lease_is_held_until_every_pod_is_back() {
+fn the_lock_is_held_until_every_pod_is_back() {
     let mut fixture = during_rollback();
-    let turn = |fixture: &StepperFixture| fixture.cluster.hold().unwrap()["lease"]["turn"].as_u64().unwrap();
-    let before = turn(&fixture);
+    let before = fixture.cluster.hold();
     fixture.cluster.controls = false;
     fixture.pass(50);
-    assert_eq!(turn(&fixture), before + 2);
+    assert_eq!((fixture.cluster.hold(), before.is_some()), (before, true));
     fixture.cluster.controls = true;
     assert_eq!(fixture.run(), refused(done()));
     is_as_it_was(&fixture.cluster);
@@ -168,7 +167,7 @@ fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
     let mut fixture = during_rollback();
     fixture.cluster.pause();
     assert_eq!(fixture.run(), refused(unfinished("the plan was paused meanwhile")));
-    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
     let mut fixture = fixture.then("two", Request::default());
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
     let Resume::Continue(patch) = resume(&fixture.cluster.workload(), false).unwrap() else {
@@ -232,21 +231,21 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
             StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) },
             "{dies_at}"
         );
-        assert!(fixture.elapsed() >= 60, "the lease of the dead is waited for");
+        assert!(fixture.elapsed() < 60, "the lock of the dead is replaced directly");
         is_as_it_was(&fixture.cluster);
     }
     assert_eq!(met, 2, "at the first patch, and at the look before the second");
 }
 
 #[test]
-fn an_interrupted_rollback_releases_the_lease() {
+fn an_interrupted_rollback_releases_the_lock() {
     let mut fixture = during_rollback();
     fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
     assert_eq!(fixture.stepper.rollback().map(|(_, revision)| revision), Some("1"));
     assert!(
         is_rollback_held(&fixture.cluster.workload())
-            && fixture.cluster.hold().unwrap().get("lease").is_none()
+            && fixture.cluster.hold().unwrap().get("lock").is_none()
     );
 }
 

@@ -1,16 +1,17 @@
 //! Changes by other clients during a plan.
 
+use k8s_openapi::jiff::SignedDuration;
 use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by, identity, seconds};
+use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::change::plan::HOLD_ANNOTATION;
 use crate::model::follow::{Now, TargetEvent};
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::kind::Workload;
 use crate::model::step::*;
-use crate::model::workload::Workload;
 
 /// A plan in the soak of its canary.
 fn soaking(replicas: i64) -> StepperFixture {
@@ -29,7 +30,7 @@ fn an_external_change_stops_the_plan() {
     let end = fixture.run();
     let StepOutcome::Stopped(StopReason::Changed { changes, .. }) = &end else { panic!("{end:?}") };
     assert_eq!(changes, &["image x:3"]);
-    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
 
     let mut fixture = soaking(4);
     fixture
@@ -48,28 +49,36 @@ fn an_external_change_stops_the_plan() {
     assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
 }
 
-/// A change that arrives when the lease must be renewed. A renewal would make the change look like one of `step`.
+/// A write that is tried again would store the change as if this process had made it.
 #[test]
-fn an_external_change_is_detected_before_the_lease_is_renewed() {
-    let mut fixture = soaking(4);
-    fixture.is_away = true;
-    fixture.pass(40); // renewals fail, and are tried again
-    fixture.cluster.change("/spec/template", template(3));
-    fixture.is_away = false;
-    fixture.bound = None;
-    let end = fixture.run();
-    assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
+fn an_external_change_is_detected_before_a_write_is_tried_again() {
+    for change in
+        [|cluster: &mut FakeCluster| cluster.change("/spec/template", template(3)), FakeCluster::pause]
+    {
+        let mut fixture = soaking(4);
+        fixture.is_away = true;
+        fixture.pass(60); // the batch is done, and storing that fails
+        change(&mut fixture.cluster);
+        fixture.is_away = false;
+        fixture.bound = None;
+        let end = fixture.run();
+        assert!(
+            matches!(end, StepOutcome::Stopped(StopReason::Changed { .. } | StopReason::Paused)),
+            "{end:?}"
+        );
+    }
 }
 
-/// A renewal would store the pause as if this process had paused the plan.
+/// A soak writes nothing, however long it takes.
 #[test]
-fn a_pause_is_detected_before_the_lease_is_renewed() {
-    let mut fixture = soaking(4);
-    fixture.is_away = true;
-    fixture.pass(40);
-    fixture.cluster.pause();
-    fixture.is_away = false;
-    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
+fn a_soak_writes_nothing() {
+    let mut request = all_by(2);
+    request.pace.soak = Some(seconds(3600));
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(4));
+    fixture.pass(30);
+    let object = fixture.cluster.object.clone();
+    fixture.pass(3500);
+    assert_eq!((&fixture.cluster.object, fixture.stepper.outcome()), (&object, None));
 }
 
 /// The partition still holds, and the number of pods that the controller updates at a time is another one.
@@ -93,7 +102,7 @@ fn a_deletion_stops_the_plan() {
     let StepOutcome::Error(error) = &end else { panic!("{end:?}") };
     assert_eq!(error.kind(), ErrorKind::Refused);
     assert_eq!((fixture.cluster.partition(), fixture.elapsed()), (released, 31));
-    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
 }
 
 #[test]
@@ -103,8 +112,8 @@ fn a_pause_stops_the_plan_and_resume_continues_it() {
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
     assert_eq!(fixture.cluster.hold().unwrap()["paused"], true);
     assert_eq!(fixture.cluster.on(2), 1);
-    let resume = match crate::model::change::hold::resume(&fixture.cluster.workload(), false).unwrap() {
-        crate::model::change::hold::Resume::Continue(patch) => patch,
+    let resume = match crate::model::hold::resume(&fixture.cluster.workload(), false).unwrap() {
+        crate::model::hold::Resume::Continue(patch) => patch,
         other => panic!("{other:?}"),
     };
     fixture.cluster.write(&resume);
@@ -113,16 +122,16 @@ fn a_pause_stops_the_plan_and_resume_continues_it() {
 }
 
 #[test]
-fn a_process_that_takes_over_the_lease_is_not_disturbed() {
+fn a_process_that_takes_over_is_not_disturbed() {
     let mut fixture = soaking(4);
     let mut hold = fixture.cluster.hold().unwrap();
-    hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
+    hold["lock"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     assert_eq!(
         fixture.run(),
-        StepOutcome::Stopped(StopReason::LeaseLost { by: Some("bob@host".to_owned()) })
+        StepOutcome::Stopped(StopReason::TakenOver { by: Some("bob@host".to_owned()) })
     );
-    assert_eq!(fixture.cluster.hold().unwrap()["lease"]["holder"], "other");
+    assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
 }
 
 #[test]
@@ -170,29 +179,25 @@ fn a_batch_without_remaining_pods_is_done() {
 }
 
 #[test]
-fn a_lease_lost_behind_a_slow_watch_is_not_taken_back() {
+fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     let mut fixture = soaking(4);
     let mut hold = fixture.cluster.hold().unwrap();
-    hold["lease"] = json!({"holder": "other", "by": "bob@host", "turn": 1});
+    hold["lock"] = json!({"holder": "other", "by": "bob@host"});
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
-    let later = seconds(60);
-    let now = Now { elapsed: later, server_time: fixture.cluster.wall() };
+    let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
+    let now = Now { elapsed: seconds(90), server_time };
     let outputs = fixture.stepper.apply(StepEvent::Tick, now);
-    let [StepperOutput::Perform(Task::Write(patch))] = &outputs[..] else { panic!("{outputs:?}") };
-    let wrote = fixture.cluster.write(patch);
-    assert_eq!(
-        fixture.stepper.apply(StepEvent::Written(wrote), now),
-        [StepperOutput::Perform(Task::Refresh)]
-    );
+    assert_eq!(outputs, [StepperOutput::Perform(Task::Refresh)]);
     fixture.stepper.apply(StepEvent::Target(fixture.cluster.look()), now);
-    assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::LeaseLost { .. }))));
+    assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
+    assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
 }
 
 /// A stepper that was answered up to its first write, and the cluster as it was.
-fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::change::patch::Patch, Now) {
+fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch::Patch, Now) {
     cluster.tick();
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
-    let mut stepper = Stepper::new(all_by(1), identity("one"), cluster.workload());
+    let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());
     stepper.apply(StepEvent::Tick, now);
     let outputs = stepper.apply(StepEvent::Target(cluster.look()), now);
     let patch = outputs.into_iter().find_map(|output| match output {
@@ -282,7 +287,7 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
 }
 
 #[test]
-fn an_unreachable_server_ends_step_when_the_lease_expires() {
+fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
     let mut cluster = FakeCluster::paused(3);
     let (mut stepper, _, now) = first_write(&mut cluster);
     for elapsed in (0..).step_by(2) {
@@ -297,4 +302,20 @@ fn an_unreachable_server_ends_step_when_the_lease_expires() {
             return;
         }
     }
+}
+
+/// Seen on real nodes: the pods that another process released were reported as created by the controller.
+#[test]
+fn what_another_process_releases_is_not_reported() {
+    let mut fixture = soaking(6);
+    fixture.bound = None;
+    let mut hold = fixture.cluster.hold().unwrap();
+    hold["lock"] = json!({"holder": "other", "by": "bob@host"});
+    fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    for index in [3, 4] {
+        fixture.cluster.pods.get_mut(&index).unwrap().revision = 2;
+    }
+    assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::TakenOver { .. })));
+    let is_added = |event: &&StepReport| matches!(event, StepReport::AddedByController(_));
+    assert_eq!(fixture.reports.iter().find(is_added), None);
 }

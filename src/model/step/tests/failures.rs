@@ -7,8 +7,8 @@ use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::change::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::follow::StopSignal;
+use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::step::slot::tests::updated_slot;
 use crate::model::step::*;
 
@@ -34,7 +34,7 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
     assert_eq!((back, fixture.cluster.partition()), (None, 4));
     assert!(fixture.elapsed() < 120, "{}", fixture.elapsed());
     let hold = fixture.cluster.hold().unwrap();
-    assert_eq!((hold.get("lease"), &hold["plan"]["reach"]), (None, &json!("all")));
+    assert_eq!((hold.get("lock"), &hold["plan"]["reach"]), (None, &json!("all")));
 }
 
 #[test]
@@ -118,20 +118,20 @@ fn a_restart_without_a_later_timestamp_restarts_the_soak() {
 }
 
 #[test]
-fn a_timeout_and_a_signal_release_the_lease_and_keep_the_plan() {
+fn a_timeout_and_a_signal_release_the_lock_and_keep_the_plan() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(600));
     request.timeout = Some(seconds(30));
     let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(3));
     assert_eq!(fixture.run(), StepOutcome::TimedOut(seconds(30)));
-    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
     request.timeout = None;
     let mut fixture = fixture.then("two", request);
     fixture.pass(5);
-    assert!(fixture.cluster.hold().unwrap().get("lease").is_some());
+    assert!(fixture.cluster.hold().unwrap().get("lock").is_some());
     fixture.see(StepEvent::Stopped(StopSignal::Terminated));
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Terminated)));
-    assert_eq!(fixture.cluster.hold().unwrap().get("lease"), None);
+    assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn complete_skips_the_rest_of_the_soak() {
     let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
     fixture.run();
     let mut fixture =
-        fixture.then("two", Request { complete: true, reach: Some(Reach::Next), ..Request::default() });
+        fixture.then("two", Request { skip_soak: true, reach: Some(Reach::Next), ..Request::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
     assert!(fixture.elapsed() < 10);
 }
@@ -182,7 +182,7 @@ fn a_list_of_batches_that_ends_early_is_refused_for_all() {
 }
 
 #[test]
-fn a_long_outage_does_not_end_a_plan_with_an_acquired_lease() {
+fn a_long_outage_does_not_end_a_plan_with_an_acquired_lock() {
     let mut request = all_by(1);
     request.pace.soak = Some(seconds(60));
     let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::observation::template;
 
 use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
 use crate::model::change::conflict::Conflict;
-use crate::model::change::patch::Patch;
-use crate::model::change::plan::HOLD_ANNOTATION;
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::kind::Workload;
+use crate::model::kind::strategy;
 use crate::model::step::WriteResult;
-use crate::model::workload::Workload;
-use crate::model::workload::strategy;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -105,7 +105,7 @@ impl FakeCluster {
 
     /// What `pause` writes.
     pub(super) fn pause(&mut self) {
-        use crate::model::change::hold::{Pause, pause};
+        use crate::model::hold::{Pause, pause};
         match pause(&self.observed(), Some("ada@laptop"), START).unwrap() {
             Pause::Change { patch, .. } => drop(self.write(&patch)),
             other => panic!("{other:?}"),

@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use super::fake_cluster::FakeCluster;
 use crate::error::{Error, ErrorKind};
-use crate::model::change::plan::{Amount, Batches, Reach};
-use crate::model::follow::{Now, TargetEvent};
-use crate::model::step::action::Purpose;
-use crate::model::step::stepper::ClusterRequest;
+use crate::model::follow::{Now, PodRef, TargetEvent};
+use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
 use crate::model::step::*;
 
 /// A command, its reports, and the invariants at every moment.
@@ -38,6 +36,12 @@ pub(super) struct StepperFixture {
     /// Whether the process forgets all but the annotation after each of its writes and deletions.
     pub(super) forgets: bool,
     pub(super) is_dead: bool,
+    /// Whether deletions get no response.
+    pub(super) holds_deletions: bool,
+    /// The pods of the last such wave.
+    pub(super) wave: Vec<PodRef>,
+    /// The holder of the lock whose process has ended on the host of this one.
+    pub(super) ended: Option<String>,
     pub(super) began: u64,
 }
 
@@ -51,8 +55,9 @@ pub(super) fn all_by(pods: u32) -> Request {
     Request { pace: given, reach: Some(Reach::All), ..Request::default() }
 }
 
-pub(super) fn identity(holder: &str) -> Identity {
-    Identity { holder: holder.to_owned(), by: Some(format!("ada@{holder}")) }
+/// The lock of a process: its holder is the name of the process.
+pub(super) fn lock(holder: &str) -> Lock {
+    Lock { holder: holder.to_owned(), by: Some(format!("ada@{holder}")), ..Lock::default() }
 }
 
 impl StepperFixture {
@@ -61,7 +66,12 @@ impl StepperFixture {
     }
 
     pub(super) fn by(holder: &str, request: Request, cluster: FakeCluster) -> Self {
-        let stepper = Stepper::new(request, identity(holder), cluster.workload());
+        Self::after(None, holder, request, cluster)
+    }
+
+    /// A process on the host of one that has ended.
+    fn after(ended: Option<String>, holder: &str, request: Request, cluster: FakeCluster) -> Self {
+        let stepper = Stepper::new(request, lock(holder), cluster.workload());
         let began = cluster.seconds;
         let mut fixture = Self {
             stepper,
@@ -79,16 +89,29 @@ impl StepperFixture {
             dies_at: None,
             forgets: false,
             is_dead: false,
+            ended,
+            holds_deletions: false,
+            wave: Vec::new(),
             began,
         };
         fixture.see(StepEvent::Tick);
         fixture
     }
 
-    /// Another command after this one, on the cluster as it is.
+    /// Another command on the same host after the process of this one has ended, on the cluster as it is.
     pub(super) fn then(self, holder: &str, request: Request) -> Self {
+        let ended = Some(self.stepper.holder().to_owned());
+        self.next(ended, holder, request)
+    }
+
+    /// Another command while the process of this one may still run.
+    pub(super) fn beside(self, holder: &str, request: Request) -> Self {
+        self.next(None, holder, request)
+    }
+
+    fn next(self, ended: Option<String>, holder: &str, request: Request) -> Self {
         let Self { cluster, bound, check, .. } = self;
-        let mut next = Self::by(holder, request, cluster);
+        let mut next = Self::after(ended, holder, request, cluster);
         (next.bound, next.check) = (bound, check);
         next
     }
@@ -102,8 +125,7 @@ impl StepperFixture {
         let mut queue = VecDeque::from([seen]);
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
-            let ends_an_action =
-                matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_)) && !self.renews_its_lease();
+            let ends_an_action = matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_));
             let outputs = self.stepper.apply(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
@@ -125,18 +147,10 @@ impl StepperFixture {
         }
     }
 
-    /// Discards the timers of the process.
+    /// Discards the memory of the process.
     fn forget(&mut self) {
-        let timers = std::mem::take(&mut self.stepper.timers);
-        self.stepper.timers.ownership = timers.ownership;
-        self.stepper.timers.leaving = timers.leaving;
-        self.stepper.timers.renewed = timers.renewed;
-    }
-
-    /// Whether the write in flight renews the lease and does nothing else.
-    fn renews_its_lease(&self) -> bool {
-        let request = self.stepper.in_flight.as_ref().map(|in_flight| &in_flight.request);
-        matches!(request, Some(ClusterRequest::Write(write)) if write.purpose == Purpose::RenewLease)
+        let memory = std::mem::take(&mut self.stepper.engine.memory);
+        self.stepper.engine.memory.ownership = memory.ownership;
     }
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
@@ -144,6 +158,7 @@ impl StepperFixture {
             Task::Refresh => {
                 let look = vec![
                     StepEvent::Nodes(Some(self.cluster.nodes())),
+                    StepEvent::EndedHolder(self.ended.clone()),
                     StepEvent::Target(self.cluster.look()),
                 ];
                 (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.cluster.tick());
@@ -159,6 +174,10 @@ impl StepperFixture {
                 vec![StepEvent::Written(WriteResult::Unknown(error))]
             }
             Task::Write(patch) => vec![StepEvent::Written(self.cluster.write(&patch))],
+            Task::DeletePods { pods, .. } if self.holds_deletions => {
+                self.wave = pods;
+                Vec::new()
+            }
             Task::DeletePods { pods, .. } => {
                 let deletions = pods.into_iter().map(|pod| {
                     if let Some(result) = self.removals.pop_front() {

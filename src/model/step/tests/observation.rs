@@ -7,8 +7,8 @@ use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::follow::TargetEvent;
+use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::status::observation::Observation;
 
 impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {

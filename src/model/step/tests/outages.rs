@@ -4,7 +4,7 @@ use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use crate::error::{Error, ErrorKind};
-use crate::model::change::plan::OnFailure;
+use crate::model::hold::plan::OnFailure;
 use crate::model::step::*;
 
 /// A rollback in which the first deletions of the broken pod have these results.
@@ -33,7 +33,7 @@ fn a_short_outage_does_not_end_the_rollback() {
 }
 
 #[test]
-fn slow_refreshes_are_reported_and_used_until_the_lease_could_expire() {
+fn refreshes_are_used_unless_they_took_longer_than_a_minute() {
     let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(3));
     fixture.bound = None;
     fixture.refresh_times = [25; 40].into();

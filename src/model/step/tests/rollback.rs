@@ -3,7 +3,7 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::change::plan::{OnFailure, is_rollback_held, is_rolling_back};
+use crate::model::hold::plan::{OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
 /// A request with batches of this size and `--on-failure undo`, whose check fails.

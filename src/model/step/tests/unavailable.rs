@@ -5,13 +5,13 @@ use serde_json::json;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::change::plan::{Amount, Pace, Reach};
+use crate::model::hold::plan::{Amount, Pace, Reach};
 use crate::model::step::slot::max_unavailable;
 use crate::model::step::*;
 
 /// `--force` excuses the pods that are unavailable before the batch, and not the new pods of the batch.
 #[test]
-fn a_pod_excused_by_force_must_be_ready_in_its_own_batch() {
+fn a_pod_tolerated_by_force_must_be_ready_in_its_own_batch() {
     let mut cluster = FakeCluster::paused(5);
     cluster.pods.get_mut(&2).unwrap().sick_until = cluster.seconds + 30;
     cluster.crashing.insert(4);
@@ -93,7 +93,7 @@ fn max_unavailable_never_covers_all_pods_after_a_scale_down() {
 }
 
 #[test]
-fn a_pod_excused_by_force_fails_no_batch() {
+fn a_pod_tolerated_by_force_fails_no_batch() {
     let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(5));
     fixture.run();
     fixture.cluster.crashing.insert(4);

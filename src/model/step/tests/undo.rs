@@ -2,12 +2,12 @@
 
 use super::below_partition::{done, during_rollback, is_as_it_was, refused_at_2};
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by, identity, seconds};
+use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
-use crate::model::change::plan::Hold;
-use crate::model::change::plan::is_rollback_held;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::model::follow::Now;
+use crate::model::hold::plan::Hold;
+use crate::model::hold::plan::is_rollback_held;
 use crate::model::step::*;
 
 /// Writes the patch of `undo`.
@@ -24,7 +24,7 @@ fn write_undo(cluster: &mut FakeCluster) {
 fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
     for is_paused in [false, true] {
         let mut fixture = refused_at_2();
-        fixture.stepper = Stepper::new(Request::default(), identity("two"), fixture.cluster.workload());
+        fixture.stepper = Stepper::new(Request::default(), lock("two"), fixture.cluster.workload());
         (0..20).for_each(|_| fixture.cluster.tick());
         if is_paused {
             fixture.cluster.pause();
@@ -32,7 +32,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         write_undo(&mut fixture.cluster);
         let workload = fixture.cluster.workload();
         let hold = Hold::of(&workload).unwrap().unwrap();
-        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lease().is_none());
+        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lock().is_none());
         (0..60).for_each(|_| fixture.cluster.tick());
         assert_eq!(
             (fixture.cluster.on(1), fixture.cluster.partition()),
@@ -62,7 +62,7 @@ fn undo_stops_a_running_step() {
 fn a_preview_reports_a_rollback() {
     let fixture = during_rollback();
     let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
-    let seen = preview(&Request::default(), &fixture.cluster.observed(), None, now);
+    let seen = preview(&Request::default(), &fixture.cluster.observed(), None, None, now);
     assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
 }
 

@@ -3,7 +3,7 @@
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::change::plan::OnFailure;
+use crate::model::hold::plan::OnFailure;
 use crate::model::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.

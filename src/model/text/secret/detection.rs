@@ -22,6 +22,9 @@ const QUOTES: [char; 2] = ['"', '\''];
 const PROSE: [&str; 9] =
     ["token", "tokens", "auth", "authentication", "authorization", "realm", "error", "scheme", "challenge"];
 
+/// How the messages of errors about files begin.
+const ERRORS: [&str; 4] = ["no such ", "permission denied", "not a ", "is a "];
+
 /// The shortest JSON Web Token that is masked.
 const SHORTEST_TOKEN: usize = 16;
 
@@ -71,12 +74,19 @@ fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a s
     let is_tight = value.len() == tight.len();
     let is_value = match (separator, closed.is_some()) {
         (":", true) => is_tight, // `volume "db-secret" : mount failed` is prose
+        (":", false) if is_path(before) || ERRORS.iter().any(|error| value.starts_with(error)) => false,
         (":", false) if is_tight => name.contains(|c: char| c.is_ascii_uppercase()), // image names are lower case
         (":", false) => !is_sentence(before, name, value),
         _ => true,
     };
     let end = if closed.is_some() { value.find([',', '}', ']']) } else { None };
     is_value.then(|| (value, bare_length(value).min(end.unwrap_or(usize::MAX))))
+}
+
+/// Whether a word is the last part of a path: `open /etc/tls/tls.key: no such file or directory`.
+fn is_path(before: &str) -> bool {
+    let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
+    start.ends_with('/') && start.starts_with(['/', '.', '~'])
 }
 
 /// Whether a sentence about a token or key continues after the colon.

@@ -7,30 +7,12 @@ mod tests;
 
 pub use detection::looks_secret;
 
-use serde_json::Value;
-
-use crate::model::api::object::value_at;
-
 /// The text that replaces a secret value.
 pub const MASK: &str = "***";
 
 /// The shortest value that is masked in other texts. Shorter ones occur in words by chance, and the
 /// mask would reveal them.
-const SHORTEST_VALUE: usize = 4;
-
-/// Returns the values of a template's env whose names look secret.
-#[must_use]
-pub fn secrets_in(template: &Value) -> Vec<String> {
-    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
-    let containers = lists.filter_map(|list| value_at(template, list)?.as_array()).flatten();
-    let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
-    let value = |variable: &Value| {
-        let text = |field: &str| variable.get(field).and_then(Value::as_str);
-        let secret = looks_secret(text("name")?).then(|| text("value")).flatten()?;
-        (secret.len() >= SHORTEST_VALUE).then(|| secret.to_owned())
-    };
-    variables.filter_map(value).collect()
-}
+pub(in crate::model) const SHORTEST_SECRET: usize = 4;
 
 /// Returns a text without secrets: `PASSWORD=x`, `token: x`, `"token":"x"`, `--password x`,
 /// `Bearer x`, the credentials of URLs, and JSON Web Tokens in any position.

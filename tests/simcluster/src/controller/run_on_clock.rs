@@ -24,6 +24,7 @@ impl Controllers {
             let now = cluster.store(|store| store.now());
             let pause = self.next_due().map_or(IDLE, |due| due.duration_since(now).unsigned_abs());
             tokio::select! {
+                biased;
                 () = tokio::time::sleep(pause) => {}
                 changed = revisions.changed() => if changed.is_err() { return },
             }

@@ -154,6 +154,18 @@ pub static PODDISRUPTIONBUDGETS: Resource = Resource {
     ..CORE
 };
 
+/// `HorizontalPodAutoscalers`.
+pub static HORIZONTALPODAUTOSCALERS: Resource = Resource {
+    group: "autoscaling",
+    version: "v2",
+    plural: "horizontalpodautoscalers",
+    singular: "horizontalpodautoscaler",
+    kind: "HorizontalPodAutoscaler",
+    short_names: &["hpa"],
+    generation: Generation::Spec,
+    ..CORE
+};
+
 /// The API group of OpenKruise, which is served only if [`crate::Builder`] says so.
 pub const KRUISE: &str = "apps.kruise.io";
 
@@ -195,7 +207,7 @@ pub static CLONESETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..CLON
 pub static ADVANCED_DAEMONSETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..ADVANCED_DAEMONSETS };
 
 /// Every row.
-pub static ALL: [&Resource; 15] = [
+pub static ALL: [&Resource; 16] = [
     &NAMESPACES,
     &NODES,
     &PODS,
@@ -206,6 +218,7 @@ pub static ALL: [&Resource; 15] = [
     &STATEFULSETS,
     &CONTROLLERREVISIONS,
     &PODDISRUPTIONBUDGETS,
+    &HORIZONTALPODAUTOSCALERS,
     &CLONESETS,
     &ADVANCED_STATEFULSETS,
     &ADVANCED_DAEMONSETS,

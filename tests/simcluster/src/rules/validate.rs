@@ -127,6 +127,16 @@ fn wrong_strategy(resource: &Resource, spec: &Value) -> Option<Cause> {
                     "may not be specified when strategy `type` is 'Recreate'",
                 ));
             }
+            let number = |name: &str| spec[name].as_i64().unwrap_or_default();
+            if !spec["progressDeadlineSeconds"].is_null()
+                && number("progressDeadlineSeconds") <= number("minReadySeconds")
+            {
+                return Some(Cause::invalid(
+                    "spec.progressDeadlineSeconds",
+                    &spec["progressDeadlineSeconds"],
+                    "must be greater than minReadySeconds",
+                ));
+            }
             let stuck = strategy["type"] == "RollingUpdate"
                 && is_zero(&rolling["maxSurge"])
                 && is_zero(&rolling["maxUnavailable"]);

@@ -88,13 +88,14 @@ impl Watcher {
     async fn wait(&mut self) -> bool {
         let bookmark = self.next_bookmark.unwrap_or(self.end);
         tokio::select! {
-            changed = self.moved.changed() => changed.is_ok(),
+            biased;
             () = sleep_until(self.end) => false,
             () = sleep_until(bookmark), if bookmark < self.end => {
                 self.next_bookmark = Some(bookmark + BOOKMARK_EVERY);
                 self.waiting.push_back(self.events.bookmark(&json!({})));
                 true
             }
+            changed = self.moved.changed() => changed.is_ok(),
         }
     }
 }

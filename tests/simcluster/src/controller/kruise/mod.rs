@@ -118,12 +118,20 @@ impl Sync<'_> {
 
     /// Whether pods may be updated in place.
     fn may_stay(&self) -> bool {
-        let member = match self.kind {
+        self.stays_in_place() || *self.policy() == "InPlaceIfPossible"
+    }
+
+    /// Whether a pod that cannot be updated in place stays as it is.
+    fn stays_in_place(&self) -> bool {
+        *self.policy() == "InPlaceOnly"
+    }
+
+    fn policy(&self) -> &Value {
+        self.rolling(match self.kind {
             Kind::DaemonSet => "rollingUpdateType",
             Kind::CloneSet if self.has_flat_strategy() => "type",
             Kind::CloneSet | Kind::StatefulSet => "podUpdatePolicy",
-        };
-        ["InPlaceIfPossible", "InPlaceOnly"].iter().any(|policy| *self.rolling(member) == **policy)
+        })
     }
 
     fn min_ready(&self) -> i64 {

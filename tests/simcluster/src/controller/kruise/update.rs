@@ -69,7 +69,9 @@ impl Sync<'_> {
         let from = self.revision_of(pod).map(template_of).filter(|_| self.may_stay());
         let Some((from, images)) = from.and_then(|from| Some((from.clone(), in_place::images(&from, &to)?)))
         else {
-            self.delete(pod);
+            if !self.stays_in_place() {
+                self.delete(pod);
+            }
             return;
         };
         let mut changed = pod.clone();

@@ -1,0 +1,181 @@
+//! What the responses of a connection said, and what was reported of them.
+
+use std::collections::HashSet;
+use std::mem::{Discriminant, discriminant};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::HeaderMap;
+use http::header::{DATE, WARNING};
+use k8s_openapi::jiff::{SignedDuration, Timestamp, fmt::rfc2822};
+use tokio::time::Instant;
+
+use crate::cluster::notice::Notice;
+use crate::world::Clock;
+
+/// The server's time and warnings, from the headers of all responses, the number of round trips, and the last notices.
+#[derive(Debug)]
+pub(super) struct ConnectionLog {
+    clock: Clock,
+    recorded: Mutex<Recorded>,
+}
+
+#[derive(Debug, Default)]
+struct Recorded {
+    /// The last `Date`, and the monotonic time at which it arrived.
+    date: Option<(Timestamp, Instant)>,
+    warnings: HashSet<String>,
+    /// The number of sequential round trips that ended.
+    round_trips: u32,
+    /// The kinds of notices that were reported, each with the time until which it is suppressed.
+    notices: Vec<(Discriminant<Notice>, Instant)>,
+}
+
+impl ConnectionLog {
+    /// Creates an empty record; until the first response, `clock` gives the time.
+    pub(super) fn new(clock: Clock) -> Self {
+        Self { clock, recorded: Mutex::default() }
+    }
+
+    /// Records the headers of a response, and returns the warnings that are new.
+    pub(super) fn record(&self, headers: &HeaderMap) -> Vec<String> {
+        let mut recorded = self.recorded();
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
+            recorded.date = Some((date.timestamp(), Instant::now()));
+        }
+        // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
+        let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let warnings = texts.filter_map(|text| text_of(&text));
+        warnings.filter(|warning| recorded.warnings.insert(warning.clone())).collect()
+    }
+
+    /// Returns the server's time now.
+    pub(super) fn now(&self) -> Timestamp {
+        let reported = self.recorded().date;
+        let passed = reported
+            .and_then(|(date, at)| date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok());
+        passed.unwrap_or_else(|| self.clock.now())
+    }
+
+    /// Returns the number of distinct warnings.
+    pub(super) fn warnings(&self) -> usize {
+        self.recorded().warnings.len()
+    }
+
+    /// Returns the number of the round trip that begins now. A request that is sent after a response may depend on it; one
+    /// that was sent before does not. Far from the server, the time of a command is proportional to this number.
+    pub(super) fn begin_round_trip(&self) -> u32 {
+        self.recorded().round_trips + 1
+    }
+
+    /// Records the response to a request of this round trip.
+    pub(super) fn end_round_trip(&self, round_trip: u32) {
+        let mut recorded = self.recorded();
+        recorded.round_trips = recorded.round_trips.max(round_trip);
+    }
+
+    /// Whether to report a notice, which several concurrent requests may repeat. If so, further notices of its kind are
+    /// suppressed for the time `lasts`.
+    pub(super) fn is_due(&self, notice: &Notice, lasts: Duration) -> bool {
+        let (kind, now, mut recorded) = (discriminant(notice), Instant::now(), self.recorded());
+        recorded.notices.retain(|(_, until)| *until > now);
+        let is_due = recorded.notices.iter().all(|(other, _)| *other != kind);
+        if is_due {
+            recorded.notices.push((kind, now + lasts));
+        }
+        is_due
+    }
+
+    fn recorded(&self) -> MutexGuard<'_, Recorded> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the text of `299 - "TEXT"`; API servers send no other warn-code.
+fn text_of(header: &str) -> Option<String> {
+    let quoted = header.strip_prefix("299 ")?.split_once(' ')?.1.trim();
+    let inner = quoted.strip_prefix('"')?;
+    let mut text = String::new();
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => return Some(text),
+            '\\' => text.extend(characters.next()),
+            other => text.push(other),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection_log() -> ConnectionLog {
+        ConnectionLog::new(Clock::Fixed(Timestamp::UNIX_EPOCH))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn server_time_advances_between_responses() {
+        let connection_log = connection_log();
+        assert_eq!(connection_log.now(), Timestamp::UNIX_EPOCH);
+        let head = HeaderMap::from_iter([(DATE, "Fri, 20 Nov 2026 16:01:06 GMT".parse().unwrap())]);
+        connection_log.record(&head);
+        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:06Z");
+        tokio::time::advance(Duration::from_secs(4)).await;
+        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:10Z");
+    }
+
+    #[test]
+    fn a_repeated_warning_is_reported_once() {
+        let connection_log = connection_log();
+        let head = |values: &[&str]| {
+            values.iter().map(|value| (WARNING, value.parse().unwrap())).collect::<HeaderMap>()
+        };
+        let first =
+            head(&[r#"299 - "old \"API\"""#, r#"299 - "other""#, "199 - \"not ours\"", "299 - broken"]);
+        assert_eq!(connection_log.record(&first), [r#"old "API""#, "other"]);
+        assert_eq!(connection_log.record(&head(&[r#"299 - "other""#])), [""; 0]);
+        assert_eq!(connection_log.warnings(), 2);
+    }
+
+    #[test]
+    fn a_warning_can_be_in_any_language() {
+        let head = |bytes: &[u8]| HeaderMap::from_iter([(WARNING, bytes.try_into().unwrap())]);
+        let connection_log = connection_log();
+        assert_eq!(
+            connection_log.record(&head("299 - \"veraltet: größe 大\"".as_bytes())),
+            ["veraltet: größe 大"]
+        );
+        assert_eq!(connection_log.record(&head(b"299 - \"\xff\"")), ["\u{fffd}"]);
+    }
+
+    #[test]
+    fn concurrent_requests_are_one_round_trip() {
+        let trips = connection_log();
+        let first = trips.begin_round_trip();
+        trips.end_round_trip(first);
+        let (one, other) = (trips.begin_round_trip(), trips.begin_round_trip());
+        trips.end_round_trip(one);
+        let after_one = trips.begin_round_trip();
+        trips.end_round_trip(other);
+        assert_eq!([first, one, other, after_one, trips.begin_round_trip()], [1, 2, 2, 3, 3]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_similar_notice_is_suppressed_for_a_while() {
+        let second = Duration::from_secs(1);
+        let retrying = |server: &str| Notice::Retrying {
+            server: server.to_owned(),
+            reason: String::new(),
+            pause: second,
+        };
+        let notices = connection_log();
+        assert!(notices.is_due(&retrying("a"), second));
+        assert!(!notices.is_due(&retrying("b"), second));
+        assert!(notices.is_due(&Notice::SlowResponse { server: "a".to_owned(), since: second }, second));
+        tokio::time::advance(second).await;
+        assert!(notices.is_due(&retrying("b"), second));
+    }
+}

@@ -1,0 +1,171 @@
+//! Runs credential plugins: programs that print a token or a certificate (`users[].user.exec`).
+
+mod errors;
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use kube::config::{ExecConfig, ExecInteractiveMode};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::Notify;
+
+use super::exec_credential::{self, GROUP, PluginCredential};
+use super::plugin_policy::allowed_program;
+use crate::cluster::listener::Listener;
+use crate::cluster::notice::Notice;
+use crate::error::{Error, ErrorKind, Result};
+use crate::world::Environment;
+
+/// The limit of a plugin's output, in bytes. Longer output fails to parse, and of a longer stderr the rest is not
+/// shown.
+const LONGEST_OUTPUT: usize = 1 << 20;
+
+/// The limit of a line of a plugin's stderr, in bytes. The rest is shown as another line.
+const LONGEST_LINE: u64 = 64 << 10;
+
+/// The context that a plugin runs in.
+#[derive(Clone, Debug)]
+pub(in crate::cluster) struct PluginContext {
+    /// The environment variables.
+    pub(in crate::cluster) environment: Environment,
+    /// The file of `--kuberc`, which may forbid plugins.
+    pub(in crate::cluster) kuberc: Option<PathBuf>,
+    /// Whether the plugin can prompt the user.
+    pub(in crate::cluster) stdin_is_terminal: bool,
+    /// The time limit of a plugin that does not prompt the user.
+    pub(in crate::cluster) limit: Duration,
+    /// The time after which a notice reports that the plugin still runs.
+    pub(in crate::cluster) notice_after: Duration,
+    /// Receives the notices.
+    pub(in crate::cluster) listener: Listener,
+}
+
+/// Runs a plugin once.
+///
+/// # Errors
+/// When the plugin is forbidden or missing, fails, exceeds its limit, or prints no valid credential.
+pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
+    let plugin = ExecPlugin::of(exec)?;
+    let interactive = plugin.is_interactive(exec, context)?;
+    let mut child = plugin.start(exec, context, interactive)?;
+    let limit = (!interactive).then_some(context.limit);
+    let running = || Notice::PluginRunning { command: plugin.command.to_owned(), limit };
+    let finished =
+        context.listener.notify_if_slow(context.notice_after, plugin.finish(&mut child, context), running);
+    let stdout = match limit {
+        Some(limit) => tokio::time::timeout(limit, finished).await.map_err(|_| plugin.timed_out(limit))??,
+        None => finished.await?,
+    };
+    exec_credential::read(&stdout, exec.api_version.as_deref()).map_err(|why| plugin.invalid_output(&why))
+}
+
+struct ExecPlugin<'a> {
+    /// The name or path of the program.
+    command: &'a str,
+}
+
+impl<'a> ExecPlugin<'a> {
+    fn of(exec: &'a ExecConfig) -> Result<Self> {
+        match exec.command.as_deref() {
+            Some(command) if !command.is_empty() => Ok(Self { command }),
+            _ => Err(Error::new(ErrorKind::Unreachable, "the kubeconfig's exec plugin has no command")),
+        }
+    }
+
+    /// Whether the plugin gets the terminal.
+    fn is_interactive(&self, exec: &ExecConfig, context: &PluginContext) -> Result<bool> {
+        match exec.interactive_mode {
+            Some(ExecInteractiveMode::Never) => Ok(false),
+            Some(ExecInteractiveMode::Always) if !context.stdin_is_terminal => Err(self.needs_terminal()),
+            _ => Ok(context.stdin_is_terminal),
+        }
+    }
+
+    fn start(&self, exec: &ExecConfig, context: &PluginContext, interactive: bool) -> Result<Child> {
+        let program = allowed_program(self.command, context.kuberc.as_deref(), &context.environment)?;
+        let mut command = Command::new(program);
+        command.args(exec.args.iter().flatten());
+        command.env_clear().envs(context.environment.iter());
+        for variable in exec.env.iter().flatten() {
+            if let (Some(name), Some(value)) = (variable.get("name"), variable.get("value")) {
+                command.env(name, value);
+            }
+        }
+        command.env("KUBERNETES_EXEC_INFO", exec_info(exec, interactive).to_string());
+        command.stdout(Stdio::piped()).kill_on_drop(true);
+        if interactive {
+            // Prompts do not end in a newline, so stderr is inherited instead of copied by lines.
+            command.stdin(Stdio::inherit()).stderr(Stdio::inherit());
+        } else {
+            command.stdin(Stdio::null()).stderr(Stdio::piped());
+        }
+        command.spawn().map_err(|error| self.start_error(exec, error))
+    }
+
+    /// Waits for the plugin to exit, and reports the lines of its stderr meanwhile.
+    async fn finish(&self, child: &mut Child, context: &PluginContext) -> Result<Vec<u8>> {
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let read = async {
+            let mut bytes = Vec::new();
+            if let Some(stdout) = stdout {
+                stdout.take(LONGEST_OUTPUT as u64).read_to_end(&mut bytes).await?;
+            }
+            std::io::Result::Ok(bytes)
+        };
+        let over = Notify::new();
+        let overhear = async {
+            let mut stderr = BufReader::new(stderr?);
+            let mut last = None;
+            let mut shown = 0;
+            loop {
+                let (mut line, mut rest) = (Vec::new(), (&mut stderr).take(LONGEST_LINE));
+                let read = tokio::select! {
+                    biased;
+                    read = rest.read_until(b'\n', &mut line) => read.unwrap_or_default(),
+                    // A child process of the plugin may keep its stderr open. Do not wait for it.
+                    () = over.notified() => 0,
+                };
+                if read == 0 {
+                    return last;
+                }
+                // The rest is read too, because the plugin would be killed by a pipe that is closed.
+                if shown < LONGEST_OUTPUT {
+                    shown += read;
+                    let line = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+                    context.listener.notify(&Notice::PluginOutput(line.clone()));
+                    last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
+                }
+            }
+        };
+        let ended = async {
+            let ended = tokio::join!(read, child.wait());
+            over.notify_one();
+            ended
+        };
+        let ((stdout, status), last_words) = tokio::join!(ended, overhear);
+        match (status, stdout) {
+            (Ok(status), Ok(stdout)) if status.success() => Ok(stdout),
+            (Ok(status), _) => Err(self.exit_error(status.code(), last_words)),
+            (Err(error), _) => Err(self.error("could not be awaited").caused_by(error)),
+        }
+    }
+}
+
+fn exec_info(exec: &ExecConfig, interactive: bool) -> Value {
+    let version = exec.api_version.clone().unwrap_or_else(|| format!("{GROUP}v1"));
+    let mut info = json!({
+        "apiVersion": version,
+        "kind": "ExecCredential",
+        "spec": {"interactive": interactive},
+    });
+    if exec.provide_cluster_info
+        && let Some(cluster) = &exec.cluster
+        && let Ok(cluster) = serde_json::to_value(cluster)
+    {
+        info["spec"]["cluster"] = cluster;
+    }
+    info
+}

@@ -1,0 +1,133 @@
+//! `diff`: compares two revisions of a workload, a revision and the live template, or a workload with one elsewhere.
+
+mod comparison;
+pub mod elsewhere;
+mod template_ref;
+
+pub(in crate::command) use comparison::show_lines;
+pub use template_ref::TemplateRef;
+
+use self::comparison::ComparedTemplates;
+use self::elsewhere::{Elsewhere, SidesToCompare};
+use self::template_ref::LabelledTemplate;
+use super::CommandOutcome;
+use crate::cluster::reader::read_revisions;
+use crate::cluster::source::Source;
+use crate::command::targets::{TargetScope, find_workload};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::observation::Observation;
+use crate::model::revision::RevisionWord;
+use crate::model::text::yaml::yaml;
+use crate::render::screen::Screen;
+use crate::render::template_form::TemplateForm;
+use crate::world::Environment;
+
+/// The arguments of `diff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The workload: a scope with exactly one name.
+    pub scope: TargetScope,
+    /// The template to compare.
+    pub from: TemplateRef,
+    /// The template to compare it with: of the same workload, or of the one elsewhere.
+    pub to: TemplateRef,
+    /// Whether neither was given: the previous revision and the current one, or a revision and the live template
+    /// that it has not.
+    pub is_default: bool,
+    /// Where the other workload is; none to compare templates of one workload.
+    pub elsewhere: Option<Elsewhere>,
+    /// The output format.
+    pub output: Output,
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether exit code 1 means that the templates differ (`--exit-code`).
+    pub exit_code: bool,
+}
+
+/// The output formats of `diff`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// The changes in words and a unified diff.
+    Text {
+        /// The number of equal lines around each change.
+        context: usize,
+    },
+    /// The changes in words.
+    Stat,
+    /// The changes as JSON.
+    Json,
+    /// The changes as YAML.
+    Yaml,
+    /// A template of the user, for the document of JSON.
+    Template(TemplateForm),
+}
+
+/// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
+pub(super) async fn run(
+    request: &Request,
+    source: &Source,
+    other_source: Option<&Source>,
+    environment: &Environment,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
+    let comparison = match &request.elsewhere {
+        Some(elsewhere) => {
+            let sides = SidesToCompare { from: &request.from, to: &request.to, secrets: request.secrets };
+            let other_source = other_source.unwrap_or(source);
+            elsewhere::compare(&request.scope, sides, elsewhere, source, other_source).await?
+        }
+        None => compare_revisions(request, source, screen).await?,
+    };
+    match &request.output {
+        Output::Json => screen.json(&format!("{:#}\n", comparison.json())),
+        Output::Yaml => screen.document(&yaml(&comparison.json())),
+        Output::Template(form) => screen.exact(&form.text(&comparison.json(), true)?),
+        Output::Stat => comparison.show_words(screen),
+        Output::Text { context } => {
+            comparison.show_words(screen);
+            let sides = [comparison.from.as_str(), &comparison.to];
+            show_lines(&comparison.diff, &comparison.workload, sides, *context, environment, screen).await?;
+        }
+    }
+    let differs = request.exit_code && !comparison.diff.is_empty();
+    Ok(if differs { Exit::Differs } else { Exit::Done }.into())
+}
+
+/// Maps an exit code for `--exit-code`: 1 only means that the templates differ, so other errors are 3.
+pub(super) fn diff_exit(exit: Exit) -> Exit {
+    if exit == Exit::Error { Exit::CompareError } else { exit }
+}
+
+async fn compare_revisions(
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<ComparedTemplates> {
+    let workload = find_workload(&request.scope, source, screen).await?;
+    let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
+    let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
+    let (from, to) = if is_unreleased {
+        (&TemplateRef::Revision(RevisionWord::Current), &TemplateRef::Live)
+    } else {
+        (&request.from, &request.to)
+    };
+    let from = LabelledTemplate::of(from, &workload, &revisions)?;
+    let to = LabelledTemplate::of(to, &workload, &revisions)?;
+    let live = revisions.current().map_or_else(
+        || "live (no revision yet)".to_owned(),
+        |current| format!("live (revision {})", current.label()),
+    );
+    Ok(ComparedTemplates {
+        digests: [from.template.digest(), to.template.digest()],
+        diff: Diff::between(&from.template, &to.template, request.secrets),
+        pod_update: PodUpdate::between(&from.template, &to.template, workload.pod_update_policy()),
+        workload,
+        from: from.label,
+        to: to.label,
+        live: Some(live),
+        with: None,
+    })
+}

@@ -1,0 +1,229 @@
+//! `preview`: what applying manifests would do to rollouts. It never writes.
+
+mod applied;
+mod apply_result;
+mod connection_flags;
+mod kubectl;
+
+pub use applied::AppliedObjects;
+pub use kubectl::{ApplyFlags, RunContext};
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use serde_json::Value;
+
+use super::CommandOutcome;
+use super::diff::show_lines;
+use super::stop_signals::{self, StopSignals};
+use crate::cluster::concurrently::concurrently;
+use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::source::Source;
+use crate::command::targets::TargetScope;
+use crate::error::{Error, ErrorKind, Result};
+use crate::exit::Exit;
+use crate::model::change::preview::{Preview, PreviewWarning, refusal_by_plan};
+use crate::model::diff::SecretValues;
+use crate::model::kind::{self, Workload};
+use crate::model::observation::Observation;
+use crate::model::text::yaml::yaml;
+use crate::render::preview::{self as render, RefusedObject, json};
+use crate::render::screen::Screen;
+use crate::world::Environment;
+
+/// The arguments of `preview`.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Where the applied objects come from.
+    pub applied: AppliedObjects,
+    /// The namespace, which has no targets here.
+    pub scope: TargetScope,
+    /// The output format.
+    pub output: Output,
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether exit code 1 means that something rolls out (`--exit-code`).
+    pub exit_code: bool,
+}
+
+/// The output formats of `preview`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// The changes in words.
+    Text {
+        /// The number of equal lines around each change of a unified diff; none to print no diff.
+        diff: Option<usize>,
+    },
+    /// One JSON document.
+    Json,
+    /// The same document as YAML.
+    Yaml,
+}
+
+impl Request {
+    /// Reads standard input if the objects or manifests come from there. Called before the first request.
+    pub fn read_stdin(&mut self, stdin: &mut dyn Read) {
+        self.applied.read_stdin(stdin);
+    }
+}
+
+/// Prints what applying the objects would do. A signal stops kubectl and the command.
+pub(super) async fn run(
+    request: &Request,
+    source: &Source,
+    context: RunContext<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
+    let mut signals = StopSignals::new(context.signals.clone());
+    let stopped = tokio::select! {
+        biased;
+        outcome = preview(request, source, &context, screen) => return outcome,
+        signal = signals.next() => signal,
+    };
+    screen.note("stopped; nothing was written");
+    Ok(stop_signals::exit(stopped).into())
+}
+
+async fn preview(
+    request: &Request,
+    source: &Source,
+    context: &RunContext<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
+    let applied = request.applied.read(context, source, screen).await?;
+    let mut others = BTreeMap::new();
+    let mut workloads = Vec::new();
+    for object in applied.objects {
+        let kind = object.kind().to_owned();
+        match Workload::of(object) {
+            Some(workload) => workloads.push(workload),
+            None => *others.entry(kind).or_insert(0) += 1,
+        }
+    }
+    let before = observe_all(&workloads, request, source, screen).await;
+    let mut errors = Vec::new();
+    let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
+    for (after, before) in workloads.into_iter().zip(before) {
+        let preview = match before {
+            Ok(Some(before)) => Preview::of(&before, after, request.applied.field_manager(), request.secrets),
+            Ok(None) => Preview::of_new(after),
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        errors.extend(printed.show(&preview, context.environment, screen).await.err());
+    }
+    for refused in &applied.refused {
+        printed.show_refused(refused, screen);
+        let message = format!("{}: refused by the API server: {}", refused.reference, refused.message);
+        let error = Error::new(ErrorKind::Refused, message);
+        errors.push(match explained(refused, source).await {
+            Some(hint) => error.hint(hint),
+            None => error,
+        });
+    }
+    errors.extend(applied.errors);
+    printed.finish(&others, screen);
+    let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
+    Ok(CommandOutcome { errors, ..exit.into() })
+}
+
+/// Returns why the API server refuses an object, if that depends on the workload as it is now.
+async fn explained(refused: &RefusedObject, source: &Source) -> Option<String> {
+    let kind = kind::of(&refused.kind, Some(&refused.api_version))?;
+    let live = source.get(kind.type_(), &refused.namespace, &refused.name).await.ok()??;
+    refusal_by_plan(&Workload::of(live)?, &refused.message)
+}
+
+/// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
+async fn observe_all(
+    workloads: &[Workload],
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Result<Option<Observation>>> {
+    let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
+    let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
+    let read = read_all(live, request.scope.all_namespaces, Needs::PODS, source).await;
+    screen.notes(&read.notes);
+    let mut observations = read.observations.into_iter();
+    let mut observe = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
+    found.into_iter().map(|found| found.and_then(&mut observe)).collect()
+}
+
+/// Reads a workload as it is now; none if it does not exist.
+async fn live(after: &Workload, source: &Source) -> Result<Option<Workload>> {
+    let object = after.object();
+    match source.get(after.kind().type_(), object.namespace(), object.name()).await {
+        // A snapshot without any object of the type has not this one.
+        Err(error) if error.kind() == ErrorKind::NotReadable && !source.is_live() => Ok(None),
+        found => Ok(found?.and_then(Workload::of)),
+    }
+}
+
+/// Prints each workload, and counts them.
+struct PreviewPrinter<'a> {
+    request: &'a Request,
+    in_namespaces: bool,
+    workloads: usize,
+    rollouts: usize,
+    items: Vec<Value>,
+}
+
+impl<'a> PreviewPrinter<'a> {
+    fn of(request: &'a Request, workloads: &[Workload], refused: &[RefusedObject]) -> Self {
+        let mut namespaces: Vec<&str> =
+            workloads.iter().map(|workload| workload.object().namespace()).collect();
+        namespaces.extend(refused.iter().map(|refused| refused.namespace.as_str()));
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        Self { request, in_namespaces: namespaces.len() > 1, workloads: 0, rollouts: 0, items: Vec::new() }
+    }
+
+    async fn show(
+        &mut self,
+        preview: &Preview,
+        environment: &Environment,
+        screen: &mut Screen<'_>,
+    ) -> Result<()> {
+        self.workloads += 1;
+        self.rollouts += usize::from(preview.outcome.is_rollout());
+        let Output::Text { diff } = self.request.output else {
+            self.items.push(json::item(preview));
+            return Ok(());
+        };
+        screen.lines(&render::block(preview, self.in_namespaces));
+        for warning in &preview.warnings {
+            screen.note(&render::warning(warning, &preview.after));
+            if matches!(warning, PreviewWarning::MovingTag(_)) {
+                screen.note(&render::moving_tag_hint(&preview.after));
+            }
+        }
+        match diff.filter(|_| !preview.changes.is_empty()) {
+            Some(context) => {
+                let sides = ["live", "applied"];
+                show_lines(&preview.changes, &preview.after, sides, context, environment, screen).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn show_refused(&mut self, refused: &RefusedObject, screen: &mut Screen<'_>) {
+        self.workloads += 1;
+        match self.request.output {
+            Output::Text { .. } => screen.lines(&[render::refused(refused, self.in_namespaces)]),
+            Output::Json | Output::Yaml => self.items.push(json::refused_item(refused)),
+        }
+    }
+
+    fn finish(&mut self, others: &BTreeMap<String, usize>, screen: &mut Screen<'_>) {
+        let items = std::mem::take(&mut self.items);
+        match self.request.output {
+            Output::Json => screen.json(&format!("{:#}\n", json::document(&items, others))),
+            Output::Yaml => screen.document(&yaml(&json::document(&items, others))),
+            Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
+            Output::Text { .. } => screen.line(&render::summary(self.rollouts, self.workloads, others)),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Warns of autoscalers that count the surge pods of a plan.
+
+use crate::cluster::source::Source;
+use crate::model::api::autoscaler::SurgeCountingAutoscaler;
+use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
+use crate::model::api::selector::Selector;
+use crate::model::hold::plan::PlanRecord;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::StepBy;
+use crate::model::step::Request;
+use crate::render::message_writer::MessageWriter;
+
+/// Warns before a new plan of a workload with surge pods. Silent if the autoscalers cannot be listed.
+pub(super) async fn warn(request: &Request, workload: &Workload, source: &Source, messages: &MessageWriter) {
+    let has_surge = workload.update_budget().surge > 0 || request.pace.surge.is_some();
+    let is_new = request.new_plan || PlanRecord::in_force(workload).is_none();
+    if workload.kind().step() != Ok(StepBy::UpdateBudget) || !has_surge || !is_new {
+        return;
+    }
+    let (namespace, selector) = (workload.object().namespace(), Selector::default());
+    let read = |object| SurgeCountingAutoscaler::read(&object);
+    let found = source.list_as(&HORIZONTAL_POD_AUTOSCALER, Some(namespace), &selector, read).await;
+    let found = found.unwrap_or_default().into_iter().flatten();
+    for autoscaler in found.filter(|autoscaler| autoscaler.is_for(workload.object())) {
+        let SurgeCountingAutoscaler { name, metric, .. } = autoscaler;
+        messages.note(&format!(
+            "warning: HorizontalPodAutoscaler {name} divides a metric of type {metric} by all pods of {}, surge pods \
+             included, so that it may scale down during the plan",
+            workload.target()
+        ));
+    }
+}

@@ -1,0 +1,321 @@
+//! `undo`: rolls workloads back to an earlier revision and shows the changes first.
+
+pub(super) mod notes;
+mod request;
+mod several;
+mod wait_observed;
+
+pub use self::request::Request;
+
+use self::notes::note_rollback;
+use self::several::{asks_once, only_failed, refuse_unasked};
+use super::CommandOutcome;
+use super::follow;
+use super::owners;
+use super::writing_verb::{
+    ChangeOptions, DryRun, Output, confirm, confirm_on_terminal, print_change, print_selection,
+    replace_stuck_pods_if_requested, select_targets,
+};
+use crate::cluster::reader::{Needs, read_all, reread};
+use crate::cluster::source::Source;
+use crate::command::history::with_history_hint;
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::targets::observe;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, change_cause_patch, is_live, undo};
+use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::model::text::plural::plural;
+use crate::render::change as render;
+use crate::render::hold;
+use crate::render::screen::Screen;
+use crate::world::Signals;
+
+/// How often a rollback is prepared again after a conflict.
+const MAX_CONFLICTS: usize = 5;
+
+/// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
+pub(super) async fn run(
+    request: &Request,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
+    refuse_unasked(request, screen)?;
+    let (mut workloads, mut results) =
+        select_targets(&request.scope, &request.options, source, screen).await?;
+    if request.failed {
+        workloads = only_failed(workloads, &mut results, source, screen).await;
+    }
+    print_selection(&request.scope, &workloads, screen);
+    let is_dry_run = request.options.dry_run != DryRun::None;
+    let asks_once = asks_once(&workloads, request, screen);
+    let group = Group { is_confirmed: asks_once, has_others: workloads.len() > 1 };
+    let mut read_ahead = Vec::new();
+    if asks_once || is_dry_run && group.has_others {
+        read_ahead = observe_all(&workloads, source, screen).await;
+    }
+    if asks_once {
+        announce_all(&read_ahead, request, source, screen);
+        let question = format!("roll back {}?", plural(workloads.len(), "workload"));
+        confirm_on_terminal(&question, &request.options, screen)?;
+    }
+    let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
+    let mut read_ahead = read_ahead.into_iter();
+    for workload in workloads {
+        let before = workload.template_digest();
+        let observed = match read_ahead.next() {
+            Some(observed) => observed,
+            None => observe_target(workload, source, screen).await,
+        };
+        let done = match observed {
+            Ok(observed) => roll_back_workload(observed, group, request, source, screen).await,
+            Err(error) => Err(error),
+        };
+        results.record(done.map(|workload| {
+            rolled_back.extend((workload.template_digest() != before).then(|| workload.clone()));
+            written.push(workload);
+        }));
+    }
+    if !is_dry_run {
+        screen.notes(several::receipt(&rolled_back));
+    }
+    let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
+    let outcome = follow::after_change(results, written, &request.options, source, signals, screen).await;
+    if request.options.wait.is_some() && request.options.dry_run == DryRun::None {
+        for workload in held {
+            let observed = observe(reread(&workload, source).await?, source, screen).await?;
+            end_completed_rollback(&observed, request, source, screen).await?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Restores the original strategy, if every pod is rolled back.
+async fn end_completed_rollback(
+    observed: &Observation,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<()> {
+    let workload = &observed.workload;
+    let Some(hold) = completed_rollback(observed) else { return Ok(()) };
+    let patch = hold.ending(workload);
+    screen.notes(hold::restored(workload, patch.after()));
+    match patch::apply(&patch, &PatchTarget::of(workload), &request.options, source, screen).await? {
+        PatchOutcome::Applied(_) => Ok(()),
+        PatchOutcome::Conflict(now) => Err(now.error(workload, "the end of its rollback was prepared")),
+    }
+}
+
+/// Reads all workloads together, each after its controller has observed it.
+async fn observe_all(
+    workloads: &[Workload],
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Result<Observation>> {
+    let mut current = Vec::new();
+    for workload in workloads {
+        current.push(wait_observed::wait_until_observed(workload.clone(), source, screen).await);
+    }
+    let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
+    let read = read_all(found, false, Needs::WRITE, source).await;
+    screen.notes(&read.notes);
+    let mut observations = read.observations.into_iter();
+    let observed = |found: Result<Workload>| match found {
+        Ok(_) => observations.next(),
+        Err(error) => Some(Err(error)),
+    };
+    current.into_iter().filter_map(observed).collect()
+}
+
+/// Shows what happens to each of several workloads before the one question.
+fn announce_all(
+    observations: &[Result<Observation>],
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) {
+    for observed in observations.iter().flatten() {
+        let workload = observed.workload.target();
+        match target_of(observed, request) {
+            Ok(target) if is_live(observed, target) => {
+                screen.note(&format!("{workload} already runs revision {}", target.label()));
+            }
+            found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
+                Ok(undo) => drop(announce(observed, &undo, request, source, screen)),
+                Err(error) => screen.note(&format!("{workload} cannot be rolled back: {}", error.sentence())),
+            },
+        }
+    }
+}
+
+/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
+async fn observe_target(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observation> {
+    let workload = wait_observed::wait_until_observed(workload, source, screen).await?;
+    observe(workload, source, screen).await
+}
+
+/// What a workload shares with the others of the command.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Whether its changes were shown, and one question was answered for all.
+    is_confirmed: bool,
+    /// Whether there are others, so that one command takes back all rollbacks.
+    has_others: bool,
+}
+
+/// Finds the revision to roll a workload back to.
+fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
+    let blocked = blocked_rollback(observed)
+        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
+    let found = blocked.map_or_else(|| request.to_revision.find(observed), Ok);
+    found.map_err(|error| with_history_hint(error, &observed.workload))
+}
+
+/// Rolls one workload back and returns the object that the API server stored.
+async fn roll_back_workload(
+    mut observed: Observation,
+    mut group: Group,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Workload> {
+    let target = target_of(&observed, request)?.clone();
+    for _ in 0..MAX_CONFLICTS {
+        owners::warn_before_an_undo(&observed.workload, screen);
+        if is_live(&observed, &target) {
+            notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
+            match completed_rollback(&observed) {
+                Some(_) if request.options.dry_run == DryRun::None => {
+                    end_completed_rollback(&observed, request, source, screen).await?;
+                }
+                _ => note_rollback(&observed.workload, screen),
+            }
+            let workload = observed.workload;
+            replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, screen)
+                .await?;
+            return Ok(workload);
+        }
+        let undo = undo(&observed, &target, &request.undo_options)?;
+        let now = match write(&observed, &undo, group, request, source, screen).await? {
+            PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
+            PatchOutcome::Conflict(now) => now,
+        };
+        let error = now.error(&observed.workload, "its rollback was prepared");
+        let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
+        if now.recreated {
+            return Err(error);
+        }
+        let again = reread(&observed.workload, source).await?;
+        // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
+        let is_stepped = have_same_plan(&observed.workload, &again);
+        if !is_stepped && !request.force {
+            return Err(error);
+        }
+        if !is_stepped {
+            screen.note(&format!("note: {}; trying again (--force)", error.sentence()));
+        }
+        observed = observe(again, source, screen).await?;
+        group.is_confirmed = false; // what was shown is not what is written
+    }
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!(
+            "{} keeps changing; not rolled back after {MAX_CONFLICTS} attempts",
+            observed.workload.target()
+        ),
+    ))
+}
+
+/// Shows what a rollback changes, why one may doubt it, and what else it ends. Returns whether there is a doubt.
+fn announce(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> bool {
+    show_changes(observed, undo, request, screen);
+    let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
+    notes::warn_of_stuck_pods(observed, undo, &request.options, screen);
+    notes::note_partition_rollback(undo, screen);
+    if undo.ends_hold.is_some() {
+        screen.notes(hold::restored(&observed.workload, undo.patch.after()));
+    }
+    owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
+    is_doubtful
+}
+
+/// Shows a rollback, asks for confirmation if requested, and writes it.
+async fn write(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    group: Group,
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<PatchOutcome> {
+    let (workload, options) = (&observed.workload, &request.options);
+    let is_doubtful = !group.is_confirmed && announce(observed, undo, request, source, screen);
+    let operation = "rolled back";
+    if options.dry_run == DryRun::Client {
+        print_change(workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        return Ok(PatchOutcome::Applied(workload.object().clone()));
+    }
+    let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
+    if is_doubtful && !request.yes && !options.interactive {
+        confirm_on_terminal(&question, options, screen)?;
+    }
+    confirm(&question, options, screen)?;
+    let object = match patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, screen).await? {
+        PatchOutcome::Applied(object) => object,
+        conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
+    };
+    print_change(workload, operation, object.json(), &undo.patch, options, screen);
+    screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
+    if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
+        record_cause(workload, undo.target, cause, options, source, screen).await;
+    }
+    if options.dry_run == DryRun::None && !group.has_others {
+        screen.notes(render::receipt(observed).as_slice());
+    }
+    replace_stuck_pods_if_requested(workload, &object, options, source, screen).await?;
+    Ok(PatchOutcome::Applied(object))
+}
+
+/// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
+    let is_for_stdout =
+        request.diff || request.options.dry_run != DryRun::None || screen.terminal().is_some();
+    if is_for_stdout || screen.can_ask() {
+        let preview = render::preview(observed, undo, request.secrets);
+        if is_for_stdout && request.options.output == Output::Text {
+            screen.lines(&preview);
+        } else {
+            screen.note_lines(&preview);
+        }
+    }
+}
+
+/// Records the change-cause on the revision. A failure is only a warning: the rollback is already written.
+async fn record_cause(
+    workload: &Workload,
+    target: &Revision,
+    cause: &str,
+    options: &ChangeOptions,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) {
+    let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
+    let subject = PatchTarget::of_revision(workload, &kept);
+    let why = match patch::apply(&patch, &subject, options, source, screen).await {
+        Ok(PatchOutcome::Applied(_)) => return,
+        Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
+        Err(error) => error.sentence(),
+    };
+    screen.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
+}

@@ -1,0 +1,77 @@
+//! `undo` of several workloads: which ones, and the one command that takes all of it back.
+
+use super::request::Request;
+use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::source::Source;
+use crate::command::writing_verb::{DryRun, TargetResults};
+use crate::error::{Error, Result};
+use crate::model::api::selector::Selector;
+use crate::model::cause::{causes, stuck_if};
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
+use crate::model::status::verdict::verdict;
+use crate::model::text::shell_command::{Word, command};
+use crate::render::screen::Screen;
+
+/// Refuses to roll back every workload of a type, healthy ones too, where nobody can be asked.
+///
+/// # Errors
+/// When a type is named without names, a selector or `--failed`, in a script and without `--yes`.
+pub(super) fn refuse_unasked(request: &Request, screen: &Screen<'_>) -> Result<()> {
+    let is_choice = request.failed || request.scope.selector != Selector::default();
+    if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {
+        return Ok(());
+    }
+    if request.options.dry_run != DryRun::None || screen.can_ask() {
+        return Ok(());
+    }
+    Err(Error::usage("a type alone means all of its workloads, and healthy ones would be rolled back too")
+        .hint("name the workloads, choose them with -l or --failed, or add --yes"))
+}
+
+/// Whether a question comes before all writes, after all changes were shown: on a terminal, for several workloads and
+/// for those that nobody named.
+pub(super) fn asks_once(workloads: &[Workload], request: &Request, screen: &Screen<'_>) -> bool {
+    let is_named = workloads.len() < 2 && !request.failed && !request.scope.is_selection();
+    let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
+    !workloads.is_empty() && !is_named && !is_answered && screen.can_ask()
+}
+
+/// Keeps the workloads whose rollout failed or is stuck. A workload whose state cannot be read is an error.
+pub(super) async fn only_failed(
+    workloads: Vec<Workload>,
+    results: &mut TargetResults,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Workload> {
+    let read = read_all(workloads, false, Needs::STATUS, source).await;
+    screen.notes(&read.notes);
+    let now = source.now();
+    let has_failed = |observed: &Observation| {
+        let state = stuck_if(verdict(observed), &causes(observed, now), now).state;
+        matches!(state, RolloutState::Failed | RolloutState::Stuck)
+    };
+    let mut failed = Vec::new();
+    for observed in read.observations {
+        match observed {
+            Ok(observed) if has_failed(&observed) => failed.push(observed.workload),
+            Ok(_) => {}
+            Err(error) => results.record(Err(error)),
+        }
+    }
+    if failed.is_empty() {
+        screen.note("no rollout is failed or stuck: nothing is rolled back");
+    }
+    failed
+}
+
+/// Returns the line with the command that takes back the rollbacks of several workloads of one namespace. Each goes to
+/// the revision before the current one, which is the one that was rolled back.
+pub(super) fn receipt(rolled_back: &[Workload]) -> Option<String> {
+    let [first, _, ..] = rolled_back else { return None };
+    let target = |workload: &Workload| Word::typed_name(workload.kind().type_().typed(), workload.name());
+    let targets =
+        rolled_back.iter().map(target).reduce(|all, next| all.and(&Word::command(" {}", [next])))?;
+    Some(command("to take all of this back: kubectl rollout2 undo {}{}", [targets, first.in_namespace()]))
+}

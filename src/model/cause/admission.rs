@@ -1,0 +1,139 @@
+//! Pods that admission rejects: a quota, or a webhook.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::context::CauseContext;
+use super::{Cause, CauseId};
+use crate::model::api::condition::Condition;
+use crate::model::kind::counts::Counts;
+
+/// Returns the cause for the API server's last rejection of a pod.
+pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
+    let refused = from_conditions(context).or_else(|| from_events(context));
+    // A terminating pod may free quota, or what the webhook counts.
+    let is_transient = has_terminating_pod(context);
+    let refusal = refused.map(|(message, since)| Cause { is_transient, since, ..cause(&message) });
+    refusal.into_iter().chain(controller_errors(context)).collect()
+}
+
+fn has_terminating_pod(context: &CauseContext<'_>) -> bool {
+    let counted = context.observed.workload.object().int("/status/terminatingReplicas").unwrap_or_default();
+    counted > 0 || context.observed.own_pods().any(|pod| pod.terminating)
+}
+
+/// Returns the errors that the controller reports in conditions. It retries after a conflict, and it leaves a
+/// condition in place for good, so one that is older than the current revision says nothing.
+fn controller_errors(context: &CauseContext<'_>) -> Vec<Cause> {
+    let workload = &context.observed.workload;
+    let begun = context.revision.and_then(|revision| revision.created);
+    let is_news = |condition: &Condition| {
+        condition.is_true() && condition.since >= begun && !condition.message.contains(CONFLICT)
+    };
+    let read = |type_: &&'static str| {
+        let condition = workload.condition(type_).filter(is_news)?;
+        Some(Cause::of_workload(CauseId::ControllerError, *type_).with_evidence(&condition.message))
+    };
+    workload.kind().error_conditions().iter().filter_map(read).collect()
+}
+
+/// How the API server words a conflict.
+const CONFLICT: &str = "the object has been modified";
+
+/// Returns the rejection from the condition `ReplicaFailure` of the current ReplicaSet, or of the Deployment while
+/// that ReplicaSet is missing. If the ReplicaSet itself was rejected, the Deployment's condition `Progressing` has
+/// the reason `ReplicaSetCreateError`. The controllers keep a condition while pods are refused, so it began then.
+fn from_conditions(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
+    let workload = &context.observed.workload;
+    let failure = match context.revision {
+        Some(revision) => revision.refused.clone(),
+        None => workload.condition("ReplicaFailure"),
+    };
+    let refused = failure.filter(|failure| failure.is_true() && failure.reason == "FailedCreate");
+    let unmade =
+        || workload.condition("Progressing").filter(|failure| failure.reason == "ReplicaSetCreateError");
+    refused.or_else(unmade).map(|condition| (condition.message, condition.since))
+}
+
+/// Returns the rejection from an event of a controller that writes no condition. The event counts while pods are missing and
+/// no pod was created after it. Pods are refused since the first such event after the newest pod.
+fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
+    let counts = Counts::of(&context.observed.workload);
+    if counts.total >= counts.wanted {
+        return None;
+    }
+    let newest_pod = context.observed.own_pods().filter_map(|pod| pod.created).max();
+    let warnings = context.observed.warnings_about(context.observed.workload.object().uid());
+    let mut refusals = warnings
+        .iter()
+        .filter(|warning| warning.reason == "FailedCreate" && warning.last >= newest_pod)
+        .map(|warning| (&warning.message, warning.first.max(newest_pod)));
+    let (message, since) = refusals.next()?;
+    Some((message.clone(), refusals.map(|(_, since)| since).fold(since, Ord::min)))
+}
+
+fn cause(message: &str) -> Cause {
+    let message = without_names(message);
+    if let Some(rest) = message.strip_prefix("exceeded quota: ") {
+        return Cause::of_workload(CauseId::QuotaExceeded, format!("no new pods: {}", exhausted_quota(rest)))
+            .with_evidence(message);
+    }
+    let summary = match message.strip_prefix("admission webhook \"").and_then(|rest| rest.split_once('"')) {
+        Some((webhook, rest)) if rest.contains("denied the request") => {
+            format!("pods refused by admission webhook {webhook}")
+        }
+        _ => "pods refused".to_owned(),
+    };
+    Cause::of_workload(CauseId::AdmissionRefused, summary).with_evidence(message)
+}
+
+/// Returns `quota "pods" is exhausted (17 of 17)` for `pods, requested: pods=1, used: pods=17, limited: pods=17`. The API
+/// server lists the resources that are exceeded (`pkg/admission/plugin/resourcequota`). The text has the names of those
+/// other than pods.
+fn exhausted_quota(message: &str) -> String {
+    let (quota, rest) = message.split_once(", ").unwrap_or((message, ""));
+    let amounts = |label: &str| {
+        let list = rest.split(", ").find_map(|part| part.strip_prefix(label)).unwrap_or_default();
+        list.split(',').filter_map(|amount| amount.trim().split_once('='))
+    };
+    let used = |resource: &str, limit: &str| {
+        let (_, used) = amounts("used: ").find(|(used, _)| *used == resource)?;
+        let name = if resource == "pods" { String::new() } else { format!("{resource} ") };
+        Some(format!("{name}{used} of {limit}"))
+    };
+    let used: Vec<_> = amounts("limited: ").filter_map(|(resource, limit)| used(resource, limit)).collect();
+    let amounts = if used.is_empty() { String::new() } else { format!(" ({})", used.join(", ")) };
+    format!("quota \"{quota}\" is exhausted{amounts}")
+}
+
+/// Returns the rejection without the pod's name, which differs in every attempt: `Error creating: pods "web-x-1"
+/// is forbidden: exceeded quota: ...`. For a StatefulSet: `create Pod db-0 in StatefulSet db failed error: pods
+/// "db-0" is forbidden: ...`.
+fn without_names(message: &str) -> &str {
+    let after = |text, prefix| str::split_once(text, prefix).map_or(text, |(_, rest)| rest);
+    let message = after(message, "failed error: ");
+    let message = after(message, "Error creating: ");
+    after(message, " is forbidden: ").trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exhausted_quota_shows_its_resources() {
+        for (message, words) in [
+            (
+                "pods, requested: pods=1, used: pods=17, limited: pods=17",
+                "quota \"pods\" is exhausted (17 of 17)",
+            ),
+            (
+                "compute, requested: pods=1,requests.cpu=1, used: pods=9,requests.cpu=3500m, limited: pods=9,requests.cpu=4",
+                "quota \"compute\" is exhausted (9 of 9, requests.cpu 3500m of 4)",
+            ),
+            ("pods", "quota \"pods\" is exhausted"),
+            ("pods, used: =, limited: x", "quota \"pods\" is exhausted"),
+        ] {
+            assert_eq!(exhausted_quota(message), words, "{message}");
+        }
+    }
+}

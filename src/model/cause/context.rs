@@ -1,0 +1,136 @@
+//! The input of the detectors and what they find: problems of pods, and causes.
+
+use std::borrow::Cow;
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::CauseId;
+use crate::model::api::container::Container;
+use crate::model::api::event::Event;
+use crate::model::api::pod::Pod;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+
+/// A workload at one moment, and the revision whose pods are examined.
+pub(super) struct CauseContext<'a> {
+    pub(super) observed: &'a Observation,
+    /// The current revision for [`causes`](super::causes), `None` while no revision has the live template. Other
+    /// callers examine the pods of another revision.
+    pub(super) revision: Option<&'a Revision>,
+    pub(super) now: Timestamp,
+    /// The template of that revision; null if the revision was read without it.
+    template: Cow<'a, Value>,
+}
+
+/// A problem of one pod or of one of its containers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) id: CauseId,
+    /// Whether the problem can end without a change by a user.
+    pub(super) is_transient: bool,
+    pub(super) summary: String,
+    pub(super) evidence: String,
+}
+
+/// A problem, with the pod and the container that have it.
+#[derive(Clone, Debug)]
+pub(super) struct PodProblem<'a> {
+    pub(super) pod: &'a Pod,
+    pub(super) container: Option<&'a Container>,
+    pub(super) problem: Problem,
+}
+
+/// A step that takes longer than this is reported, even without an error.
+pub(super) const SLOW_AFTER: SignedDuration = SignedDuration::from_secs(10);
+
+impl<'a> CauseContext<'a> {
+    pub(super) fn new(observed: &'a Observation, revision: Option<&'a Revision>, now: Timestamp) -> Self {
+        let live = || observed.workload.object().at("/spec/template").map(Cow::Borrowed);
+        let template = revision.and_then(|revision| {
+            let is_current = observed.revisions.is_current(revision);
+            if is_current { live() } else { Some(Cow::Owned(revision.template().json().clone())) }
+        });
+        Self { observed, revision, now, template: template.unwrap_or(Cow::Owned(Value::Null)) }
+    }
+
+    /// Returns the warning events about a pod's container or the whole pod, newest first.
+    pub(super) fn warnings(&self, pod: &Pod, container: &str) -> impl Iterator<Item = &'a Event> {
+        let container = container.to_owned();
+        let warnings = self.observed.warnings_about(&pod.uid).iter();
+        warnings.filter(move |warning| warning.container.is_empty() || warning.container == container)
+    }
+
+    /// Returns a container of the revision's template.
+    pub(super) fn declared(&self, name: &str) -> Option<&Value> {
+        let lists = ["/spec/containers", "/spec/initContainers"].into_iter();
+        let mut containers = lists.filter_map(|list| self.template.pointer(list)?.as_array()).flatten();
+        containers.find(|container| container.get("name").and_then(Value::as_str) == Some(name))
+    }
+}
+
+impl Problem {
+    pub(super) fn new(id: CauseId, summary: impl Into<String>, evidence: impl Into<String>) -> Self {
+        Self { id, is_transient: id.can_resolve_itself(), summary: summary.into(), evidence: evidence.into() }
+    }
+}
+
+/// One reason why a rollout does not progress, shared by all pods that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The kind of the cause.
+    pub id: CauseId,
+    /// Whether the cause can end without a change by a user.
+    pub is_transient: bool,
+    /// A short description, the same for all pods that have the cause.
+    pub summary: String,
+    /// The name of the container that has the cause; `None` for a cause of the pod or the workload.
+    pub container: Option<String>,
+    /// The names of the pods that have the cause, the example first; empty for a cause of the workload.
+    pub pods: Vec<String>,
+    /// The number of restarts of the example's container, the highest of all these pods, and of pods that ended and were
+    /// replaced.
+    pub restarts: i64,
+    /// Whether the example's container runs now. The output of its crash is then in the log of the previous
+    /// instance.
+    pub runs: bool,
+    /// Since when a pod or the workload has it, at the latest; none if no stamp shows it. Pods of one cause have the
+    /// earliest of their times.
+    pub since: Option<Timestamp>,
+    /// The component's message about the example, with secrets masked as in the summary.
+    pub evidence: Option<String>,
+}
+
+impl Cause {
+    /// Returns a cause without words that does not resolve itself.
+    #[cfg(test)]
+    pub(crate) fn sample(id: CauseId) -> Self {
+        Self { is_transient: false, ..Self::of_workload(id, "") }
+    }
+
+    /// Returns a cause of the workload itself.
+    pub(super) fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
+        Self {
+            id,
+            is_transient: id.can_resolve_itself(),
+            summary: summary.into(),
+            container: None,
+            pods: Vec::new(),
+            restarts: 0,
+            runs: false,
+            since: None,
+            evidence: None,
+        }
+    }
+
+    pub(super) fn with_evidence(mut self, evidence: &str) -> Self {
+        self.evidence = (!evidence.is_empty()).then(|| evidence.to_owned());
+        self
+    }
+
+    pub(super) fn with_pods<'a>(mut self, pods: impl IntoIterator<Item = &'a Pod>) -> Self {
+        self.pods = pods.into_iter().map(|pod| pod.name.clone()).collect();
+        self.pods.sort();
+        self
+    }
+}

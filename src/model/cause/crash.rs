@@ -1,0 +1,250 @@
+//! Containers that crash repeatedly.
+
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::CauseId;
+use super::context::{CauseContext, Problem};
+use super::probe;
+use crate::model::api::container::{Container, ContainerState, Termination};
+use crate::model::api::pod::Pod;
+use crate::model::observation::Observation;
+
+/// The states of a crash loop. A container alternates between them with every restart; all are one problem.
+const CRASHED: &str = "crashed";
+const COMPLETED: &str = "completed"; // with exit code 0, as `kubectl get pods` prints it
+const BACK_OFF: &str = "CrashLoopBackOff";
+
+/// How the summary of an init container's crash loop begins.
+pub(super) const INIT: &str = "init container, ";
+
+/// The termination reasons of containers that the kubelet lost track of, usually because the node restarted.
+const LOST: [&str; 2] = ["Unknown", "ContainerStatusUnknown"];
+
+/// The termination reason of a container that was stopped because the rule `RestartAllContainers` restarts the
+/// whole pod (`restartPolicyRules[].action`).
+const RESTARTING_ALL: &str = "RestartingAllContainers";
+
+/// The restart from which a crash needs a fix. The first crash may have waited for a dependency.
+pub(super) const FATAL_RESTARTS: i64 = 2;
+
+/// A container has recovered once it has run this much longer than its last run,
+const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
+/// or for this long, whichever is less.
+pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(60);
+
+/// Returns the problem of a container that terminated, or restarted recently and is not ready. A crash loop
+/// alternates between both.
+pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let ending = container.latest_termination()?;
+    if !is_in_crash_loop(container, context.now) {
+        return None;
+    }
+    if restarts_all(container, ending, context) {
+        let evidence = if ending.reason == RESTARTING_ALL { &ending.message } else { &exit(ending) };
+        return Some(Problem::new(
+            CauseId::CrashLoop,
+            "crashed, and all containers of its pod restart",
+            evidence,
+        ));
+    }
+    if ending.reason == RESTARTING_ALL {
+        return None; // another container crashed
+    }
+    if ending.reason == "OOMKilled" {
+        return Some(out_of_memory(container, ending, context));
+    }
+    if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
+        return Some(Problem::new(id, format!("killed by its {which} probe, {}", exit(ending)), message));
+    }
+    let what = match ending.exit_code {
+        _ if container.waiting_for() == BACK_OFF => BACK_OFF,
+        0 => COMPLETED,
+        _ => CRASHED,
+    };
+    if let Some(limit) = memory_limit_of_killed(container, ending, context) {
+        let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
+        return Some(Problem::new(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
+    }
+    Some(Problem::new(
+        CauseId::CrashLoop,
+        format!("{what}, {}", exit(ending)),
+        most_informative_line(&ending.message),
+    ))
+}
+
+/// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
+/// probe a container is ready for a moment after every restart.
+pub(in crate::model) fn has_crash_loop(observed: &Observation, now: Timestamp) -> bool {
+    let current = observed.revisions.current();
+    let pods = current.into_iter().flat_map(|current| observed.pods_of(current));
+    let mut containers = pods.filter(|pod| pod.is_active()).flat_map(|pod| &pod.containers);
+    containers.any(|container| is_in_crash_loop(container, now))
+}
+
+/// Whether a container terminated and waits for a restart, or restarted so recently that the same crash may
+/// happen again. A container that runs for longer than [`RECOVERY_MARGIN`] beyond its last run, or for
+/// [`MAX_RECOVERY_TIME`], has recovered from that crash.
+fn is_in_crash_loop(container: &Container, now: Timestamp) -> bool {
+    let Some(ending) = container.latest_termination() else { return false };
+    if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resizes() {
+        return false;
+    }
+    match &container.state {
+        ContainerState::Waiting { reason, .. } => reason == BACK_OFF || reason == RESTARTING_ALL,
+        ContainerState::Terminated(_) => !(container.init && ending.exit_code == 0),
+        ContainerState::Running { since } => {
+            let recovery_time =
+                ending.ran_for().saturating_add(RECOVERY_MARGIN).clamp(RECOVERY_MARGIN, MAX_RECOVERY_TIME);
+            container.restarts > 0 && since.is_none_or(|since| now.duration_since(since) <= recovery_time)
+        }
+        ContainerState::Unknown => false,
+    }
+}
+
+/// Whether a container crashed repeatedly and may crash again, although it can be ready at this moment.
+pub(super) fn has_repeated(container: &Container, now: Timestamp) -> bool {
+    container.restarts >= FATAL_RESTARTS && is_in_crash_loop(container, now)
+}
+
+/// Returns a summary without the current state of the crash loop.
+pub(super) fn without_state(summary: &str) -> &str {
+    let summary = summary.strip_prefix(INIT).unwrap_or(summary);
+    [CRASHED, COMPLETED, BACK_OFF].into_iter().find_map(|word| summary.strip_prefix(word)).unwrap_or(summary)
+}
+
+/// Whether the termination of this container restarts every container of the pod (`RestartAllContainers`).
+/// After the restart the kubelet keeps no exit code, so any such rule of the container matches.
+fn restarts_all(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> bool {
+    let rules =
+        context.declared(&container.name).and_then(|declared| declared.get("restartPolicyRules")?.as_array());
+    let applies = |rule: &Value| {
+        let values = rule.pointer("/exitCodes/values").and_then(Value::as_array);
+        let is_in = values.is_some_and(|values| values.contains(&Value::from(ending.exit_code)));
+        let is_negated = rule.pointer("/exitCodes/operator").and_then(Value::as_str) == Some("NotIn");
+        ending.reason == RESTARTING_ALL || is_in != is_negated
+    };
+    let mut rules = rules.into_iter().flatten();
+    rules.any(|rule| {
+        rule.get("action").and_then(Value::as_str) == Some("RestartAllContainers") && applies(rule)
+    })
+}
+
+fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Problem {
+    let limit = memory_limit(container, context);
+    let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
+    Problem::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
+}
+
+fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {
+    context.declared(&container.name)?.pointer("/resources/limits/memory")?.as_str()
+}
+
+/// Returns the memory limit of a container that was killed by SIGKILL, unless a probe may have killed it. The kubelet
+/// reports some containers that exceed their limit with the reason `Error`, and the same container's next run with
+/// `OOMKilled` (recorded with containerd 1.6).
+fn memory_limit_of_killed<'a>(
+    container: &Container,
+    ending: &Termination,
+    context: &'a CauseContext<'_>,
+) -> Option<&'a str> {
+    let declared = context.declared(&container.name)?;
+    let is_probed = ["livenessProbe", "startupProbe"].iter().any(|probe| declared.get(probe).is_some());
+    if ending.exit_code != 137 || is_probed { None } else { memory_limit(container, context) }
+}
+
+/// Returns the failed probe that made the kubelet kill the container. A killed container exits with 0 or by a
+/// signal. Any other exit code is the container's own failure, even if a probe failed too.
+fn killed_by_probe<'a>(
+    container: &Container,
+    ending: &Termination,
+    pod: &Pod,
+    context: &CauseContext<'a>,
+) -> Option<(CauseId, &'static str, &'a str)> {
+    if !ending.is_stopped() {
+        return None;
+    }
+    let probes = [(CauseId::LivenessProbe, "liveness"), (CauseId::StartupProbe, "startup")];
+    probes.into_iter().find_map(|(id, which)| {
+        probe::last_failure(which, pod, &container.name, context).map(|message| (id, which, message))
+    })
+}
+
+/// Returns `exit 1`, and for a code above 128 the signal too: `exit 137 (SIGKILL)`.
+fn exit(ending: &Termination) -> String {
+    let code = ending.exit_code;
+    match code.checked_sub(128).and_then(signal) {
+        Some(signal) => format!("exit {code} ({signal})"),
+        None => format!("exit {code}"),
+    }
+}
+
+fn signal(number: i64) -> Option<&'static str> {
+    Some(match number {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+/// Returns the most informative line of a termination message. Go prints a panic above its stack trace; most
+/// other languages print the error below it.
+fn most_informative_line(message: &str) -> &str {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let panics = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
+    lines.clone().find(panics).or_else(|| lines.next_back()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_informative_line_is_quoted() {
+        for (message, line) in [
+            ("", ""),
+            (
+                "panic: DB_URL is not set\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:9 +0x1d",
+                "panic: DB_URL is not set",
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'DB_URL'\n",
+                "KeyError: 'DB_URL'",
+            ),
+        ] {
+            assert_eq!(most_informative_line(message), line);
+        }
+    }
+
+    #[test]
+    fn the_states_of_a_crash_loop_are_one_problem() {
+        for summary in ["crashed, exit 1", "CrashLoopBackOff, exit 1", "init container, crashed, exit 1"] {
+            assert_eq!(without_state(summary), ", exit 1", "{summary}");
+        }
+        assert_eq!(without_state("init container, CrashLoopBackOff, exit 1"), ", exit 1");
+        assert_eq!(without_state("completed, exit 0"), ", exit 0");
+    }
+
+    #[test]
+    fn a_signal_is_named() {
+        for (exit_code, text) in [
+            (0, "exit 0"),
+            (1, "exit 1"),
+            (137, "exit 137 (SIGKILL)"),
+            (139, "exit 139 (SIGSEGV)"),
+            (255, "exit 255"),
+            (i64::MIN, "exit -9223372036854775808"),
+        ] {
+            assert_eq!(exit(&Termination { exit_code, ..Termination::default() }), text);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The effect of a change on the pods: which are replaced, which are held, and why.
+
+use std::cmp::Reverse;
+
+use serde_json::Value;
+
+use crate::model::api::pod::Pod;
+use crate::model::diff::TemplatePath;
+use crate::model::diff::pod_update::PodUpdate;
+use crate::model::hold::plan::Hold;
+use crate::model::kind::Workload;
+use crate::model::kind::plan_fields;
+use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::strategy;
+use crate::model::kind::update_budget::UpdateBudget;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+
+/// The effect of a change on the pods of a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// How many pods are wanted.
+    pub wanted: i64,
+    /// The pods that are replaced, in the order of the controller if it has one; none if pods
+    /// cannot be read.
+    pub replaced: Option<Vec<String>>,
+    /// How many pods run the target revision already.
+    pub already: usize,
+    /// The pods that scaling down removes, so that they are not replaced. Of interchangeable pods, which ones is not
+    /// known before; these stand for as many.
+    pub removed: Vec<String>,
+    /// The outdated pods that are held.
+    pub held: Vec<String>,
+    /// What holds them.
+    pub held_by: Option<HeldBy>,
+    /// How pods are identified for the user.
+    pub pods: PodIdentity,
+    /// What happens to the replaced pods; none for a kind that always replaces them by others.
+    pub update: Option<UpdatedPods>,
+    /// How many pods are replaced at a time; none if none is replaced, and for an unknown strategy.
+    pub pace: Option<UpdatePace>,
+}
+
+/// How many pods a controller replaces at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatePace {
+    /// `Recreate`: all outdated pods stop before the first updated one starts.
+    AllAtOnce,
+    /// As many as the update budget allows.
+    Budget(UpdateBudget),
+}
+
+impl UpdatePace {
+    /// Returns the pace of a strategy; none for one that is not known to this version.
+    fn of(after: &Workload) -> Option<Self> {
+        if strategy::is_rolling(after) {
+            return Some(Self::Budget(after.update_budget()));
+        }
+        strategy::is_recreate(after).then_some(Self::AllAtOnce)
+    }
+}
+
+/// What happens to the pods that a change updates, where the controller may update them in place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdatedPods {
+    /// How many pods stay.
+    pub in_place: usize,
+    /// How many pods are replaced by others.
+    pub recreated: usize,
+    /// The containers that restart in pods that stay.
+    pub restarted: Vec<String>,
+    /// The changes that cannot be made in place.
+    pub because: Vec<TemplatePath>,
+    /// Whether the policy forbids the change, or the update of a pod. The API server refuses such a change, except for
+    /// a CloneSet in `v1beta1`, whose controller then keeps the pods.
+    pub refused: bool,
+}
+
+impl UpdatedPods {
+    /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
+    /// always replaced.
+    pub(in crate::model) fn of(pods: &[&Pod], observation: &Observation, after: &Workload) -> Self {
+        let (policy, to) = (after.pod_update_policy(), after.template());
+        let mut foretold: Vec<(&str, PodUpdate)> = Vec::new();
+        let mut updated = Self {
+            refused: PodUpdate::between(&observation.workload.template(), &to, policy).is_refused(),
+            ..Self::default()
+        };
+        for pod in pods {
+            let key = observation.workload.pod_key(pod);
+            let known = foretold.iter().position(|(known, _)| *known == key);
+            let index = known.unwrap_or_else(|| {
+                let revision =
+                    observation.revisions.iter().find(|revision| observation.workload.runs(pod, revision));
+                let update = match revision {
+                    Some(revision) => PodUpdate::between(&revision.template(), &to, policy),
+                    None => PodUpdate::Recreate { because: Vec::new() },
+                };
+                foretold.push((key, update));
+                foretold.len() - 1
+            });
+            match foretold.get(index).map(|(_, update)| update) {
+                None | Some(PodUpdate::None | PodUpdate::InPlace { .. }) => updated.in_place += 1,
+                Some(PodUpdate::Recreate { .. } | PodUpdate::Refused { .. }) => updated.recreated += 1,
+            }
+        }
+        for (_, update) in foretold {
+            updated.refused |= update.is_refused();
+            updated.restarted.extend_from_slice(update.restarted());
+            if policy != PodUpdatePolicy::Recreate {
+                updated.because.extend_from_slice(update.because());
+            }
+        }
+        updated.restarted.sort_unstable();
+        updated.restarted.dedup();
+        updated.because.sort_unstable();
+        updated.because.dedup();
+        updated
+    }
+}
+
+/// What holds outdated pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// `spec.paused`.
+    Paused,
+    /// `OnDelete`: pods are replaced only after they are deleted.
+    OnDelete,
+    /// A partition: pods below this index are held.
+    Partition(i64),
+    /// A plan of `step` for a Deployment: as many pods are held as its update budget keeps.
+    Plan,
+}
+
+impl Effect {
+    /// Returns the effect of a change to `after`. Pods that run the revision with its template stay.
+    #[must_use]
+    pub fn of_change(observation: &Observation, after: &Value) -> Self {
+        let mut revisions = observation.revisions.clone();
+        if let Some(after) = Workload::of_json(after) {
+            revisions.update_current(&after);
+        }
+        Self::of(observation, revisions.current(), after)
+    }
+
+    /// Returns the effect of a change to `after` with the template of `target`. For a new template
+    /// every pod is outdated.
+    #[must_use]
+    pub fn of(observation: &Observation, target: Option<&Revision>, after: &Value) -> Self {
+        let after = Workload::of_json(after);
+        let after = after.as_ref().unwrap_or(&observation.workload);
+        let held_by = held_by(after);
+        let runs_target = |pod: &Pod| target.is_some_and(|target| observation.workload.runs(pod, target));
+        let is_beyond = |pod: &&Pod| is_beyond_replicas(pod, after);
+        let own = observation.own_pods().filter(|pod| pod.is_active());
+        let (mut removed, staying): (Vec<&Pod>, Vec<&Pod>) = own.partition(is_beyond);
+        let (already, mut outdated): (Vec<&Pod>, Vec<&Pod>) =
+            staying.into_iter().partition(|pod| runs_target(pod));
+        let in_order = |pods: &mut Vec<&Pod>| {
+            pods.sort_by_key(|pod| {
+                (Reverse(strategy::partition_index(after, &pod.name)), pod.node.clone(), pod.name.clone())
+            });
+        };
+        in_order(&mut outdated);
+        in_order(&mut removed);
+        if after.kind().pods() == PodIdentity::Interchangeable {
+            let fewer = (observation.workload.wanted() - after.wanted()).max(0);
+            removed =
+                outdated.drain(..outdated.len().min(usize::try_from(fewer).unwrap_or_default())).collect();
+        }
+        let first_held = match held_by {
+            None => outdated.len(),
+            Some(HeldBy::Paused | HeldBy::OnDelete) => 0,
+            Some(HeldBy::Partition(kept)) => first_kept(&outdated, kept, after),
+            Some(HeldBy::Plan) => {
+                let kept = after.wanted() - after.update_budget().unavailable;
+                outdated.len().saturating_sub(usize::try_from(kept).unwrap_or_default())
+            }
+        };
+        let mut held = outdated.split_off(first_held);
+        let replaced = outdated;
+        let may_stay = after.has_pod_update_policy();
+        let update = may_stay.then(|| UpdatedPods::of(&replaced, observation, after));
+        held.sort_by_key(|pod| (strategy::partition_index(after, &pod.name), &pod.node, &pod.name));
+        let pods = after.kind().pods();
+        let keeps_all = matches!(held_by, Some(HeldBy::Paused | HeldBy::OnDelete));
+        let may_replace = !replaced.is_empty() || (observation.pods.is_none() && !keeps_all);
+        let names = |list: Vec<&Pod>| list.into_iter().map(|pod| pod_name(pods, pod)).collect::<Vec<_>>();
+        Self {
+            wanted: after.wanted(),
+            replaced: observation.pods.is_some().then(|| names(replaced)),
+            already: already.len(),
+            removed: names(removed),
+            held: names(held),
+            held_by,
+            pods,
+            update,
+            pace: if may_replace { UpdatePace::of(after) } else { None },
+        }
+    }
+}
+
+/// Whether a pod with an ordinal is above those that the workload wants.
+fn is_beyond_replicas(pod: &Pod, after: &Workload) -> bool {
+    strategy::partition_index(after, &pod.name).is_some_and(|index| index >= after.wanted())
+}
+
+/// Returns the index of the first outdated pod that a partition keeps. The pods are in the order of their update.
+/// A partition keeps those below an ordinal, or that many of pods without ordinals.
+fn first_kept(outdated: &[&Pod], kept: i64, after: &Workload) -> usize {
+    if strategy::partition_counts_pods(after) {
+        return outdated.len().saturating_sub(usize::try_from(kept).unwrap_or(usize::MAX));
+    }
+    outdated
+        .partition_point(|pod| strategy::partition_index(after, &pod.name).is_none_or(|index| index >= kept))
+}
+
+/// Returns the name that identifies a pod for the user: its node for a DaemonSet, otherwise its
+/// own.
+fn pod_name(identity: PodIdentity, pod: &Pod) -> String {
+    let name = if identity == PodIdentity::Node && !pod.node.is_empty() { &pod.node } else { &pod.name };
+    name.clone()
+}
+
+/// Returns what holds the outdated pods of this workload.
+#[must_use]
+pub fn held_by(workload: &Workload) -> Option<HeldBy> {
+    if workload.is_paused() {
+        return Some(HeldBy::Paused);
+    }
+    if strategy::is_on_delete(workload) {
+        return Some(HeldBy::OnDelete);
+    }
+    if plan_fields::are_several(workload) && Hold::in_force(workload).is_some() {
+        return Some(HeldBy::Plan);
+    }
+    Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
+}

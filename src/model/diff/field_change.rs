@@ -1,0 +1,235 @@
+//! Names for changes: the env `MODE`, the `cpu` limit, a volume.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::Value;
+
+use super::change::Change;
+use super::path::{PathStep, TemplatePath, key_values};
+use super::short_value::{ShortValue, short_element, short_image, short_value};
+use crate::model::revision::template::RESTARTED_AT;
+
+/// The part of the pod that a change is in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum ChangeScope {
+    /// A container: the label of its list, and its name.
+    Container(&'static str, String),
+    /// The pod itself.
+    Pod,
+}
+
+/// How the changes of a field are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FieldFormat {
+    /// A single field with its value, or the path below it: `image shop/web:1.1`.
+    Single,
+    /// A named element with its value: `env MODE=prod`.
+    Value,
+    /// A named amount: `limits cpu 200m`.
+    Amount,
+    /// A named element without its value: `volume config`.
+    Named,
+    /// A kind of object and the name of one: `env from configmap cfg`.
+    Source,
+    /// The annotation of `kubectl rollout restart`.
+    Restart,
+}
+
+/// A part of a template with a label of its own.
+#[derive(Debug)]
+pub(super) struct KnownField {
+    /// The members from the container or the root to it.
+    path: &'static [&'static str],
+    pub(super) word: &'static str,
+    pub(super) format: FieldFormat,
+}
+
+const fn field(path: &'static [&'static str], word: &'static str, format: FieldFormat) -> KnownField {
+    KnownField { path, word, format }
+}
+
+/// In the order of printing: the most frequent causes and fixes of failures first.
+const KNOWN_FIELDS: [KnownField; 33] = [
+    field(&["image"], "image", FieldFormat::Single),
+    field(&["spec", "containers"], "container", FieldFormat::Named),
+    field(&["spec", "initContainers"], "init container", FieldFormat::Named),
+    field(&["spec", "ephemeralContainers"], "ephemeral container", FieldFormat::Named),
+    field(&["env"], "env", FieldFormat::Value),
+    field(&["envFrom"], "env from", FieldFormat::Source),
+    field(&["command"], "command", FieldFormat::Single),
+    field(&["args"], "args", FieldFormat::Single),
+    field(&["resources", "limits"], "limits", FieldFormat::Amount),
+    field(&["resources", "requests"], "requests", FieldFormat::Amount),
+    field(&["startupProbe"], "startup probe", FieldFormat::Single),
+    field(&["readinessProbe"], "readiness probe", FieldFormat::Single),
+    field(&["livenessProbe"], "liveness probe", FieldFormat::Single),
+    field(&["ports"], "port", FieldFormat::Named),
+    field(&["volumeMounts"], "mount", FieldFormat::Named),
+    field(&["volumeDevices"], "device", FieldFormat::Named),
+    field(&["securityContext"], "security context", FieldFormat::Single),
+    field(&["imagePullPolicy"], "pull policy", FieldFormat::Single),
+    field(&["spec", "securityContext"], "security context", FieldFormat::Single),
+    field(&["spec", "volumes"], "volume", FieldFormat::Named),
+    field(&["spec", "serviceAccountName"], "service account", FieldFormat::Single),
+    field(&["spec", "nodeSelector"], "node selector", FieldFormat::Value),
+    field(&["spec", "affinity"], "affinity", FieldFormat::Single),
+    field(&["spec", "tolerations"], "toleration", FieldFormat::Named),
+    field(&["spec", "topologySpreadConstraints"], "topology spread", FieldFormat::Named),
+    field(&["spec", "terminationGracePeriodSeconds"], "grace period", FieldFormat::Single),
+    field(&["spec", "priorityClassName"], "priority class", FieldFormat::Single),
+    field(&["spec", "imagePullSecrets"], "pull secret", FieldFormat::Named),
+    field(&["spec", "hostAliases"], "host alias", FieldFormat::Named),
+    field(&["spec", "readinessGates"], "readiness gate", FieldFormat::Named),
+    field(&["metadata", "labels"], "label", FieldFormat::Value),
+    field(&["metadata", "annotations", RESTARTED_AT], "restarted", FieldFormat::Restart),
+    field(&["metadata", "annotations"], "annotation", FieldFormat::Value),
+];
+
+/// One change, with the labels to print.
+#[derive(Debug)]
+pub(super) struct FieldChange {
+    pub(super) scope: ChangeScope,
+    /// The position in the order of printing.
+    pub(super) rank: usize,
+    pub(super) field: String,
+    pub(super) format: FieldFormat,
+    /// The name of the element, such as the env's; empty for a single field.
+    pub(super) name: String,
+    /// The path below the element, if only a part of it changed.
+    pub(super) detail: String,
+    pub(super) from: Option<ShortValue>,
+    pub(super) to: Option<ShortValue>,
+}
+
+/// Returns the labelled changes, sorted by the order of printing.
+pub(super) fn field_changes(changes: &[Change]) -> Vec<FieldChange> {
+    let mut field_changes: Vec<FieldChange> = Vec::new();
+    // The removed sources that no added one of the same kind replaces yet.
+    let mut removed = HashMap::<_, VecDeque<usize>>::new();
+    for change in changes.iter().filter(|change| !is_old_alias(change, changes)) {
+        let field_change = field_change(change);
+        if field_change.format == FieldFormat::Source && field_change.detail.is_empty() {
+            let kind = (field_change.scope.clone(), field_change.name.clone());
+            let removed = removed.entry(kind).or_default();
+            if field_change.to.is_none() {
+                removed.push_back(field_changes.len());
+            } else if let Some(last) = removed.pop_front().and_then(|index| field_changes.get_mut(index)) {
+                last.merge(field_change);
+                continue;
+            }
+        }
+        match field_changes.last_mut().filter(|last| is_source_change(last, &field_change)) {
+            Some(last) => last.merge(field_change),
+            None => field_changes.push(field_change),
+        }
+    }
+    field_changes.sort_by_key(|field_change| field_change.rank);
+    field_changes
+}
+
+/// Whether the change is of `serviceAccount`, the deprecated alias of `serviceAccountName`. The API
+/// server keeps both equal.
+fn is_old_alias(change: &Change, all: &[Change]) -> bool {
+    let at = |change: &Change, name: &str| matches!(change.path.steps(), [PathStep::Member(spec), PathStep::Member(member)] if spec == "spec" && member == name);
+    at(change, "serviceAccount")
+        && all.iter().any(|other| at(other, "serviceAccountName") && other.to == change.to)
+}
+
+/// Whether both changes belong to one env that switched between `value` and `valueFrom`.
+fn is_source_change(one: &FieldChange, other: &FieldChange) -> bool {
+    let moves = matches!((&one.from, &one.to, &other.from, &other.to), (Some(_), None, None, Some(_)))
+        || matches!((&one.from, &one.to, &other.from, &other.to), (None, Some(_), Some(_), None));
+    one.field == "env"
+        && other.field == "env"
+        && moves
+        && one.scope == other.scope
+        && one.name == other.name
+        && [one, other].map(|field_change| field_change.detail.as_str()) == ["", "valueFrom"]
+}
+
+impl FieldChange {
+    fn merge(&mut self, other: Self) {
+        self.from = self.from.take().or(other.from);
+        self.to = self.to.take().or(other.to);
+    }
+}
+
+fn field_change(change: &Change) -> FieldChange {
+    let (container, below) = match change.split() {
+        // A container that was added or removed is a change of the pod.
+        (Some(_), []) => (None, change.path.steps()),
+        split => split,
+    };
+    let scope =
+        container.map_or(ChangeScope::Pod, |(list, name)| ChangeScope::Container(container_word(list), name));
+    let (rank, field, format, rest) = classify(below);
+    let (name, rest) = match (format, rest) {
+        (FieldFormat::Source, [_]) => (source_kind(change).to_owned(), &[][..]),
+        (FieldFormat::Single | FieldFormat::Restart, rest) | (_, rest @ []) => (String::new(), rest),
+        (_, [named, rest @ ..]) => (name_of(named), rest),
+    };
+    let rest = if field == "env" && rest == [PathStep::Member("value".to_owned())] { &[] } else { rest };
+    FieldChange {
+        scope,
+        rank,
+        field,
+        format,
+        name,
+        detail: TemplatePath::from(rest).to_string(),
+        from: change.from.as_ref().map(|value| short_value_of(change, value)),
+        to: change.to.as_ref().map(|value| short_value_of(change, value)),
+    }
+}
+
+/// The members of an `envFrom` element that name an object, and the kind of that object.
+const SOURCES: [(&str, &str); 2] = [("configMapRef", "configmap"), ("secretRef", "secret")];
+
+/// Returns the kind of the object that an `envFrom` element reads.
+fn source_kind(change: &Change) -> &'static str {
+    let element = change.from.as_ref().or(change.to.as_ref());
+    let is_read = |(member, _): &&(&str, &str)| element.is_some_and(|element| element.get(member).is_some());
+    SOURCES.iter().find(is_read).map_or("", |(_, kind)| kind)
+}
+
+fn container_word(list: &str) -> &'static str {
+    let at = |field: &&KnownField| field.path == ["spec", list];
+    KNOWN_FIELDS.iter().find(at).map_or("container", |field| field.word)
+}
+
+/// Returns the rank, label and format of the field that the steps lead to, and the remaining steps.
+/// A field without a label uses its member name.
+fn classify(steps: &[PathStep]) -> (usize, String, FieldFormat, &[PathStep]) {
+    for (rank, field) in KNOWN_FIELDS.iter().enumerate() {
+        if let Some(rest) = below(steps, field.path) {
+            return (rank, field.word.to_owned(), field.format, rest);
+        }
+    }
+    let steps = below(steps, &["spec"]).filter(|rest| !rest.is_empty()).unwrap_or(steps);
+    match steps {
+        [first, rest @ ..] => (KNOWN_FIELDS.len(), name_of(first), FieldFormat::Single, rest),
+        [] => (KNOWN_FIELDS.len(), "template".to_owned(), FieldFormat::Single, &[]),
+    }
+}
+
+/// Returns the steps after the members of `path`.
+fn below<'a>(steps: &'a [PathStep], path: &[&str]) -> Option<&'a [PathStep]> {
+    let (start, rest) = steps.split_at_checked(path.len())?;
+    let same = |(step, name): (&PathStep, &&str)| matches!(step, PathStep::Member(member) if member == name);
+    start.iter().zip(path).all(same).then_some(rest)
+}
+
+fn name_of(step: &PathStep) -> String {
+    match step {
+        PathStep::Member(name) => name.clone(),
+        PathStep::Element(key) if key.is_empty() => "(any)".to_owned(),
+        PathStep::Element(key) => key_values(key).join("/"),
+    }
+}
+
+fn short_value_of(change: &Change, value: &Value) -> ShortValue {
+    match change.path.steps() {
+        [.., PathStep::Member(list), PathStep::Element(_)] => short_element(list, value),
+        [.., PathStep::Member(image)] if image == "image" => short_image(value),
+        _ => short_value(value),
+    }
+}

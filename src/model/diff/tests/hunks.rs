@@ -1,0 +1,59 @@
+//! Changes as lines of a unified diff.
+
+use serde_json::json;
+
+use super::pod;
+use crate::model::diff::{Diff, DiffSide, SecretValues};
+use crate::model::revision::template::Template;
+
+fn unified(from: &Template, to: &Template, context: usize) -> String {
+    let mut lines = Vec::new();
+    for hunk in Diff::between(from, to, SecretValues::Masked).hunks(context, None) {
+        let nodes: Vec<String> = hunk.paths.iter().map(ToString::to_string).collect();
+        lines.push(format!("@@ {} @@", nodes.join(", ")));
+        for line in hunk.lines {
+            let sign = match line.side {
+                DiffSide::Both => ' ',
+                DiffSide::From => '-',
+                DiffSide::To => '+',
+            };
+            let words: Vec<&str> = line.changed.iter().map(|word| &line.text[word.clone()]).collect();
+            let words = if words.is_empty() { String::new() } else { format!("    <{}>", words.join("|")) };
+            lines.push(format!("{sign}{}{words}", line.text));
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn hunks_have_paths_and_changed_words() {
+    let from = pod(&json!({"containers": [{"name": "a", "image": "a:1"},
+        {"name": "web", "image": "shop/web:1.0", "args": ["--listen", ":80", "--quiet"], "env": [{"name": "CACHE", "value": "on"}]}],
+        "volumes": [{"name": "v", "emptyDir": {}}]}));
+    let to = pod(&json!({"containers": [
+        {"name": "web", "image": "shop/web:1.1", "args": ["--listen", ":81"], "env": [{"name": "NOTE", "value": "a\nb"}]},
+        {"name": "a", "image": "a:1"}],
+        "volumes": [{"name": "v", "emptyDir": {"sizeLimit": "1Gi"}}]}));
+    insta::assert_snapshot!(unified(&from, &to, 1), @r#"
+    @@ spec.containers[web], spec.volumes[v] @@
+         - --listen
+    -    - :80    <80>
+    -    - --quiet
+    +    - :81    <81>
+         env:
+    -    - name: CACHE
+    -      value: "on"
+    -    image: shop/web:1.0    <1.0>
+    +    - name: NOTE
+    +      value: |-
+    +        a
+    +        b
+    +    image: shop/web:1.1    <1.1>
+         name: web
+       volumes:
+    -  - emptyDir: {}
+    +  - emptyDir:
+    +      sizeLimit: 1Gi
+         name: v
+    "#);
+}

@@ -1,0 +1,180 @@
+//! The unified diff of two templates, with the position of each hunk in the template.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::time::Instant;
+
+use serde_json::Value;
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+
+use super::path::{PathStep, TemplatePath};
+use super::yaml_lines::{NodeIds, TemplateLine, lines};
+
+/// Changed lines with their context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// The positions of the changed lines. For each part of the template (`spec.containers[web]`)
+    /// it is the longest path that contains them all. The root is the empty path.
+    pub paths: Vec<TemplatePath>,
+    /// The lines, in order.
+    pub lines: Vec<HunkLine>,
+}
+
+/// One line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkLine {
+    /// The side that has the line.
+    pub side: DiffSide,
+    /// The YAML, not escaped.
+    pub text: String,
+    /// The byte ranges of `text` that differ from the line on the other side.
+    pub changed: Vec<Range<usize>>,
+}
+
+/// The side of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffSide {
+    /// Both sides.
+    Both,
+    /// FROM only.
+    From,
+    /// TO only.
+    To,
+}
+
+/// Returns a template as YAML, in the same lines as the hunks.
+#[must_use]
+pub fn yaml(template: &Value) -> String {
+    lines(template, &mut NodeIds::default()).into_iter().map(|line| line.text + "\n").collect()
+}
+
+/// Up to this many lines the search has no deadline. It takes at most the square of that in steps,
+/// and the result does not depend on the load of the machine.
+const QUICK: usize = 2_000;
+
+/// Returns the hunks from one template to another, with `context` equal lines around each change.
+///
+/// Lines are equal if their text and their node are, so lines of different containers never match.
+/// The search for the shortest diff stops at the deadline; the result is still correct.
+pub(super) fn hunks(from: &Value, to: &Value, context: usize, deadline: Option<Instant>) -> Vec<Hunk> {
+    let mut nodes = NodeIds::default();
+    let (from, to) = (lines(from, &mut nodes), lines(to, &mut nodes));
+    let search_ends = deadline.filter(|_| from.len() + to.len() > QUICK);
+    let steps = capture_diff_slices_deadline(Algorithm::Myers, &from, &to, search_ends);
+    // A larger context would overflow in the library.
+    group_diff_ops(steps, context.min(from.len() + to.len()))
+        .into_iter()
+        .map(|steps| {
+            let sides = HunkBuilder { from: &from, to: &to, deadline };
+            let lines = steps.iter().flat_map(|step| sides.lines_of(step)).collect();
+            Hunk { paths: sides.paths_of(&steps, &nodes), lines }
+        })
+        .collect()
+}
+
+struct HunkBuilder<'a> {
+    from: &'a [TemplateLine],
+    to: &'a [TemplateLine],
+    deadline: Option<Instant>,
+}
+
+impl HunkBuilder<'_> {
+    fn lines_of(&self, step: &DiffOp) -> Vec<HunkLine> {
+        let (from, to) = (&self.from[step.old_range()], &self.to[step.new_range()]);
+        if step.tag() == DiffTag::Equal {
+            return from.iter().map(|line| hunk_line(DiffSide::Both, line, Vec::new())).collect();
+        }
+        let (mut from_changed, mut to_changed) = (vec![Vec::new(); from.len()], vec![Vec::new(); to.len()]);
+        for (old, new) in pairs(from, to) {
+            (from_changed[old], to_changed[new]) =
+                changed_words(&from[old].text, &to[new].text, self.deadline);
+        }
+        let removed =
+            from.iter().zip(from_changed).map(|(line, words)| hunk_line(DiffSide::From, line, words));
+        let added = to.iter().zip(to_changed).map(|(line, words)| hunk_line(DiffSide::To, line, words));
+        removed.chain(added).collect()
+    }
+
+    /// Returns, for each part of the template, the longest common path of its changed lines.
+    fn paths_of(&self, steps: &[DiffOp], nodes: &NodeIds) -> Vec<TemplatePath> {
+        let changed = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
+        let lines =
+            changed.flat_map(|step| self.from[step.old_range()].iter().chain(&self.to[step.new_range()]));
+        let mut common: Vec<&[PathStep]> = Vec::new();
+        let mut parts = HashMap::new();
+        for steps in lines.map(|line| nodes.path(line.place).steps()) {
+            let part = &steps[..steps.len().min(PART_DEPTH)];
+            let known = *parts.entry(part).or_insert_with(|| {
+                common.push(steps);
+                common.len() - 1
+            });
+            let same = common[known].iter().zip(steps).take_while(|(one, other)| one == other).count();
+            common[known] = &common[known][..same];
+        }
+        common.into_iter().map(TemplatePath::from).collect()
+    }
+}
+
+/// The number of steps that identify a part of a template: `spec.containers[web]` has three.
+const PART_DEPTH: usize = 3;
+
+fn hunk_line(side: DiffSide, line: &TemplateLine, changed: Vec<Range<usize>>) -> HunkLine {
+    HunkLine { side, text: line.text.clone(), changed }
+}
+
+/// Pairs the lines that replace each other: the same member of an object, or the next element of a
+/// list.
+fn pairs(from: &[TemplateLine], to: &[TemplateLine]) -> Vec<(usize, usize)> {
+    let what = |line: &TemplateLine| {
+        let member =
+            line.text.split_once(": ").map(|(member, _)| member.trim_start_matches([' ', '-']).to_owned());
+        (line.place, member)
+    };
+    let mut waiting: HashMap<_, VecDeque<usize>> = HashMap::new();
+    for (new, line) in to.iter().enumerate() {
+        waiting.entry(what(line)).or_default().push_back(new);
+    }
+    let partner = |line| waiting.get_mut(&what(line)).and_then(VecDeque::pop_front);
+    from.iter().map(partner).enumerate().filter_map(|(old, new)| Some((old, new?))).collect()
+}
+
+/// Returns the byte ranges in which two lines differ, in whole words.
+fn changed_words(from: &str, to: &str, deadline: Option<Instant>) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (from_ends, to_ends) = (word_ends(from), word_ends(to));
+    let (from_words, to_words) = (words(from, &from_ends), words(to, &to_ends));
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
+    for step in capture_diff_slices_deadline(Algorithm::Myers, &from_words, &to_words, deadline) {
+        if step.tag() != DiffTag::Equal {
+            removed.extend(bytes_of(&from_ends, &step.old_range()));
+            added.extend(bytes_of(&to_ends, &step.new_range()));
+        }
+    }
+    (removed, added)
+}
+
+/// Returns the end of each word, preceded by 0. Letters, digits and the characters of versions form
+/// words; every other character is a word.
+fn word_ends(line: &str) -> Vec<usize> {
+    let joins = |c: char| c.is_alphanumeric() || "._-".contains(c);
+    let mut ends = vec![0];
+    let mut before = None;
+    for (at, character) in line.char_indices() {
+        let continues = joins(character) && before.is_some_and(joins);
+        if at > 0 && !continues {
+            ends.push(at);
+        }
+        before = Some(character);
+    }
+    ends.push(line.len());
+    ends
+}
+
+fn words<'a>(line: &'a str, ends: &[usize]) -> Vec<&'a str> {
+    ends.windows(2).map(|word| &line[word[0]..word[1]]).collect()
+}
+
+/// Returns the byte range of a run of words.
+fn bytes_of(ends: &[usize], run: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = ends[run.start]..ends[run.end];
+    (!bytes.is_empty()).then_some(bytes)
+}

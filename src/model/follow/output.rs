@@ -1,0 +1,227 @@
+//! The output of the follower: reports for the user, and tasks for its driver.
+
+use std::time::Duration;
+
+use super::container_logs::LogLines;
+use super::event::StopSignal;
+use crate::error::Error;
+use crate::model::api::pod::Pod;
+use crate::model::cause::{Cause, CauseId};
+use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Verdict;
+
+/// What an engine returns for one event, each part in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output<Report, Task> {
+    /// What to show to the user.
+    pub reports: Vec<Report>,
+    /// What the driver must do. It applies the results as events.
+    pub tasks: Vec<Task>,
+}
+
+impl<Report, Task> Default for Output<Report, Task> {
+    fn default() -> Self {
+        Self { reports: Vec::new(), tasks: Vec::new() }
+    }
+}
+
+/// One report about a target.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// The verdict, its line or the counters changed.
+    Status {
+        /// The verdict.
+        verdict: Verdict,
+        /// The counters of the controller.
+        counts: Counts,
+        /// Whether the line changed; otherwise only the counters did.
+        line_changed: bool,
+        /// Whether the target is being rolled back.
+        is_rollback: bool,
+    },
+    /// A cause appeared, changed or disappeared.
+    Cause {
+        /// The cause; for one that is gone, as it was last reported.
+        cause: Cause,
+        /// What happened to it.
+        change: CauseChange,
+    },
+    /// The last log lines of a container that a cause is about.
+    Log {
+        /// The lines.
+        log: LogLines,
+    },
+    /// There is no verdict yet, for a reason that is not in the counters.
+    Waiting {
+        /// What the follower waits for, as a fragment: `the controller to number revision 6`.
+        reason: String,
+    },
+    /// The target failed and is rolled back.
+    RollbackStarted {
+        /// How it failed.
+        result: TargetResult,
+        /// The label of the revision it is rolled back to.
+        revision: String,
+    },
+    /// The target has an outcome.
+    Ended {
+        /// The result.
+        result: TargetResult,
+    },
+}
+
+/// What happened to a cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CauseChange {
+    /// It is new.
+    Appeared,
+    /// Its pods or its wording changed.
+    Changed,
+    /// It is gone.
+    Gone,
+}
+
+/// What the follower asks its driver to do for a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FollowerTask {
+    /// Read the workload, its revisions, pods and events again and apply
+    /// [`TargetEvent::Refreshed`](super::TargetEvent::Refreshed). Elapsed time or a hold is about
+    /// to decide the outcome.
+    Refresh,
+    /// Read the last log lines of a container and apply
+    /// [`TargetEvent::Log`](super::TargetEvent::Log). If they cannot be read, it has no lines.
+    ReadLog(LogRef),
+    /// Roll the target back to its stable revision if it still
+    /// [matches](super::StartState::matches) its start state, and apply
+    /// [`TargetEvent::RolledBack`](super::TargetEvent::RolledBack).
+    RollBack,
+    /// Delete a pod with a uid precondition. The result arrives as ordinary events.
+    DeletePod(PodRef),
+}
+
+/// One pod, identified by name and uid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodRef {
+    /// The name.
+    pub name: String,
+    /// The uid.
+    pub uid: String,
+}
+
+impl PodRef {
+    /// Returns the reference to a pod.
+    #[must_use]
+    pub fn of(pod: &Pod) -> Self {
+        Self { name: pod.name.clone(), uid: pod.uid.clone() }
+    }
+}
+
+/// One container log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRef {
+    /// The name of the pod.
+    pub pod: String,
+    /// The name of the container.
+    pub container: String,
+    /// Whether to read the log of the previous instance, the one that crashed.
+    pub previous: bool,
+}
+
+/// The result of following one target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetResult {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The last line in kubectl's words; empty if there was none.
+    pub line: String,
+    /// How long the target was followed.
+    pub elapsed: Duration,
+    /// How long before its end the server last answered, if it did not answer the last read.
+    pub unanswered: Option<Duration>,
+    /// The result of the rollback, if the target failed and a rollback was requested.
+    pub rollback: Option<RollbackResult>,
+}
+
+/// The result of a requested rollback.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RollbackResult {
+    /// Nothing was written; the reason, as a sentence.
+    NotStarted(String),
+    /// The target was rolled back to another revision.
+    RolledBack {
+        /// The label of that revision before the rollback. The rollback gives it a new number.
+        revision: String,
+        /// The outcome of the rollback.
+        outcome: Outcome,
+    },
+}
+
+/// How following a target ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The goal is reached.
+    Reached,
+    /// A hold keeps outdated pods, and everything it allows is done.
+    Held,
+    /// The rollout failed.
+    Failed(RolloutFailure),
+    /// The workload was deleted.
+    Deleted,
+    /// The workload was deleted and created again under the same name.
+    Recreated,
+    /// The time limit for all targets passed.
+    TimedOut(Duration),
+    /// The state of the rollout cannot be determined.
+    Unreadable(Error),
+    /// A signal asked the process to stop.
+    Interrupted(StopSignal),
+}
+
+/// Why a rollout failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RolloutFailure {
+    /// The controller reports that `spec.progressDeadlineSeconds` passed without progress. The
+    /// value is in seconds.
+    ProgressDeadline(Option<i64>),
+    /// The given deadline passed without progress.
+    Deadline(Duration),
+    /// A fatal cause outlasted its grace period.
+    Cause {
+        /// The cause.
+        id: CauseId,
+        /// Its grace period.
+        grace: Duration,
+    },
+    /// Another revision replaced the expected one; kubectl's message.
+    Superseded(String),
+}
+
+impl Outcome {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Held => "held",
+            Self::Failed(_) => "failed",
+            Self::Deleted => "deleted",
+            Self::Recreated => "recreated",
+            Self::TimedOut(_) => "timed-out",
+            Self::Unreadable(_) => "unreadable",
+            Self::Interrupted(stop) => stop.word(),
+        }
+    }
+}
+
+impl RolloutFailure {
+    /// Returns the name for JSON; for a cause, the id of the cause.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::ProgressDeadline(_) => "progress-deadline",
+            Self::Deadline(_) => "deadline",
+            Self::Cause { id, .. } => id.name(),
+            Self::Superseded(_) => "taken-over",
+        }
+    }
+}

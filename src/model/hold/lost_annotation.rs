@@ -1,0 +1,85 @@
+//! The hold of a plan whose annotation is gone.
+//!
+//! `kubectl rollout undo` replaces the annotations of a Deployment by those of the ReplicaSet that it returns to, which
+//! existed before the plan. The fields that hold stay. The controller has copied the annotation to the ReplicaSet that
+//! the plan released, so that the original fields are known.
+
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::patch::Patch;
+use crate::model::hold::plan::{Hold, HoldReason};
+use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
+use crate::model::kind::{Workload, plan_fields, strategy};
+use crate::model::observation::Observation;
+use crate::model::text::shell_command::{Word, command};
+
+/// Whether a workload has the `minReadySeconds` of a plan, and no annotation.
+#[must_use]
+pub fn is_annotation_lost(workload: &Workload) -> bool {
+    plan_fields::are_several(workload)
+        && workload.min_ready_seconds() == NEVER_AVAILABLE
+        && matches!(Hold::of(workload), Ok(None))
+}
+
+/// Returns the hold from the copies of its annotation; none if the annotation is not gone, or if there is no copy. Copies
+/// of earlier plans stay, so that it is the newest one.
+#[must_use]
+pub fn lost_hold(observed: &Observation) -> Option<Hold> {
+    let workload = &observed.workload;
+    let copies = observed.revisions.iter().filter_map(|revision| {
+        let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
+        let holds = hold.set().get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
+        (hold.reason() == HoldReason::Plan && holds).then_some(hold)
+    });
+    let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
+    newest.filter(|_| is_annotation_lost(workload))
+}
+
+/// Returns the patch that restores the original fields. The workload is not paused then, as after the end of any other
+/// hold.
+///
+/// # Errors
+/// When no copy of the annotation is left.
+pub fn end_lost_hold(observed: &Observation) -> Result<Patch> {
+    let workload = &observed.workload;
+    let hold = lost_hold(observed).ok_or_else(|| unknown_fields(workload))?;
+    let mut patch = Patch::of(workload.object());
+    hold.end(workload, &mut patch);
+    patch.remove(strategy::hold_path(workload));
+    Ok(patch)
+}
+
+/// Refuses a workload whose annotation is gone: another plan would take the fields that hold for the original ones.
+///
+/// # Errors
+/// With the command that ends the hold.
+pub fn refuse_lost_annotation(observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    if !is_annotation_lost(workload) {
+        return Ok(());
+    }
+    if lost_hold(observed).is_none() {
+        return Err(unknown_fields(workload));
+    }
+    let target = workload.target();
+    let message = format!("another client removed the annotation of the plan that holds {target}");
+    let end = command("to end the hold: {}", [end_command(workload)]);
+    Err(Error::new(ErrorKind::Refused, message).hint(end))
+}
+
+/// Returns the command that ends a hold.
+#[must_use]
+pub fn end_command(workload: &Workload) -> Word {
+    Word::command("kubectl rollout2 resume {} --release-all", [workload.command_target()])
+}
+
+fn unknown_fields(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(
+        ErrorKind::Malformed,
+        format!("{target} has the minReadySeconds of a plan whose annotation is gone, so its own fields are unknown"),
+    )
+    .hint("apply its manifest again, with its own minReadySeconds, progressDeadlineSeconds and strategy")
+}

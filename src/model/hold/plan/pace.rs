@@ -1,0 +1,197 @@
+//! The pace of a plan: how large its batches are, what each has to pass, and how far one command goes.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::amount::Amount;
+
+/// The default of `--soak`. A pod that crashes soon after its start is available for a moment.
+pub const SETTLING_TIME: Duration = Duration::from_secs(10);
+
+/// The least time limit of a batch in a stored plan. With a shorter one, any batch would fail.
+const LEAST_BATCH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The size of the batches of a plan, and their conditions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Pace {
+    /// The size of a batch.
+    #[serde(flatten)]
+    pub batches: Batches,
+    /// Whether the first batch has one pod if no pod runs the new revision.
+    pub canary: bool,
+    /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_unavailable: Option<Amount>,
+    /// How long the pods of a batch must stay available before the next batch.
+    #[serde(with = "duration")]
+    pub soak: Duration,
+    /// How long all pods must stay available after the last batch, before the plan ends.
+    #[serde(with = "duration")]
+    pub final_soak: Duration,
+    /// How long a batch may wait for its next pod to become available. Soaking does not count.
+    #[serde(with = "duration")]
+    pub batch_timeout: Duration,
+    /// The reaction to a failed batch or check.
+    pub on_failure: OnFailure,
+    /// The check that runs after each batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+    /// Whether pods on nodes that are not ready are ignored.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_unready_nodes: bool,
+    /// Deployments: the limit of surge pods. None means the Deployment's own `maxSurge`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surge: Option<Amount>,
+    /// DaemonSets: the node label whose values group the nodes; none for the order of names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+    /// DaemonSets: a label selector of the nodes to step; none for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_selector: Option<String>,
+    /// DaemonSets: whether to evict pods instead of deleting them, so that PodDisruptionBudgets apply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub evict: bool,
+}
+
+/// The size of batches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Batches {
+    /// All batches have this size.
+    #[serde(rename = "by")]
+    By(Amount),
+    /// How many pods run the new revision after each batch, in rising order.
+    #[serde(rename = "batches")]
+    Until(Vec<Amount>),
+}
+
+/// The reaction to a failed batch or check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// Release no more pods, and change nothing else.
+    #[default]
+    Hold,
+    /// Roll the released pods back.
+    Undo,
+}
+
+/// The check that runs after each batch. The plan never stores its command, because this program executes nothing that
+/// it reads from the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The SHA-256 of the command, in hexadecimal.
+    #[serde(rename = "sha256")]
+    pub digest: String,
+}
+
+/// The goal of one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Reach {
+    /// One batch.
+    Next,
+    /// Until this many pods run the new revision.
+    To(Amount),
+    /// All batches.
+    All,
+}
+
+impl OnFailure {
+    /// Returns the word of the flag.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hold => "hold",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+impl Pace {
+    /// Returns the pace of a stored plan, whose limits another client may have written.
+    #[must_use]
+    pub fn with_floors(mut self) -> Self {
+        self.batch_timeout = self.batch_timeout.max(LEAST_BATCH_TIMEOUT);
+        self
+    }
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            batches: Batches::By(Amount::Pods(1)),
+            canary: true,
+            max_unavailable: None,
+            soak: SETTLING_TIME,
+            final_soak: Duration::ZERO,
+            batch_timeout: Duration::from_secs(600),
+            on_failure: OnFailure::Hold,
+            check: None,
+            ignore_unready_nodes: false,
+            surge: None,
+            order: None,
+            node_selector: None,
+            evict: false,
+        }
+    }
+}
+
+/// `next`, `all`, or an amount.
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Next => f.write_str("next"),
+            Self::All => f.write_str("all"),
+            Self::To(amount) => amount.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Reach {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "next" => Self::Next,
+            "all" => Self::All,
+            amount => Self::To(amount.parse()?),
+        })
+    }
+}
+
+impl TryFrom<String> for Reach {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Reach> for String {
+    fn from(reach: Reach) -> Self {
+        reach.to_string()
+    }
+}
+
+/// Durations in Go's syntax.
+mod duration {
+    use std::time::Duration;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::model::text::go_duration;
+
+    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&go_duration::write(*duration))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
+    }
+}

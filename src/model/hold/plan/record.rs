@@ -1,0 +1,130 @@
+//! The plan of a workload with its hold and its lock, and the patches that write it.
+
+use serde_json::Value;
+
+use super::annotation::Hold;
+use super::lock::Lock;
+use super::schema::Plan;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::api::patch::{FieldPath, Patch};
+use crate::model::kind::Workload;
+use crate::model::kind::plan_fields::{self, HOLD_ANNOTATION};
+use crate::model::text::shell_command::command;
+
+/// The plan of a workload with its hold and its lock, whether or not the hold is in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanRecord {
+    /// The hold.
+    pub hold: Hold,
+    /// The plan in it.
+    pub plan: Plan,
+    /// The lock in it.
+    pub lock: Option<Lock>,
+}
+
+impl PlanRecord {
+    /// Returns the plan of a workload, if it has one.
+    ///
+    /// # Errors
+    /// When the annotation or the plan in it is invalid.
+    pub fn of(workload: &Workload) -> Result<Option<Self>> {
+        let Some(hold) = Hold::of(workload)? else { return Ok(None) };
+        let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
+        let lock = hold.lock();
+        Ok(plan.map(|plan| Self { hold, plan: plan.scaled_to(workload), lock }))
+    }
+
+    /// Returns the plan that holds a workload, if it is readable.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        Self::of(workload).ok()?.filter(|record| record.hold.is_in_force(workload))
+    }
+
+    /// Returns the same record with the time of a write in its lock.
+    #[must_use]
+    pub fn written_at(&self, now: String) -> Self {
+        Self { lock: self.lock.as_ref().map(|lock| lock.written_at(now)), ..self.clone() }
+    }
+
+    /// Returns the hold with the plan and the lock in it.
+    #[must_use]
+    pub fn to_hold(&self) -> Hold {
+        let to_json = |value| serde_json::to_value(value).unwrap_or_default();
+        let mut hold = self.hold.clone();
+        hold.plan = serde_json::to_value(&self.plan).ok();
+        hold.lock = self.lock.as_ref().map(to_json);
+        hold
+    }
+
+    /// Returns the same record with other fields that hold.
+    #[must_use]
+    pub fn holding(mut self, set: Value) -> Self {
+        self.hold.set = set;
+        self
+    }
+
+    /// Returns the value of the annotation.
+    #[must_use]
+    pub fn annotation(&self, workload: &Workload) -> String {
+        let mut hold = self.to_hold();
+        hold.end_by_hand = hold.end_by_hand(workload);
+        hold.annotation()
+    }
+
+    /// Returns the patch that stores the record, and the fields that hold if it `writes_fields`.
+    #[must_use]
+    pub fn patch(&self, workload: &Workload, writes_fields: bool) -> Patch {
+        let mut patch = guarded(workload);
+        if writes_fields {
+            self.hold.hold_by(workload, &mut patch);
+        }
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), self.annotation(workload).into());
+        patch
+    }
+
+    /// Returns the same record with the live strategy as the one that holds.
+    #[must_use]
+    pub fn adopting(mut self, workload: &Workload) -> Self {
+        if self.hold.is_in_force(workload)
+            && let Some(live) = plan_fields::live(workload)
+        {
+            self.hold.set = live;
+        }
+        self
+    }
+
+    /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
+    /// annotation with its lock. A deletion cannot test these fields as a patch does, so they are read again before
+    /// it.
+    #[must_use]
+    pub fn is_unchanged(decided_on: &Workload, now: &Object) -> bool {
+        guarded(decided_on).failed_preconditions(now).next().is_none()
+    }
+}
+
+/// Returns a patch without edits that tests the template, the update strategy and the annotation.
+#[must_use]
+pub fn guarded(workload: &Workload) -> Patch {
+    let mut patch = Patch::of(workload.object());
+    patch.require_unchanged(FieldPath::template());
+    require_fields(workload, &mut patch);
+    patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
+    patch
+}
+
+/// Adds to a patch the preconditions that the fields of a plan are unchanged.
+pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
+    for place in plan_fields::paths(workload) {
+        patch.require_unchanged(place);
+    }
+}
+
+fn unreadable(workload: &Workload, why: &str) -> Error {
+    Error::new(
+        ErrorKind::Malformed,
+        format!("the plan in the annotation {HOLD_ANNOTATION} of {} is not readable", workload.target()),
+    )
+    .caused_by(why)
+    .hint(command("kubectl rollout2 resume {} --release-all", [workload.command_target()]))
+}

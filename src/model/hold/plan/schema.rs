@@ -1,0 +1,258 @@
+//! The plan of `step`: the member `plan` of the annotation. It is the only memory of `step`, so that any
+//! process can continue where another one died.
+//!
+//! It does not contain facts that an observation shows, such as the revisions of pods and their availability.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::pace::{Pace, Reach};
+use crate::model::kind::Workload;
+use crate::model::kind::properties::StepBy;
+use crate::model::text::digest::Digest;
+
+/// The plan of `step`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// The digest of the template that `step` releases, in hexadecimal; during a rollback, of the stable revision.
+    pub template: String,
+    /// The name of the revision for a rollback: the stable revision when the plan began, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The size of the batches, and their conditions.
+    pub pace: Pace,
+    /// The goal of the running or interrupted command; none once it is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
+    /// Whether the plan also releases pods below the original partition.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub below_partition: bool,
+    /// What the plan does now.
+    #[serde(default)]
+    pub phase: Phase,
+    /// The last batch that began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchRecord>,
+    /// The sizes of the earlier batches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub batch_sizes: Vec<usize>,
+    /// Unknown members, written by a newer version.
+    #[serde(flatten)]
+    pub(in crate::model) rest: Map<String, Value>,
+}
+
+/// What a plan does now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Phase {
+    /// Batches are released. Earlier versions stored a plan until the controller had completed the update.
+    #[default]
+    #[serde(alias = "completing")]
+    Rolling,
+    /// The pods are rolled back to the stable revision.
+    RollingBack,
+}
+
+/// A batch that began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchRecord {
+    /// The number, counted from 1.
+    pub number: usize,
+    /// Whether it is the canary batch of one pod.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub canary: bool,
+    /// The slots in the order of release: pod names of a StatefulSet, node names of a DaemonSet, numbers of the pods
+    /// of a Deployment.
+    pub slots: Vec<String>,
+    /// Whether it soaked and passed its check.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done: bool,
+    /// For a kind whose pods are only counted: how many pods were wanted when the batch began. The slots are the numbers
+    /// of pods then, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<usize>,
+}
+
+impl Plan {
+    /// Returns a new plan.
+    #[must_use]
+    pub fn new(template: &Digest, from: Option<String>, pace: Pace, reach: Reach) -> Self {
+        Self {
+            template: template.hex(),
+            from,
+            pace,
+            reach: Some(reach),
+            below_partition: false,
+            phase: Phase::Rolling,
+            batch: None,
+            batch_sizes: Vec::new(),
+            rest: Map::new(),
+        }
+    }
+
+    /// Returns the batch that began and is not done.
+    #[must_use]
+    pub fn batch_in_progress(&self) -> Option<&BatchRecord> {
+        self.batch.as_ref().filter(|batch| !batch.done)
+    }
+
+    /// Returns the plan for the present number of pods: where pods are only counted, the last batch keeps its proportion,
+    /// as the controller keeps that of the updated pods. A controller rounds the size of a ReplicaSet to the nearest number,
+    /// and what a partition releases down.
+    #[must_use]
+    pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
+        if let Some(batch) = &mut self.batch {
+            let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+            batch.scale_to(wanted, workload.kind().step() == Ok(StepBy::UpdateBudget));
+        }
+        self
+    }
+
+    /// Whether the plan is for the live template of a workload.
+    #[must_use]
+    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
+        self.template == workload.template_digest().hex()
+    }
+
+    /// Whether batches are released.
+    #[must_use]
+    pub fn is_releasing(&self) -> bool {
+        self.phase == Phase::Rolling
+    }
+
+    /// Whether the plan is rolling back.
+    #[must_use]
+    pub fn is_rolling_back(&self) -> bool {
+        self.phase == Phase::RollingBack
+    }
+}
+
+impl BatchRecord {
+    fn scale_to(&mut self, wanted: usize, rounds_to_nearest: bool) {
+        let Some(before) = self.of.filter(|before| *before != wanted && *before > 0 && wanted > 0) else {
+            return;
+        };
+        let number = |slot: Option<&String>| slot.and_then(|slot| slot.parse::<usize>().ok());
+        let (Some(first), Some(last)) = (number(self.slots.first()), number(self.slots.last())) else {
+            return;
+        };
+        let half = if rounds_to_nearest { before } else { 0 };
+        let scaled = |number: usize| (2 * number * wanted + half) / (2 * before);
+        let last = scaled(last.min(before)).max(1);
+        let first = (scaled(first.saturating_sub(1)) + 1).min(last);
+        self.slots = (first..=last).map(|number| number.to_string()).collect();
+        self.of = Some(wanted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::hold::plan::{Amount, Batches, Check, OnFailure};
+
+    fn plain() -> Plan {
+        Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)
+    }
+
+    #[test]
+    fn a_plan_survives_writing_and_reading() {
+        let full = Plan {
+            from: Some("db-1".to_owned()),
+            pace: Pace {
+                batches: Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]),
+                canary: false,
+                max_unavailable: Some(Amount::PerCent(25)),
+                soak: Duration::from_millis(90_500),
+                final_soak: Duration::from_secs(3600),
+                batch_timeout: Duration::from_secs(7),
+                on_failure: OnFailure::Undo,
+                check: Some(Check { digest: "ab".to_owned() }),
+                ignore_unready_nodes: true,
+                surge: Some(Amount::Pods(2)),
+                order: Some("zone".to_owned()),
+                node_selector: Some("a=b".to_owned()),
+                evict: true,
+            },
+            reach: Some(Reach::To(Amount::PerCent(100))),
+            below_partition: true,
+            phase: Phase::RollingBack,
+            batch: Some(BatchRecord {
+                number: 2,
+                canary: true,
+                slots: vec!["db-1".to_owned(), "db-0".to_owned()],
+                done: true,
+                of: Some(4),
+            }),
+            batch_sizes: vec![1, 2],
+            ..plain()
+        };
+        for plan in [plain(), full] {
+            let json = serde_json::to_value(&plan).unwrap();
+            assert_eq!(serde_json::from_value::<Plan>(json.clone()).unwrap(), plan, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_batch_of_counted_pods_keeps_its_proportion() {
+        for (slots, before, after, expected, down) in [
+            (2..=5, 10, 20, 3..=10, 3..=10),
+            (3..=10, 20, 10, 2..=5, 2..=5),
+            (1..=1, 10, 20, 1..=2, 1..=2),
+            (1..=1, 10, 3, 1..=1, 1..=1),
+            (1..=1, 4, 6, 1..=2, 1..=1),
+            (6..=10, 10, 7, 5..=7, 4..=7),
+            (2..=3, 10, 10, 2..=3, 2..=3),
+            (2..=3, 10, 0, 2..=3, 2..=3),
+            (1..=10, 10, 1, 1..=1, 1..=1),
+        ] {
+            let names = |slots: std::ops::RangeInclusive<usize>| slots.map(|slot| slot.to_string()).collect();
+            let words = format!("{slots:?} of {before}, scaled to {after}");
+            for (rounds_to_nearest, expected) in [(true, expected), (false, down)] {
+                let slots = names(slots.clone());
+                let mut batch =
+                    BatchRecord { number: 2, canary: false, slots, done: false, of: Some(before) };
+                batch.scale_to(after, rounds_to_nearest);
+                assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
+            }
+        }
+    }
+
+    #[test]
+    fn members_of_a_newer_version_are_kept() {
+        let mut json = serde_json::to_value(plain()).unwrap();
+        json["later"] = json!([1]);
+        let plan: Plan = serde_json::from_value(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(plan).unwrap(), json);
+    }
+
+    #[test]
+    fn a_malformed_plan_is_refused() {
+        let good = serde_json::to_value(plain()).unwrap();
+        assert!(serde_json::from_value::<Plan>(good.clone()).is_ok());
+        for (pointer, value) in [
+            ("/template", json!(null)),
+            ("/pace/soak", json!(5)),
+            ("/pace/soak", json!("soon")),
+            ("/pace/maxUnavailable", json!("0")),
+            ("/pace/by", json!("-1")),
+            ("/pace/by", json!(2)),
+            ("/pace/onFailure", json!("panic")),
+            ("/pace/check", json!("true")),
+            ("/reach", json!("far")),
+            ("/phase", json!("sideways")),
+            ("/batch", json!({"number": 1})),
+            ("/batch", json!(3)),
+            ("/batchSizes", json!(["x"])),
+        ] {
+            let mut bad = good.clone();
+            let (above, member) = pointer.rsplit_once('/').unwrap();
+            bad.pointer_mut(above).unwrap()[member] = value.clone();
+            assert!(serde_json::from_value::<Plan>(bad).is_err(), "{pointer}: {value}");
+        }
+    }
+}

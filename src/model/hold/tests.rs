@@ -1,0 +1,231 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
+use crate::model::api::pod::Pod;
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, have_same_plan};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revisions;
+
+fn template(image: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+}
+
+/// A workload with the live template `x:2`, revisions `w-1` (`x:1`) and `w-2` (`x:2`), and pods on
+/// the given revisions.
+fn observation(kind: &str, spec: &Value, annotations: &Value, pods: &[(&str, &str)]) -> Observation {
+    let mut object = json!({"kind": kind, "metadata": {"name": "w", "uid": "u", "annotations": annotations}, "spec": spec});
+    object["spec"]["template"] = template("x:2");
+    let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    let revisions = [1, 2].map(|number| {
+        let revision = json!({"kind": "ControllerRevision", "revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
+            "metadata": {"name": format!("w-{number}"), "labels": {"controller-revision-hash": number.to_string()},
+                "ownerReferences": [{"controller": true, "uid": "u"}]}});
+        Object::read(revision).unwrap()
+    });
+    let pods = pods.iter().map(|(name, revision)| {
+        let pod = json!({"kind": "Pod", "metadata": {"name": name, "uid": name, "labels": {"controller-revision-hash": revision},
+            "ownerReferences": [{"controller": true, "uid": "u"}]}});
+        Pod::read(&Object::read(pod).unwrap()).into()
+    });
+    Observation {
+        revisions: Revisions::of(&workload, revisions),
+        pods: Some(pods.collect()),
+        events: None,
+        workload,
+    }
+}
+
+fn held(observation: &Observation) -> (Patch, HoldMethod) {
+    match pause(observation, Some("ada@box"), "2026-11-20T13:00:00Z").unwrap() {
+        Pause::Change { patch, method } => (patch, method),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn after(patch: &Patch) -> Workload {
+    Workload::of(Object::read(patch.after().clone()).unwrap()).unwrap()
+}
+
+#[test]
+fn a_stateful_set_is_held_above_the_highest_pod_that_is_not_updated() {
+    let every = i64::from(i32::MAX);
+    for (partition, start, pods, expected) in [
+        (0, 0, &[("w-0", "w-1"), ("w-1", "w-1"), ("w-2", "w-2")][..], 2),
+        (0, 0, &[("w-0", "w-2"), ("w-1", "w-1"), ("w-2", "w-2")], 2),
+        (0, 5, &[("w-5", "w-1"), ("w-6", "w-2")], 1),
+        (3, 0, &[("w-0", "w-1"), ("w-3", "w-2"), ("w-4", "w-2")], 3),
+        (0, 0, &[("w-0", "w-1"), ("w-1", "w-1")], every), // none is updated
+        (0, 0, &[("w-0", "w-2"), ("w-1", "w-2")], every), // all are updated: later revisions are held
+        (0, 0, &[], every),
+    ] {
+        let spec = json!({"ordinals": {"start": start}, "updateStrategy": {"type": "RollingUpdate",
+            "rollingUpdate": {"partition": partition, "maxUnavailable": 2}}});
+        let observation = observation("StatefulSet", &spec, &json!(null), pods);
+        let (patch, method) = held(&observation);
+        assert_eq!(method, HoldMethod::Partition(expected), "{pods:?}");
+        let strategy = &patch.after()["spec"]["updateStrategy"];
+        assert_eq!(strategy["rollingUpdate"], json!({"partition": expected, "maxUnavailable": 2}));
+    }
+}
+
+#[test]
+fn resume_restores_the_strategy_exactly() {
+    for (kind, strategy) in [
+        ("StatefulSet", json!(null)),
+        ("StatefulSet", json!({"type": "RollingUpdate"})),
+        ("StatefulSet", json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 1, "later": [1]}})),
+        (
+            "DaemonSet",
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%", "maxUnavailable": 0}}),
+        ),
+    ] {
+        let observation =
+            observation(kind, &json!({"updateStrategy": strategy}), &json!({"mine": "1"}), &[("w-0", "w-1")]);
+        let paused = after(&held(&observation).0);
+        assert!(Hold::of(&paused).unwrap().is_some_and(|hold| hold.is_in_force(&paused) && hold.is_paused()));
+        let Resume::End(patch) = resume(&paused, false).unwrap() else { panic!("{kind} is not resumed") };
+        let (before, again) = (observation.workload.object().json(), patch.after());
+        assert_eq!(again["spec"].get("updateStrategy").cloned().unwrap_or_default(), strategy, "{kind}");
+        assert_eq!(again["metadata"], before["metadata"]);
+    }
+}
+
+#[test]
+fn pausing_twice_or_with_on_delete_writes_nothing() {
+    let strategy = json!({"updateStrategy": {"type": "RollingUpdate"}});
+    let mut twice = observation("DaemonSet", &strategy, &json!(null), &[]);
+    twice.workload = after(&held(&twice).0);
+    assert_eq!(pause(&twice, None, "").unwrap(), Pause::AlreadyPaused);
+    let on_delete =
+        observation("DaemonSet", &json!({"updateStrategy": {"type": "OnDelete"}}), &json!(null), &[]);
+    assert_eq!(pause(&on_delete, None, "").unwrap(), Pause::OnDelete);
+    let deployment = observation("Deployment", &json!({"paused": true}), &json!(null), &[]);
+    assert_eq!(pause(&deployment, None, "").unwrap(), Pause::AlreadyPaused);
+}
+
+#[test]
+fn surge_pods_are_counted() {
+    let mut surging =
+        observation("DaemonSet", &json!({}), &json!(null), &[("w-a", "1"), ("w-b", "2"), ("w-c", "2")]);
+    let mut evicted = Pod::clone(&surging.pods.as_ref().unwrap()[2]);
+    (evicted.name, evicted.phase) = ("w-d".to_owned(), "Failed".to_owned());
+    surging.pods.as_mut().unwrap().push(evicted.into());
+    let mut object = surging.workload.object().json().clone();
+    object["status"] = json!({"desiredNumberScheduled": 2});
+    surging.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+    assert_eq!(held(&surging).1, HoldMethod::OnDelete { surging: 1 });
+}
+
+#[test]
+fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
+    let before =
+        observation("StatefulSet", &json!({"updateStrategy": {"type": "RollingUpdate"}}), &json!(null), &[]);
+    let mut object = held(&before).0.after().clone();
+    object["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    let released = Workload::of(Object::read(object.clone()).unwrap()).unwrap();
+    let Resume::Forget(patch) = resume(&released, false).unwrap() else { panic!("the annotation stays") };
+    assert_eq!(patch.after()["spec"], object["spec"]);
+    assert_eq!(patch.after()["metadata"]["annotations"], json!({}));
+}
+
+#[test]
+fn pausing_a_plan_sets_a_flag_that_resume_removes() {
+    let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
+    let memory = json!({"reason": "plan", "set": set, "strategy": {"type": "RollingUpdate"}, "plan": {"by": 2}, "unknown": 7});
+    let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
+    let stepping = observation("StatefulSet", &json!({"updateStrategy": set}), &annotations, &[]);
+    assert_eq!(resume(&stepping.workload, false).unwrap(), Resume::Stepping);
+    let (patch, method) = held(&stepping);
+    let paused = after(&patch);
+    assert_eq!(method, HoldMethod::Plan);
+    assert_eq!(patch.after()["spec"], stepping.workload.object().json()["spec"]);
+    let hold = Hold::of(&paused).unwrap().unwrap();
+    assert!(hold.is_paused() && hold.rest["unknown"] == json!(7));
+    let Resume::Continue(patch) = resume(&paused, false).unwrap() else { panic!("does not continue") };
+    assert_eq!(Hold::of(&after(&patch)).unwrap(), Hold::of(&stepping.workload).unwrap());
+    let Resume::End(patch) = resume(&paused, true).unwrap() else { panic!("is not released") };
+    assert_eq!(patch.after()["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
+}
+
+#[test]
+fn an_unreadable_hold_is_an_error() {
+    for text in ["", "{", "[]", "{}", r#"{"reason": "other"}"#, "null"] {
+        let observation = observation("StatefulSet", &json!({}), &json!({HOLD_ANNOTATION: text}), &[]);
+        assert!(
+            pause(&observation, None, "").is_err() && resume(&observation.workload, false).is_err(),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_stateful_set_is_not_held_without_its_pods() {
+    let mut blind = observation("StatefulSet", &json!({}), &json!(null), &[]);
+    blind.pods = None;
+    assert!(pause(&blind, None, "").is_err());
+}
+
+#[test]
+fn progress_does_not_change_the_plan() {
+    let plan = |changes: &Value| {
+        let mut memory = json!({"reason": "plan", "set": {"rollingUpdate": {"partition": 2}}, "strategy": {},
+            "plan": {"template": "ab", "by": "1", "batch": {"number": 1}}, "lock": {"turn": 1}});
+        for (pointer, value) in changes.as_object().into_iter().flatten() {
+            *memory.pointer_mut(pointer).unwrap() = value.clone();
+        }
+        observation("StatefulSet", &json!({}), &json!({HOLD_ANNOTATION: memory.to_string()}), &[]).workload
+    };
+    let one = plan(&json!({}));
+    let mut other = one.object().json().clone();
+    other["spec"]["template"] = template("x:3");
+    assert!(!have_same_plan(&one, &Workload::of_json(&other).unwrap()), "another template");
+    for (changes, is_same) in [
+        (json!({}), true),
+        (
+            json!({"/lock": {"turn": 2}, "/plan/batch": {"number": 2}, "/set": {"rollingUpdate": {"partition": 1}}}),
+            true,
+        ),
+        (json!({"/plan/by": "2"}), false),
+        (json!({"/reason": "pause"}), false),
+        (json!({"/strategy": {"type": "OnDelete"}}), false),
+    ] {
+        assert_eq!(have_same_plan(&one, &plan(&changes)), is_same, "{changes}");
+    }
+}
+
+#[test]
+fn a_held_plan_is_held_and_the_original_partition_is_complete() {
+    let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 1}});
+    let spec = json!({"replicas": 2, "updateStrategy": strategy});
+    let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
+    for (reason, state) in [
+        (None, crate::model::kind::verdict::RolloutState::Complete),
+        (Some("pause"), crate::model::kind::verdict::RolloutState::Held),
+        (Some("plan"), crate::model::kind::verdict::RolloutState::Held),
+    ] {
+        let annotations = match reason {
+            None => json!(null),
+            Some(reason) => json!({HOLD_ANNOTATION: json!({"reason": reason, "set": strategy}).to_string()}),
+        };
+        let mut seen = observation("StatefulSet", &spec, &annotations, &[]);
+        let mut object = seen.workload.object().json().clone();
+        object["status"] = status.clone();
+        seen.workload = Workload::of(Object::read(object).unwrap()).unwrap();
+        assert_eq!(crate::model::status::verdict::verdict(&seen).state, state, "{reason:?}");
+    }
+}
+
+/// Without this test operation, a resume could continue a hold that has ended.
+#[test]
+fn resuming_a_plan_tests_the_strategy() {
+    let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
+    let memory = json!({"reason": "plan", "set": set, "strategy": {}, "plan": {"by": 2}});
+    let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
+    let (pause, _) = held(&observation("StatefulSet", &json!({"updateStrategy": set}), &annotations, &[]));
+    let Resume::Continue(patch) = resume(&after(&pause), false).unwrap() else { panic!("does not continue") };
+    let test = json!({"op": "test", "path": "/spec/updateStrategy", "value": set});
+    assert!(patch.operations().contains(&test), "{:?}", patch.operations());
+}

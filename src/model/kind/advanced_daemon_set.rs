@@ -1,0 +1,176 @@
+//! Advanced DaemonSets of OpenKruise: one pod for each node, a partition of nodes, updates in place.
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::kruise::{self, field};
+use super::properties::{Counters, HoldBy, PodIdentity, PodUpdatePolicy, StepBy, StrategyField};
+use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::strategy;
+use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::{Kind, Workload};
+use crate::model::api::resource_type::ResourceType;
+
+/// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
+pub struct AdvancedDaemonSet;
+
+impl Kind for AdvancedDaemonSet {
+    fn type_(&self) -> &'static ResourceType {
+        const {
+            &ResourceType::workload(
+                "DaemonSet",
+                ["daemonset", "daemonsets", "ads"],
+                kruise::GROUP,
+                &["v1beta1", "v1alpha1"],
+            )
+            .typed_as("ads", &["advanceddaemonset", "advanceddaemonsets", "daemon", "ds"])
+        }
+    }
+
+    fn revisions(&self) -> &'static dyn RevisionStore {
+        &ControllerRevisions {
+            hash_label: "controller-revision-hash",
+            is_verifiable: false,
+            pod_label: PodLabelValue::NameOrHash,
+        }
+    }
+
+    fn pods(&self) -> PodIdentity {
+        PodIdentity::Node
+    }
+
+    fn wanted(&self) -> (&'static str, i64) {
+        ("/status/desiredNumberScheduled", 0)
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::NODES
+    }
+
+    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+        &[
+            ("type", StrategyField::Word),
+            ("rollingUpdate.paused", StrategyField::Flag),
+            ("rollingUpdate.partition", StrategyField::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+            ("rollingUpdate.rollingUpdateType", StrategyField::Word),
+            ("rollingUpdate.selector", StrategyField::Any),
+            ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
+        ]
+    }
+
+    fn update_budget(&self, workload: &Workload) -> UpdateBudget {
+        strategy::node_budget(workload)
+    }
+
+    fn hold(&self) -> HoldBy {
+        HoldBy::Paused(kruise::PAUSED)
+    }
+
+    fn step(&self) -> Result<StepBy, &'static str> {
+        Ok(StepBy::Partition)
+    }
+
+    /// Rounds down, of the nodes that need a pod.
+    fn kept_by_partition(&self, strategy: &Value, wanted: i64) -> i64 {
+        if strategy::is_on_delete_strategy(strategy) {
+            return 0;
+        }
+        let partition = field(strategy, "partition").and_then(IntOrPercent::read);
+        partition.map_or(0, |partition| partition.rounded_down(wanted).min(wanted))
+    }
+
+    fn pod_update_policy(&self, workload: &Workload) -> Option<PodUpdatePolicy> {
+        Some(kruise::policy(workload, "rollingUpdateType"))
+    }
+
+    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+        if !workload.is_observed() {
+            return Verdict::new(
+                RolloutState::Unobserved,
+                "Waiting for daemon set spec update to be observed...",
+            );
+        }
+        let counts = Counts::of(workload);
+        let status = status_of_counts(workload.name(), counts);
+        match kruise::hold_state(workload, facts, counts, status.is_complete()) {
+            Some(state) => Verdict::new(state, status.line),
+            None if is_held_by_selector(workload, facts, counts) => {
+                Verdict::new(RolloutState::Held, status.line)
+            }
+            None => status,
+        }
+    }
+}
+
+/// Whether the node selector of the strategy keeps pods outdated. Which nodes it selects is not known here. The
+/// controller updates the next pod in the sync in which it counts the last one as available, so a rollout is as
+/// far as the selector allows once every pod is available and none is being updated.
+fn is_held_by_selector(workload: &Workload, facts: &RolloutFacts<'_>, counts: Counts) -> bool {
+    let is_available = counts.available.unwrap_or_default() >= counts.wanted;
+    strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_starting
+}
+
+/// Returns the line for the counters, in the order and the words of kubectl's lines for DaemonSets.
+fn status_of_counts(name: &str, counts: Counts) -> Verdict {
+    let Counts { wanted, updated, released, .. } = counts;
+    let available = counts.available.unwrap_or_default();
+    let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
+    if updated < released {
+        return Verdict::progressing(format!(
+            "{finishing} {updated} out of {released} new pods have been updated..."
+        ));
+    }
+    if available < wanted {
+        return Verdict::progressing(format!("{finishing} {available} of {wanted} pods are available..."));
+    }
+    if released < wanted {
+        return Verdict::complete(format!(
+            "partitioned roll out complete: {updated} new pods have been updated..."
+        ));
+    }
+    Verdict::complete(format!("daemon set {name:?} successfully rolled out"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(rolling: &Value, updated: i64, available: i64, is_starting: bool) -> RolloutState {
+        let object = json!({
+            "apiVersion": "apps.kruise.io/v1beta1", "kind": "DaemonSet", "metadata": {"name": "agent"},
+            "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling}},
+            "status": {"desiredNumberScheduled": 6, "currentNumberScheduled": 6, "updatedNumberScheduled": updated, "numberAvailable": available},
+        });
+        let facts = RolloutFacts { is_starting, ..RolloutFacts::default() };
+        AdvancedDaemonSet.verdict(&Workload::of_json(&object).unwrap(), &facts).state
+    }
+
+    /// Which nodes the selector matches is not in the workload.
+    #[test]
+    fn a_selector_holds_once_no_pod_is_being_updated() {
+        let selector = json!({"selector": {"matchLabels": {"zone": "z1"}}});
+        for (updated, available, is_starting, expected) in [
+            (2, 6, false, RolloutState::Held),
+            (0, 6, false, RolloutState::Held),
+            (2, 6, true, RolloutState::Progressing),
+            (2, 5, false, RolloutState::Progressing),
+            (6, 6, false, RolloutState::Complete),
+        ] {
+            assert_eq!(state(&selector, updated, available, is_starting), expected, "{updated} {available}");
+        }
+        for empty in [json!({"selector": {}}), json!({"selector": {"matchLabels": {}}}), json!({})] {
+            assert_eq!(state(&empty, 2, 6, false), RolloutState::Progressing, "{empty}");
+        }
+    }
+
+    #[test]
+    fn a_pause_takes_precedence_over_the_selector() {
+        let both = json!({"selector": {"matchLabels": {"zone": "z1"}}, "paused": true});
+        assert_eq!(state(&both, 2, 6, false), RolloutState::Paused);
+    }
+}

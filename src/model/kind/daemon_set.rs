@@ -1,0 +1,97 @@
+//! DaemonSets: one pod for each node, counted by its oldest pod; revisions are ControllerRevisions.
+
+use super::counts::Counts;
+use super::properties::{Counters, HoldBy, PodIdentity, StepBy, StrategyField};
+use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::strategy;
+use super::update_budget::UpdateBudget;
+use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::{Kind, Workload};
+use crate::model::api::resource_type::ResourceType;
+
+/// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.
+pub struct DaemonSet;
+
+impl Kind for DaemonSet {
+    fn type_(&self) -> &'static ResourceType {
+        const { &ResourceType::workload("DaemonSet", ["daemonset", "daemonsets", "ds"], "apps", &["v1"]) }
+    }
+
+    fn is_built_in(&self) -> bool {
+        true
+    }
+
+    fn revisions(&self) -> &'static dyn RevisionStore {
+        &ControllerRevisions {
+            hash_label: "controller-revision-hash",
+            is_verifiable: false,
+            pod_label: PodLabelValue::Hash,
+        }
+    }
+
+    fn pods(&self) -> PodIdentity {
+        PodIdentity::Node
+    }
+
+    fn wanted(&self) -> (&'static str, i64) {
+        ("/status/desiredNumberScheduled", 0)
+    }
+
+    fn counters(&self) -> Counters {
+        Counters::NODES
+    }
+
+    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+        &[
+            ("type", StrategyField::Word),
+            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+        ]
+    }
+
+    fn update_budget(&self, workload: &Workload) -> UpdateBudget {
+        strategy::node_budget(workload)
+    }
+
+    fn hold(&self) -> HoldBy {
+        HoldBy::OnDelete
+    }
+
+    fn step(&self) -> Result<StepBy, &'static str> {
+        Ok(StepBy::PodDeletion)
+    }
+
+    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+        if !workload.is_observed() {
+            return unobserved();
+        }
+        let counts = Counts::of(workload);
+        let status = status_of_counts(workload.name(), counts);
+        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
+            return Verdict::new(RolloutState::Held, status.line);
+        }
+        status
+    }
+}
+
+/// Returns kubectl's line for the counters, checked in kubectl's order.
+fn status_of_counts(name: &str, counts: Counts) -> Verdict {
+    let Counts { wanted, updated, .. } = counts;
+    let available = counts.available.unwrap_or_default();
+    let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
+    if updated < wanted {
+        return Verdict::progressing(format!(
+            "{finishing} {updated} out of {wanted} new pods have been updated..."
+        ));
+    }
+    if available < wanted {
+        return Verdict::progressing(format!(
+            "{finishing} {available} of {wanted} updated pods are available..."
+        ));
+    }
+    Verdict::complete(format!("daemon set {name:?} successfully rolled out"))
+}
+
+fn unobserved() -> Verdict {
+    Verdict::new(RolloutState::Unobserved, "Waiting for daemon set spec update to be observed...")
+}

@@ -1,0 +1,141 @@
+//! Deployments: revisions are ReplicaSets, and the controller reports a progress deadline.
+
+use super::counts::Counts;
+use super::properties::{HoldBy, PodIdentity, StepBy, StrategyField};
+use super::revision_store::{ReplicaSets, RevisionStore};
+use super::update_budget::UpdateBudget;
+use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::{Kind, Workload, rolling_hold, strategy};
+use crate::model::api::resource_type::ResourceType;
+
+/// `deployments.apps`.
+pub struct Deployment;
+
+impl Kind for Deployment {
+    fn type_(&self) -> &'static ResourceType {
+        const { &ResourceType::workload("Deployment", ["deployment", "deployments", "deploy"], "apps", &["v1"]) }
+    }
+
+    fn is_built_in(&self) -> bool {
+        true
+    }
+
+    fn revisions(&self) -> &'static dyn RevisionStore {
+        &ReplicaSets {
+            number: "deployment.kubernetes.io/revision",
+            past_numbers: "deployment.kubernetes.io/revision-history",
+            hash_label: "pod-template-hash",
+        }
+    }
+
+    fn pods(&self) -> PodIdentity {
+        PodIdentity::Interchangeable
+    }
+
+    fn strategy(&self) -> &'static [&'static str] {
+        &["spec", "strategy"]
+    }
+
+    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+        &[
+            ("type", StrategyField::Word),
+            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+        ]
+    }
+
+    fn has_progress_deadline(&self) -> bool {
+        true
+    }
+
+    fn hold(&self) -> HoldBy {
+        HoldBy::Paused(&[("v1", &["spec", "paused"])])
+    }
+
+    fn plan_fields(&self) -> &'static [(&'static str, StrategyField)] {
+        &[
+            ("paused", StrategyField::Flag),
+            ("minReadySeconds", StrategyField::Count),
+            ("progressDeadlineSeconds", StrategyField::Count),
+            ("strategy", StrategyField::Strategy),
+        ]
+    }
+
+    fn step(&self) -> Result<StepBy, &'static str> {
+        Ok(StepBy::UpdateBudget)
+    }
+
+    fn update_budget(&self, workload: &Workload) -> UpdateBudget {
+        rolling_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
+    }
+
+    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+        if !workload.is_observed() {
+            return unobserved();
+        }
+        let counts = Counts::of(workload);
+        let status = status_of_counts(workload.name(), counts);
+        // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck.
+        if facts.is_held {
+            return Verdict::new(RolloutState::Held, status.line);
+        }
+        if workload.is_paused() && is_held_back(facts, counts) {
+            return Verdict::new(RolloutState::Paused, status.line);
+        }
+        if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
+            return Verdict::new(RolloutState::Failed, deadline_exceeded_line(workload));
+        }
+        status
+    }
+}
+
+/// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller
+/// scales existing ReplicaSets even while it is paused.
+fn is_held_back(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
+    counts.outdated() > 0 || (counts.updated < counts.wanted && facts.current.is_none())
+}
+
+/// Returns kubectl's line for the counters, checked in kubectl's order.
+fn status_of_counts(name: &str, counts: Counts) -> Verdict {
+    let Counts { wanted, total, updated, .. } = counts;
+    let available = counts.available.unwrap_or_default();
+    let finishing = format!("Waiting for deployment {name:?} rollout to finish:");
+    if updated < wanted {
+        return Verdict::progressing(format!(
+            "{finishing} {updated} out of {wanted} new replicas have been updated..."
+        ));
+    }
+    if total > updated {
+        let old = total - updated;
+        return Verdict::progressing(format!("{finishing} {old} old replicas are pending termination..."));
+    }
+    if available < updated {
+        return Verdict::progressing(format!(
+            "{finishing} {available} of {updated} updated replicas are available..."
+        ));
+    }
+    Verdict::complete(format!("deployment {name:?} successfully rolled out"))
+}
+
+fn unobserved() -> Verdict {
+    Verdict::new(RolloutState::Unobserved, "Waiting for deployment spec update to be observed...")
+}
+
+fn deadline_exceeded_line(workload: &Workload) -> String {
+    format!("deployment {:?} exceeded its progress deadline", workload.name())
+}
+
+/// Whether the deadline that passed is that of another ReplicaSet. After an undo the condition of
+/// the failed rollout stays for a moment. Its message contains the name: `ReplicaSet "web-5c8f" has
+/// timed out progressing.`
+fn is_deadline_of_other_replica_set(workload: &Workload, facts: &RolloutFacts<'_>) -> bool {
+    let message = workload.condition("Progressing").map(|condition| condition.message);
+    let blamed = message.as_deref().and_then(|message| message.strip_prefix("ReplicaSet \""));
+    let Some((blamed, _)) = blamed.and_then(|rest| rest.split_once('"')) else {
+        return false;
+    };
+    match facts.current {
+        Some(current) => current != blamed,
+        None => facts.has_revisions, // the live template has no ReplicaSet yet
+    }
+}

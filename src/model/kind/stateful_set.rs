@@ -1,0 +1,171 @@
+//! StatefulSets: pods by ordinal, some of which a partition may keep outdated.
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::properties::{Counters, HoldBy, PodIdentity, StepBy, StrategyField};
+use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::strategy;
+use super::update_budget::UpdateBudget;
+use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::{Kind, Workload};
+use crate::model::api::resource_type::ResourceType;
+
+/// `statefulsets.apps`. The hash of a revision follows from its stored bytes alone.
+pub struct StatefulSet;
+
+impl Kind for StatefulSet {
+    fn type_(&self) -> &'static ResourceType {
+        const { &ResourceType::workload("StatefulSet", ["statefulset", "statefulsets", "sts"], "apps", &["v1"]) }
+    }
+
+    fn is_built_in(&self) -> bool {
+        true
+    }
+
+    fn revisions(&self) -> &'static dyn RevisionStore {
+        &ControllerRevisions {
+            hash_label: "controller.kubernetes.io/hash",
+            is_verifiable: true,
+            pod_label: PodLabelValue::Name,
+        }
+    }
+
+    fn pods(&self) -> PodIdentity {
+        PodIdentity::Ordinal
+    }
+
+    fn counters(&self) -> Counters {
+        Counters { writes_zero_available: true, ..Counters::REPLICAS }
+    }
+
+    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+        &[
+            ("type", StrategyField::Word),
+            ("rollingUpdate.partition", StrategyField::Count),
+            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+        ]
+    }
+
+    fn update_budget(&self, workload: &Workload) -> UpdateBudget {
+        strategy::ordinal_budget(workload)
+    }
+
+    fn stable_revision(&self) -> Option<&'static str> {
+        Some("/status/currentRevision")
+    }
+
+    fn update_revision(&self) -> Option<&'static str> {
+        Some("/status/updateRevision")
+    }
+
+    fn hold(&self) -> HoldBy {
+        HoldBy::Partition
+    }
+
+    fn step(&self) -> Result<StepBy, &'static str> {
+        Ok(StepBy::Partition)
+    }
+
+    /// Keeps the pods below the index.
+    fn kept_by_partition(&self, strategy: &Value, _: i64) -> i64 {
+        strategy::effective_partition(strategy)
+    }
+
+    /// The controller does not wait under `OnDelete`, and under `Parallel` without `maxUnavailable`.
+    fn waits_for_broken_pods(&self, workload: &Workload) -> bool {
+        let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
+        let budget = strategy::update_strategy(workload)
+            .and_then(|strategy| strategy.pointer("/rollingUpdate/maxUnavailable"));
+        let has_budget = budget.is_some_and(|budget| *budget != Value::Null);
+        strategy::is_rolling(workload) && (!is_parallel || has_budget)
+    }
+
+    fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
+        if !is_observed(workload) {
+            return unobserved();
+        }
+        let counts = Counts::of(workload);
+        if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
+            return Verdict::new(RolloutState::Held, waiting_at_revision(workload, counts).line);
+        }
+        let available = available(workload, counts);
+        if available < counts.wanted {
+            return not_ready(counts.wanted - available);
+        }
+        if strategy::is_on_delete(workload) {
+            return complete_at_revision(counts.updated, revision(workload, "updateRevision"));
+        }
+        if !has_rolling_update(workload) {
+            return unpartitioned(workload, counts);
+        }
+        // The pods below the partition already run the revision of the rollback. kubectl subtracts them
+        // and would report success too early.
+        let held = if facts.is_rolling_back { 0 } else { strategy::partition(workload) };
+        let released = counts.wanted - held.min(counts.wanted);
+        let status = partitioned(released, counts);
+        let is_held = released == 0 && strategy::partition(workload) > 0 || facts.is_held;
+        if status.is_complete() && is_held && counts.outdated() > 0 {
+            return Verdict::new(RolloutState::Held, status.line);
+        }
+        status
+    }
+}
+
+/// With `minReadySeconds`, ready pods are not available yet; kubectl counts them as available.
+fn available(workload: &Workload, counts: Counts) -> i64 {
+    if workload.min_ready_seconds() > 0 { counts.available.unwrap_or(counts.ready) } else { counts.ready }
+}
+
+fn partitioned(released: i64, counts: Counts) -> Verdict {
+    let updated = counts.updated;
+    if updated < released {
+        return Verdict::progressing(format!(
+            "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
+        ));
+    }
+    Verdict::complete(format!("partitioned roll out complete: {updated} new pods have been updated..."))
+}
+
+/// Without `rollingUpdate` in the strategy, only the names of the revisions show the progress.
+fn unpartitioned(workload: &Workload, counts: Counts) -> Verdict {
+    let current = revision(workload, "currentRevision");
+    if revision(workload, "updateRevision") != current {
+        return waiting_at_revision(workload, counts);
+    }
+    let replicas = workload.object().int("/status/currentReplicas").unwrap_or_default();
+    complete_at_revision(replicas, current)
+}
+
+fn waiting_at_revision(workload: &Workload, counts: Counts) -> Verdict {
+    let (updated, revision) = (counts.updated, revision(workload, "updateRevision"));
+    Verdict::progressing(format!(
+        "waiting for statefulset rolling update to complete {updated} pods at revision {revision}..."
+    ))
+}
+
+fn complete_at_revision(pods: i64, revision: &str) -> Verdict {
+    Verdict::complete(format!("statefulset rolling update complete {pods} pods at revision {revision}..."))
+}
+
+fn not_ready(pods: i64) -> Verdict {
+    Verdict::progressing(format!("Waiting for {pods} pods to be ready..."))
+}
+
+fn unobserved() -> Verdict {
+    Verdict::new(RolloutState::Unobserved, "Waiting for statefulset spec update to be observed...")
+}
+
+/// A StatefulSet that was never observed has no `observedGeneration`.
+fn is_observed(workload: &Workload) -> bool {
+    workload.is_observed() && workload.object().int("/status/observedGeneration").unwrap_or_default() != 0
+}
+
+/// The API server defaults `rollingUpdate`, unless the manifest sets only the type of the strategy.
+fn has_rolling_update(workload: &Workload) -> bool {
+    workload.object().at("/spec/updateStrategy/rollingUpdate").is_some_and(|value| !value.is_null())
+}
+
+fn revision<'a>(workload: &'a Workload, which: &str) -> &'a str {
+    workload.object().text(&format!("/status/{which}")).unwrap_or_default()
+}

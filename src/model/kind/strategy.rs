@@ -1,0 +1,299 @@
+//! The update strategy of a workload: which pods an update replaces, and which it holds.
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::field_path::FieldPath;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::{HoldBy, PodIdentity, StepBy};
+use crate::model::kind::reserved_ordinals::reserved_between;
+use crate::model::kind::update_budget::{IntOrPercent, UpdateBudget};
+
+/// Returns the path of the update strategy.
+#[must_use]
+pub fn strategy_path(workload: &Workload) -> FieldPath {
+    FieldPath::of(workload.kind().strategy().iter().copied())
+}
+
+/// Returns the path of the field that a hold changes: the kind's own field, or the strategy.
+#[must_use]
+pub fn hold_path(workload: &Workload) -> FieldPath {
+    match workload.kind().hold() {
+        HoldBy::Paused(fields) => FieldPath::of(workload.path_in_version(fields).iter().copied()),
+        HoldBy::Partition | HoldBy::OnDelete => strategy_path(workload),
+    }
+}
+
+/// Returns the update strategy; none if the object has none.
+#[must_use]
+pub fn update_strategy(workload: &Workload) -> Option<&Value> {
+    strategy_path(workload).value_in(workload.object().json())
+}
+
+/// Whether the strategy is `OnDelete`: the controller replaces a pod only after it was deleted.
+#[must_use]
+pub fn is_on_delete(workload: &Workload) -> bool {
+    update_strategy(workload).is_some_and(is_on_delete_strategy)
+}
+
+/// Whether a strategy is `OnDelete`.
+#[must_use]
+pub fn is_on_delete_strategy(strategy: &Value) -> bool {
+    strategy.get("type").and_then(Value::as_str) == Some("OnDelete")
+}
+
+/// Whether the strategy has a node selector. The controller updates no pod on another node.
+#[must_use]
+pub fn has_node_selector(workload: &Workload) -> bool {
+    let selector = update_strategy(workload).and_then(|strategy| strategy.pointer("/rollingUpdate/selector"));
+    let is_empty = |part: &Value| {
+        part.as_array().is_none_or(Vec::is_empty) && part.as_object().is_none_or(serde_json::Map::is_empty)
+    };
+    selector.and_then(Value::as_object).is_some_and(|parts| !parts.values().all(is_empty))
+}
+
+/// Returns how many pods the partition holds. For a StatefulSet this is the first index that is
+/// updated. 0 without a partition.
+#[must_use]
+pub fn partition(workload: &Workload) -> i64 {
+    update_strategy(workload).map_or(0, |strategy| partition_of(workload, strategy))
+}
+
+/// Returns how many pods the partition of another strategy of a workload holds.
+#[must_use]
+pub fn partition_of(workload: &Workload, strategy: &Value) -> i64 {
+    workload.kind().kept_by_partition(strategy, workload.wanted())
+}
+
+/// Whether the partition is a number of pods, whichever they are: where pods have no ordinal, and where the controller
+/// updates them in another order (`unorderedUpdate` of an Advanced StatefulSet).
+#[must_use]
+pub fn partition_counts_pods(workload: &Workload) -> bool {
+    let is_unordered = update_strategy(workload)
+        .and_then(|strategy| strategy.pointer("/rollingUpdate/unorderedUpdate"))
+        .is_some_and(|order| !order.is_null());
+    workload.kind().pods() != PodIdentity::Ordinal || is_unordered
+}
+
+/// Returns the partition in a strategy as it is written: a number of pods, or a percentage.
+#[must_use]
+pub fn written_partition(strategy: &Value) -> Option<&Value> {
+    field(strategy, "partition").filter(|partition| !partition.is_null())
+}
+
+/// Returns how a partition that keeps this many pods is written. For pods that nothing tells apart it is a percentage if
+/// one keeps exactly as many, so that a scale-up creates no more than its share on the new revision. Up to 100 pods there
+/// is always one.
+fn partition_value(workload: &Workload, kept: i64) -> Value {
+    let wanted = workload.wanted();
+    let is_share = workload.kind().pods() == PodIdentity::Interchangeable && (1..=wanted).contains(&kept);
+    let share = is_share.then(|| json!({"partition": format!("{}%", kept * 100 / wanted)}));
+    match share {
+        Some(share) if partition_of(workload, &share) == kept => share["partition"].clone(),
+        _ => kept.into(),
+    }
+}
+
+/// Returns the first index that a StatefulSet with this strategy updates.
+#[must_use]
+pub fn effective_partition(strategy: &Value) -> i64 {
+    if is_on_delete_strategy(strategy) { 0 } else { partition_field(strategy).max(0) }
+}
+
+/// Returns `rollingUpdate.partition` of a strategy.
+#[must_use]
+pub fn partition_field(strategy: &Value) -> i64 {
+    strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// The types of strategy by which a controller replaces outdated pods gradually. `v1alpha1` of a CloneSet has a
+/// type for each way to update a pod.
+const ROLLING: [&str; 4] = ["RollingUpdate", "ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
+
+/// Whether the controller replaces outdated pods gradually, which is the API's default.
+pub(in crate::model) fn is_rolling(workload: &Workload) -> bool {
+    strategy_type(workload).is_none_or(|type_| ROLLING.contains(&type_))
+}
+
+/// Whether the controller stops every outdated pod before it creates an updated one.
+#[must_use]
+pub fn is_recreate(workload: &Workload) -> bool {
+    strategy_type(workload) == Some("Recreate")
+}
+
+/// Returns the type of the update strategy, if it has one.
+#[must_use]
+pub fn strategy_type(workload: &Workload) -> Option<&str> {
+    update_strategy(workload).and_then(|strategy| strategy.get("type")?.as_str())
+}
+
+/// Refuses to hold a workload whose strategy has nothing between two pods, or is not known to this version. `verb` is
+/// `stepped` or `paused`.
+///
+/// # Errors
+/// With the type of the strategy.
+pub fn require_gradual(workload: &Workload, verb: &str) -> Result<()> {
+    if is_rolling(workload) || is_on_delete(workload) {
+        return Ok(());
+    }
+    let (target, type_) = (workload.target(), strategy_type(workload).unwrap_or_default());
+    let why = if is_recreate(workload) {
+        "its strategy Recreate stops every outdated pod before it creates an updated one, so nothing can be held in between"
+            .to_owned()
+    } else {
+        format!("this version does not know its update strategy {type_:?}")
+    };
+    let error = Error::new(ErrorKind::Refused, format!("{target} cannot be {verb}: {why}"));
+    Err(error.hint("use the strategy RollingUpdate"))
+}
+
+/// Returns how many pods an update always leaves available. Returns none for `Recreate`, `OnDelete`
+/// and a budget of all pods, which guarantee nothing.
+#[must_use]
+pub fn min_available(workload: &Workload) -> Option<i64> {
+    let floor = workload.wanted().saturating_sub(workload.update_budget().unavailable);
+    (is_rolling(workload) && floor > 0).then_some(floor)
+}
+
+/// Returns a limit in `rollingUpdate` of the strategy.
+pub(super) fn limit(workload: &Workload, name: &str, default: IntOrPercent) -> IntOrPercent {
+    let rolling = update_strategy(workload).and_then(|strategy| strategy.get("rollingUpdate"));
+    rolling.and_then(|rolling| rolling.get(name)).and_then(IntOrPercent::read).unwrap_or(default)
+}
+
+/// Returns the budget of the kinds whose pods have an ordinal: rounded down, at least 1, and no surge
+/// (`getStatefulSetMaxUnavailable` in the StatefulSet controller).
+pub(super) fn ordinal_budget(workload: &Workload) -> UpdateBudget {
+    let unavailable = limit(workload, "maxUnavailable", IntOrPercent::Int(1)).rounded_down(workload.wanted());
+    UpdateBudget { unavailable: unavailable.max(1), surge: 0 }
+}
+
+/// Returns the budget of the kinds with one pod on each node. Rounds both limits up (`unavailableCount` and
+/// `surgeCount` in the DaemonSet controller).
+pub(super) fn node_budget(workload: &Workload) -> UpdateBudget {
+    let rounded =
+        |name, default| limit(workload, name, IntOrPercent::Int(default)).rounded_up(workload.wanted());
+    UpdateBudget { unavailable: rounded("maxUnavailable", 1), surge: rounded("maxSurge", 0) }
+}
+
+/// A partition above every possible pod. With a partition of `replicas`, a scale-up would start
+/// pods on the new revision.
+pub const ABOVE_EVERY_POD: i64 = i32::MAX as i64;
+
+/// Returns the strategy of a workload with another partition, by which its controller replaces pods gradually. Its other
+/// fields stay, known or not, except a pause.
+#[must_use]
+pub fn with_partition(workload: &Workload, partition: i64) -> Value {
+    let mut strategy = match update_strategy(workload) {
+        Some(strategy) if strategy.is_object() => without_pause(strategy.clone()),
+        _ => json!({}),
+    };
+    let is_nested = has_rolling_update(workload);
+    let type_ = strategy.get("type").and_then(Value::as_str);
+    if !type_.is_some_and(|type_| ROLLING.contains(&type_)) {
+        strategy["type"] = if is_nested { "RollingUpdate".into() } else { "ReCreate".into() };
+    }
+    let limits = if is_nested { &mut strategy["rollingUpdate"] } else { &mut strategy };
+    let partition = partition_value(workload, partition);
+    match limits.as_object_mut() {
+        Some(limits) => drop(limits.insert("partition".to_owned(), partition)),
+        None => *limits = json!({"partition": partition}),
+    }
+    strategy
+}
+
+/// Returns a field of an update strategy. `v1alpha1` of a CloneSet has no `rollingUpdate` around it.
+pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
+    strategy.get("rollingUpdate").and_then(|rolling| rolling.get(name)).or_else(|| strategy.get(name))
+}
+
+/// Whether the limits of an update are in `rollingUpdate`, and not in the strategy itself as in `v1alpha1` of a CloneSet.
+fn has_rolling_update(workload: &Workload) -> bool {
+    let HoldBy::Paused(fields) = workload.kind().hold() else { return true };
+    workload.path_in_version(fields).contains(&"rollingUpdate")
+}
+
+/// Returns a strategy, or the fields that a plan replaces, without a pause.
+#[must_use]
+pub fn without_pause(mut fields: Value) -> Value {
+    for pointer in ["", "/rollingUpdate"] {
+        if let Some(members) = fields.pointer_mut(pointer).and_then(Value::as_object_mut)
+            && members.get("paused") == Some(&Value::Bool(true))
+        {
+            members.remove("paused");
+        }
+    }
+    fields
+}
+
+/// Returns a strategy without the selector of the nodes whose pods an Advanced DaemonSet updates.
+#[must_use]
+pub fn without_node_selector(mut strategy: Value) -> Value {
+    if let Some(limits) = strategy.get_mut("rollingUpdate").and_then(Value::as_object_mut) {
+        limits.remove("selector");
+    }
+    strategy
+}
+
+/// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
+#[must_use]
+pub fn step_hold(workload: &Workload) -> Option<(FieldPath, Option<&'static str>)> {
+    let strategy = || workload.kind().strategy().iter().copied();
+    Some(match workload.kind().step().ok()? {
+        StepBy::Partition if has_rolling_update(workload) => {
+            (FieldPath::of(strategy().chain(["rollingUpdate", "partition"])), None)
+        }
+        StepBy::Partition => (FieldPath::of(strategy().chain(["partition"])), None),
+        StepBy::PodDeletion => (FieldPath::of(strategy().chain(["type"])), Some("OnDelete")),
+        StepBy::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
+    })
+}
+
+/// Returns the index of a pod by its ordinal, as partitions count: the number of ordinals below it, from
+/// `spec.ordinals.start` and without `spec.reserveOrdinals`. Returns none for other names, and where the partition
+/// counts pods.
+#[must_use]
+pub fn partition_index(workload: &Workload, pod: &str) -> Option<i64> {
+    if partition_counts_pods(workload) {
+        return None;
+    }
+    let ordinal: i64 = pod.strip_prefix(workload.name())?.strip_prefix('-')?.parse().ok()?;
+    let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
+    let index = ordinal.checked_sub(start).filter(|index| *index >= 0)?;
+    Some(index - reserved_between(workload.object(), start, ordinal))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+
+    fn stateful_set(spec: &Value) -> Workload {
+        let object = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec});
+        Workload::of(Object::read(object).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn partitions_count_from_the_first_ordinal() {
+        let set = stateful_set(&json!({"ordinals": {"start": 5}}));
+        for (pod, expected) in
+            [("db-5", Some(0)), ("db-12", Some(7)), ("db-4", None), ("dbx-9", None), ("db-x", None)]
+        {
+            assert_eq!(partition_index(&set, pod), expected, "{pod}");
+        }
+    }
+
+    #[test]
+    fn a_strategy_reads_as_the_controller_reads_it() {
+        for (strategy, expected) in [
+            (json!(null), (false, 0)),
+            (json!({"type": "RollingUpdate"}), (false, 0)),
+            (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}}), (false, 3)),
+            (json!({"type": "OnDelete", "rollingUpdate": {"partition": 3}}), (true, 0)),
+            (json!({"type": 7, "rollingUpdate": {"partition": "3"}}), (false, 0)),
+        ] {
+            let set = stateful_set(&json!({"updateStrategy": strategy}));
+            assert_eq!((is_on_delete(&set), partition(&set)), expected, "{strategy}");
+        }
+    }
+}

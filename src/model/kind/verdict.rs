@@ -1,0 +1,101 @@
+//! The verdict of a rollout, and the facts that a kind derives it from.
+
+use std::fmt::Display;
+
+/// The state of a rollout, with kubectl's line for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The state.
+    pub state: RolloutState,
+    /// The line, in one of kubectl's phrases.
+    pub line: String,
+}
+
+/// The state of a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RolloutState {
+    /// Every pod to update is updated and available.
+    Complete,
+    /// Pods remain to be updated or to become available, and no hold keeps them.
+    Progressing,
+    /// Progressing, with a cause that has needed a fix for a while. No kind concludes it:
+    /// [`stuck_if`](crate::model::cause::stuck_if) does.
+    Stuck,
+    /// Outdated pods remain because the workload is paused.
+    Paused,
+    /// Outdated pods remain because of `OnDelete`, or a partition that lets no pod update.
+    Held,
+    /// The controller has not observed the current spec.
+    Unobserved,
+    /// The progress deadline passed, or another revision replaced the expected one.
+    Failed,
+}
+
+impl RolloutState {
+    /// All states.
+    pub const ALL: [Self; 7] = [
+        Self::Complete,
+        Self::Progressing,
+        Self::Stuck,
+        Self::Paused,
+        Self::Held,
+        Self::Unobserved,
+        Self::Failed,
+    ];
+
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Progressing => "progressing",
+            Self::Stuck => "stuck",
+            Self::Paused => "paused",
+            Self::Held => "held",
+            Self::Unobserved => "unobserved",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// The facts for a verdict besides the workload itself. The file of a kind needs neither the
+/// revisions nor the pods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
+pub struct RolloutFacts<'a> {
+    /// The name of the current revision; none while the live template has no revision yet.
+    pub current: Option<&'a str>,
+    /// Whether the workload has any revision.
+    pub has_revisions: bool,
+    /// Whether an update is under way on some pod. Only determined for `OnDelete`, which holds once the updated
+    /// pods are ready, and for a node selector, which holds once all pods are.
+    pub is_starting: bool,
+    /// Whether a hold of `pause` or `step` is in force, or the annotation of one is gone.
+    pub is_held: bool,
+    /// Whether a rollback by `step` is under way and pods that the partition released are not back yet.
+    pub is_rolling_back: bool,
+}
+
+impl Verdict {
+    pub(in crate::model) fn new(state: RolloutState, line: impl Into<String>) -> Self {
+        Self { state, line: line.into() }
+    }
+
+    pub(super) fn progressing(line: impl Into<String>) -> Self {
+        Self::new(RolloutState::Progressing, line)
+    }
+
+    pub(super) fn complete(line: impl Into<String>) -> Self {
+        Self::new(RolloutState::Complete, line)
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.state == RolloutState::Complete
+    }
+}
+
+/// Returns kubectl's message for a rollout of another revision than the expected one.
+#[must_use]
+pub fn taken_over_line(wanted: &impl Display, running: &impl Display) -> String {
+    format!("desired revision ({wanted}) is different from the running revision ({running})")
+}

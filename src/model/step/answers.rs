@@ -1,0 +1,297 @@
+//! What the engine receives: watch events, and the answers to its requests.
+
+use std::mem::replace;
+use std::time::Duration;
+
+use super::action::{Purpose, Write};
+use super::causes::redacted;
+use super::cluster_view::ClusterView;
+use super::engine::{ClusterRequest, Doing, Engine, GIVE_UP_AFTER, InFlight};
+use super::memory::Completing;
+use super::outcome::StepOutcome;
+use super::report::StepReport;
+use super::state::State;
+use super::task::{DeletionResult, StepEvent, WriteResult};
+use crate::error::{Error, ErrorKind};
+use crate::model::follow::{Now, PodRef, StopSignal, TargetEvent};
+
+/// The pause before a failed request is retried.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// The pause before a refused eviction is retried.
+const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
+
+/// How many writes in a row may fail their preconditions.
+const MAX_CONFLICTS: usize = 10;
+
+/// How many attempts to release the lock may fail.
+const MAX_RELEASES: usize = 3;
+
+/// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
+const MAX_REFRESH: Duration = Duration::from_secs(60);
+
+/// What `step` waits for after a refresh that took longer.
+const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
+
+impl Engine {
+    /// Applies an event. Returns whether it was the requested refresh, and the write that is now known to be stored.
+    pub(super) fn receive(
+        &mut self,
+        event: StepEvent,
+        cluster: &mut ClusterView,
+        now: Now,
+    ) -> (bool, Option<Write>) {
+        let (mut is_fresh, mut stored) = (false, None);
+        match event {
+            // Also useful after the outcome.
+            StepEvent::Target(TargetEvent::Log(log)) => {
+                self.reporter.report(StepReport::Log(redacted(log, cluster.observed())));
+            }
+            _ if self.outcome().is_some() => {}
+            StepEvent::Target(event) => is_fresh = self.receive_target(event, cluster, now),
+            StepEvent::Nodes(nodes) => cluster.apply_nodes(nodes),
+            StepEvent::EndedHolder(holder) => self.memory.ended_holder = holder,
+            StepEvent::Stopped(stop) => self.stop(stop, now),
+            StepEvent::Checked(result) => self.memory.record_check(result),
+            StepEvent::Written(result) => stored = self.receive_written(result, cluster, now),
+            StepEvent::Deleted(results) => self.receive_deleted(results, cluster, now),
+            StepEvent::Tick => {}
+        }
+        // A write without an answer is stored if the observation shows it.
+        if let (None, None, Some(observed)) = (&stored, self.outcome(), cluster.observed()) {
+            stored = self.memory.ownership.resolved(&observed.workload);
+        }
+        (is_fresh, stored)
+    }
+
+    fn receive_target(&mut self, event: TargetEvent, cluster: &mut ClusterView, now: Now) -> bool {
+        let found = match &event {
+            TargetEvent::Workload(workload) => Some(&**workload),
+            TargetEvent::Refreshed(observed) => Some(&observed.workload),
+            _ => None,
+        };
+        if found.is_some_and(|found| cluster.is_recreated(found)) {
+            self.end(StepOutcome::Gone { recreated: true });
+            return false;
+        }
+        match event {
+            TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
+            TargetEvent::Unreadable(error) => self.leave(StepOutcome::Error(error), now),
+            TargetEvent::Workload(workload) => cluster.apply_workload(workload),
+            TargetEvent::Refreshed(observed) => {
+                let fits = cluster.apply_refresh(observed);
+                if self.leaving().is_none() {
+                    self.failures.unanswered.clear();
+                }
+                let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
+                self.failures.must_refresh |= !fits;
+                let is_fresh = now.elapsed < sent.since + MAX_REFRESH;
+                if !is_fresh {
+                    self.reporter.trouble(TOO_SLOW.to_owned());
+                }
+                return fits && is_fresh;
+            }
+            event => {
+                let is_refreshing = self.in_flight().is_some_and(InFlight::is_refresh);
+                self.stale_refresh.observe(&event, is_refreshing, now.elapsed);
+                cluster.apply(event);
+            }
+        }
+        false
+    }
+
+    fn receive_written(&mut self, result: WriteResult, cluster: &mut ClusterView, now: Now) -> Option<Write> {
+        let sent = self.answered(|sent| matches!(sent.request, ClusterRequest::Write(_)))?;
+        let ClusterRequest::Write(write) = sent.request else { return None };
+        match result {
+            WriteResult::Stored(workload) => {
+                cluster.apply_workload(workload);
+                return Some(*write);
+            }
+            WriteResult::Conflict(conflict) if conflict.recreated => {
+                self.end(StepOutcome::Gone { recreated: true });
+            }
+            WriteResult::Conflict(_) => {
+                self.failures.must_refresh = true;
+                self.failures.conflicts += 1;
+                self.count_release(&write);
+                if self.failures.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
+                    let message = format!("{} is being changed all the time", cluster.workload().target());
+                    self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
+                }
+            }
+            WriteResult::Unknown(error) => {
+                self.count_release(&write);
+                self.memory.ownership.record_unanswered(*write);
+                self.failures.must_refresh = true;
+                self.retry(&error, now);
+            }
+            WriteResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
+                self.count_release(&write);
+                self.retry(&error, now);
+            }
+            WriteResult::Refused(_) if write.purpose == Purpose::ReleaseLock => self.end_leaving(),
+            WriteResult::Refused(_) if self.leaving().is_some() => {}
+            WriteResult::Refused(error) if self.is_rolling_back() => {
+                self.memory.rollback.blocked =
+                    Some(format!("the server refused the write: {}", error.sentence()));
+            }
+            WriteResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
+        }
+        None
+    }
+
+    /// Whether a rollback has begun or was decided on.
+    fn is_rolling_back(&self) -> bool {
+        self.memory.rollback.failure.is_some() || self.memory.rollback.revision.is_some()
+    }
+
+    fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, cluster: &ClusterView, now: Now) {
+        let is_deletion =
+            |sent: &InFlight| matches!(sent.request, ClusterRequest::Wave(_) | ClusterRequest::StuckPod);
+        let Some(sent) = self.answered(is_deletion) else { return };
+        for (pod, result) in results {
+            match result {
+                DeletionResult::Deleted => self.record_deleted(&pod, &sent.request, cluster),
+                DeletionResult::NotSent => self.failures.must_refresh = true,
+                DeletionResult::Unknown(error) => {
+                    self.failures.unanswered.insert(pod.name);
+                    self.failures.must_refresh = true;
+                    self.retry(&error, now);
+                }
+                _ if self.leaving().is_some() => {} // only the lock is still to be released
+                DeletionResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
+                    self.retry(&error, now);
+                }
+                DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
+                    let why = format!("{} was not deleted: {}", pod.name, error.sentence());
+                    self.memory.rollback.blocked = Some(why);
+                }
+                DeletionResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
+                DeletionResult::Disallowed(message) => {
+                    self.decide_after(now.elapsed + RETRY_EVICTION_AFTER);
+                    self.reporter.eviction_refused(pod, message);
+                }
+            }
+        }
+    }
+
+    fn record_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, cluster: &ClusterView) {
+        let ClusterRequest::Wave(wave) = request else {
+            self.memory.stuck_pods.record(&pod.uid);
+            self.memory.replaced.insert(pod.name.clone());
+            return;
+        };
+        self.failures.unanswered.remove(&pod.name);
+        let batch = cluster.record().and_then(|record| record.plan.batch.as_ref());
+        let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
+        if let (Some(batch), Some((slot, _))) = (batch, slot) {
+            self.reporter.report(StepReport::Released { batch: batch.number, slot: slot.clone() });
+        }
+    }
+
+    /// Takes the request in flight if it is the one that was answered.
+    fn answered(&mut self, is_answered: impl FnOnce(&InFlight) -> bool) -> Option<InFlight> {
+        self.in_flight().filter(|sent| is_answered(sent))?;
+        match &mut self.doing {
+            Doing::Releasing { in_flight, .. } => in_flight.take(),
+            doing => match replace(doing, Doing::Deciding { not_before: None }) {
+                Doing::Awaiting(sent) => Some(sent),
+                _ => None,
+            },
+        }
+    }
+
+    /// Schedules a retry after a transient failure. It gives up after a while, but only before the lock is acquired.
+    fn retry(&mut self, error: &Error, now: Now) {
+        if self.leaving().is_some() {
+            return;
+        }
+        let since = *self.failures.since.get_or_insert(now.elapsed);
+        if !self.memory.ownership.has_acquired() && now.elapsed >= since + GIVE_UP_AFTER {
+            return self.end(StepOutcome::Error(error.clone()));
+        }
+        self.decide_after(now.elapsed + RETRY_AFTER);
+        self.reporter.trouble(format!("an answer of the server: {}", error.sentence()));
+    }
+
+    fn decide_after(&mut self, time: Duration) {
+        if let Doing::Deciding { not_before } = &mut self.doing {
+            *not_before = Some(time);
+        }
+    }
+
+    /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
+    fn count_release(&mut self, write: &Write) {
+        let is_release = write.purpose == Purpose::ReleaseLock;
+        let Doing::Releasing { leaving, .. } = &mut self.doing else { return };
+        leaving.tries += usize::from(is_release);
+        if is_release && leaving.tries >= MAX_RELEASES {
+            self.end_leaving();
+        }
+    }
+
+    /// Ends the command after a signal. A second signal ends it without releasing the lock.
+    fn stop(&mut self, stop: StopSignal, now: Now) {
+        let outcome = StepOutcome::Interrupted(stop);
+        match self.leaving() {
+            Some(_) => self.end(outcome),
+            None => self.leave(outcome, now),
+        }
+    }
+
+    /// Records that a write is stored, and reports what it did.
+    pub(super) fn record_stored(
+        &mut self,
+        write: Option<Write>,
+        cluster: &ClusterView,
+        state: &mut Option<State<'_>>,
+        now: Now,
+    ) {
+        let Some(write) = write else { return };
+        let Write { purpose, reports, .. } = &write;
+        self.memory.ownership.record_stored(&write);
+        self.failures.conflicts = 0;
+        if let Doing::Deciding { not_before } = &mut self.doing {
+            *not_before = None;
+        }
+        if let Some(record) = cluster.record() {
+            self.reporter.keep_batch(record);
+        }
+        // The batch that is over, before the batch that begins.
+        for report in reports {
+            if let StepReport::Batch(batch) = report {
+                self.reporter.batch_is_over(batch.clone());
+            }
+        }
+        let memory = &mut self.memory;
+        match purpose {
+            Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::ReleaseLock => {}
+            Purpose::BeginBatch => memory.begin_batch(),
+            Purpose::FinishBatch => memory.finish_batch(),
+            // The time limit of a rollback that another process began starts again with the lock.
+            Purpose::AcquireLock | Purpose::RollBack => memory.rollback.since = Some(now.elapsed),
+            Purpose::CompletePlan { limit } => {
+                let template = cluster.workload().template_digest();
+                memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
+            }
+        }
+        if let Some(state) = state.as_mut().filter(|_| *purpose == Purpose::BeginBatch) {
+            state.tolerate(&self.memory.tolerated);
+            if self.leaving().is_none() {
+                self.reporter.stage(state, &self.memory); // report the batch before its slots
+            }
+        }
+        for report in reports.iter().filter(|report| !matches!(report, StepReport::Batch(_))) {
+            if let StepReport::RollingBack { revision } = report {
+                self.memory.rollback.revision = Some(revision.clone());
+            }
+            self.reporter.report(report.clone());
+        }
+        match purpose {
+            Purpose::EndPlan(outcome) => self.end(outcome.clone()),
+            Purpose::ReleaseLock => self.end_leaving(),
+            _ => {}
+        }
+    }
+}

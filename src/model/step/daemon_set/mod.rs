@@ -1,0 +1,208 @@
+//! Stepping a DaemonSet: holds it with `OnDelete` and deletes its pods node by node.
+//!
+//! Nodes come in the order of their names, or in groups by the values of a label, one group after the other.
+//! Nodes without the label come last.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value;
+
+use super::action::Release;
+use super::request::Request;
+use super::slot::{ExcludedBy, PodSlot};
+use super::state::State;
+use super::step_kind::StepKind;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::node::Node;
+use crate::model::api::pod::Pod;
+use crate::model::api::selector::Selector;
+use crate::model::follow::PodRef;
+use crate::model::hold::plan::{BatchRecord, Hold, HoldReason};
+use crate::model::kind::Workload;
+use crate::model::kind::strategy;
+
+pub(super) struct DaemonSets;
+
+/// The name of a slot without a pod whose node is not known.
+pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
+
+impl StepKind for DaemonSets {
+    /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
+        request.pace.refuse_surge()?;
+        Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
+        let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
+        let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
+        let own = hold.as_ref().map_or_else(|| strategy::update_strategy(workload), Hold::original);
+        if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
+            return Ok(());
+        }
+        let sentence = format!(
+            "{} has a maxSurge, so that no node is ever without its pod; stepping deletes each pod before its \
+             replacement starts",
+            workload.target()
+        );
+        Err(Error::new(ErrorKind::Refused, sentence)
+            .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
+    }
+
+    /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.
+    fn check_state(&self, state: &State<'_>) -> Result<()> {
+        let pace = state.pace();
+        let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
+        let flag =
+            flags.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
+        match (flag, state.nodes) {
+            (Some((flag, _)), None) => Err(Error::new(
+                ErrorKind::Refused,
+                format!(
+                    "{flag} needs the labels of nodes, and listing nodes is forbidden; nothing was written"
+                ),
+            )
+            .hint("request permission to list nodes with a ClusterRoleBinding, or leave the flag out")),
+            (Some((flag, _)), Some([])) => Err(Error::new(
+                ErrorKind::Refused,
+                format!("{flag} needs the labels of nodes, and the cluster has no nodes"),
+            )
+            .hint("kubectl get nodes")),
+            (Some(_), Some(nodes)) => {
+                let fleet = Fleet::of(state);
+                if nodes.iter().any(|node| fleet.selects(&node.name)) {
+                    return Ok(());
+                }
+                let selector = pace.node_selector.as_deref().unwrap_or_default();
+                Err(Error::new(
+                    ErrorKind::Refused,
+                    format!("--node-selector {selector} matches none of the {} nodes", nodes.len()),
+                )
+                .hint("kubectl get nodes --show-labels"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
+    /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
+        let fleet = Fleet::of(state);
+        let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
+        for pod in state.observed.own_pods() {
+            by_node.entry(node_of(pod)).or_default().push(pod);
+        }
+        let (mut missing, is_whole) = missing(state, by_node.len());
+        for node in state.last_batch.iter().filter(|node| fleet.has(node)) {
+            if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
+                by_node.insert(node, Vec::new());
+                missing = missing.saturating_sub(1);
+            }
+        }
+        let slot = |node: &str, pods: &[&'a Pod]| slot(state, &fleet, node, pods);
+        let mut slots: Vec<_> = by_node.iter().map(|(node, pods)| slot(node, pods)).collect();
+        // A stable sort: within a group they stay in the order of their names.
+        slots.sort_by(|one, other| {
+            (one.group.is_none(), &one.group).cmp(&(other.group.is_none(), &other.group))
+        });
+        slots.extend((0..missing).map(|_| slot(UNKNOWN_NODE, &[])));
+        slots
+    }
+
+    /// Deletes the outdated pods of the next nodes of the batch. Each available pod uses one of `free`; an unavailable
+    /// pod uses none.
+    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
+        let batch: HashSet<&String> = batch.slots.iter().collect();
+        let mut free = free.unwrap_or_default();
+        let mut wave = Vec::new();
+        let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
+        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
+            let cost = usize::from(slot.is_available && slot.counts(state.pace()));
+            if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
+                free = rest;
+                wave.push((slot.name.clone(), PodRef::of(pod)));
+            }
+        }
+        (!wave.is_empty()).then_some(Release::Wave(wave))
+    }
+
+    fn skips_unready_nodes(&self) -> bool {
+        true
+    }
+}
+
+fn surges(strategy: &Value) -> bool {
+    let surge = strategy.pointer("/rollingUpdate/maxSurge");
+    let is_none = |surge: &Value| surge.as_i64() == Some(0) || matches!(surge.as_str(), Some("0" | "0%"));
+    !strategy::is_on_delete_strategy(strategy)
+        && surge.is_some_and(|surge| !surge.is_null() && !is_none(surge))
+}
+
+/// Returns the number of nodes without their pod, and whether the controller counts none. Pods also run on nodes that
+/// were tainted later, where the controller wants none.
+fn missing(state: &State<'_>, nodes_with_pods: usize) -> (usize, bool) {
+    let status = |name: &str| {
+        let count = state.workload().object().int(&format!("/status/{name}"));
+        usize::try_from(count.unwrap_or_default()).unwrap_or_default()
+    };
+    let wanted = status("desiredNumberScheduled");
+    let missing = (wanted + status("numberMisscheduled")).saturating_sub(nodes_with_pods);
+    (missing, status("currentNumberScheduled") >= wanted)
+}
+
+/// Returns the slot of a node. Of several pods, one that is not terminating wins, then an updated one.
+fn slot<'a>(state: &State<'a>, fleet: &Fleet<'_, 'a>, node: &str, pods: &[&'a Pod]) -> PodSlot<'a> {
+    let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), state.is_updated(pod)));
+    let stays = pod.is_some_and(Pod::is_active);
+    let is_rolling = !strategy::is_on_delete(state.workload());
+    let slot = state.slot(node.to_owned(), pod);
+    PodSlot {
+        soaks: slot.is_in_last_batch, // in a large cluster, some node or pod changes during every soak
+        is_released: slot.is_updated || !stays || is_rolling,
+        awaits_deletion: stays && !slot.is_updated && is_rolling,
+        excluded: (!fleet.selects(node)).then_some(ExcludedBy::Selector),
+        unready_node: fleet.is_unready(node).then(|| node.to_owned()),
+        group: state.pace().order.as_ref().and_then(|key| fleet.label(node, key)).map(str::to_owned),
+        ..slot
+    }
+}
+
+/// Returns the node that a pod is bound to, or will be bound to.
+fn node_of(pod: &Pod) -> &str {
+    if pod.node.is_empty() { &pod.required_node } else { &pod.node }
+}
+
+/// The nodes, if they can be listed, and the selector of the nodes to step.
+struct Fleet<'c, 'a> {
+    state: &'c State<'a>,
+    selector: Option<Selector>,
+}
+
+impl<'c, 'a> Fleet<'c, 'a> {
+    fn of(state: &'c State<'a>) -> Self {
+        let selector = state.pace().node_selector.as_deref().unwrap_or_default();
+        Self { state, selector: Selector::parse(selector).ok() }
+    }
+
+    fn node(&self, name: &str) -> Option<&'a Node> {
+        self.state.node(name)
+    }
+
+    fn label(&self, node: &str, key: &str) -> Option<&'a str> {
+        self.node(node)?.labels.get(key).map(String::as_str)
+    }
+
+    /// Whether a node exists. True when nodes cannot be listed.
+    fn has(&self, node: &str) -> bool {
+        self.state.nodes.is_none() || self.node(node).is_some()
+    }
+
+    fn is_unready(&self, node: &str) -> bool {
+        self.node(node).is_some_and(|node| !node.ready)
+    }
+
+    /// Whether a node is to be stepped. An invalid selector selects no node.
+    fn selects(&self, node: &str) -> bool {
+        self.selector.as_ref().is_some_and(|selector| selector.matches_labels(|key| self.label(node, key)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

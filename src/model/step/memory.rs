@@ -1,0 +1,197 @@
+//! What only this process knows of a plan. It may be lost at any time; then the next process waits longer.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::causes::Causes;
+use super::outcome::{BatchFailure, CheckResult};
+use super::ownership::Ownership;
+use super::request::Request;
+use super::soak::{Disturbance, Soak};
+use super::state::State;
+use super::view::Batch;
+use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::text::digest::Digest;
+
+/// What only this process knows: the annotations that it wrote, and the times and results that it observed.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// The annotations that this process wrote.
+    pub(super) ownership: Ownership,
+    /// The holder of the lock, if its process has ended on this host.
+    pub(super) ended_holder: Option<String>,
+    /// Whether the next batch begins although too many pods are unavailable (`--force`).
+    pub(super) force: bool,
+    /// Whether to skip the rest of the soak (`--skip-soak`).
+    pub(super) skip_soak: bool,
+    /// The last batch that began.
+    pub(super) batch: BatchMemory,
+    pub(super) soak: Soak,
+    /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
+    pub(super) tolerated: BTreeSet<String>,
+    pub(super) causes: Causes,
+    /// The stuck pods that this process deleted, by uid.
+    pub(super) stuck_pods: StuckPodDeletions,
+    /// The same pods by name.
+    pub(super) replaced: BTreeSet<String>,
+    pub(super) rollback: RollbackMemory,
+    /// The update that the controller completes, once the plan has ended.
+    pub(super) completing: Option<Completing>,
+}
+
+/// What a process knows of the last batch that began.
+#[derive(Debug, Default)]
+pub(super) struct BatchMemory {
+    /// How long it has been waiting for its next pod.
+    pub(super) progress: BatchProgress,
+    pub(super) check: CheckState,
+    /// When the last wave of deletions was sent.
+    pub(super) last_wave: Option<Duration>,
+    /// Whether this process finished it.
+    pub(super) is_finished: bool,
+}
+
+/// How long a batch has been waiting for its next pod. Soaking does not count.
+#[derive(Debug, Default)]
+pub(super) struct BatchProgress {
+    /// The highest number of slots of the batch that were ready at one time.
+    furthest: usize,
+    total: Duration,
+    since: Option<Duration>,
+}
+
+/// The check of the present batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum CheckState {
+    /// It did not run.
+    #[default]
+    NotRun,
+    /// It runs since this time.
+    Running(Duration),
+    /// It has this result.
+    Finished(CheckResult),
+}
+
+/// What a process knows of a failure and of the rollback after it.
+#[derive(Debug, Default)]
+pub(super) struct RollbackMemory {
+    /// How the batch failed.
+    pub(super) failure: Option<BatchFailure>,
+    /// The batches that had begun when the batch failed. A rollback replaces their pods.
+    pub(super) failed_batches: Vec<Batch>,
+    /// The label of the revision, once the rollback is stored.
+    pub(super) revision: Option<String>,
+    /// Since when it has been waiting for its next pod.
+    pub(super) since: Option<Duration>,
+    /// The highest number of pods that were rolled back at one time.
+    furthest: usize,
+    /// The reason if it cannot continue.
+    pub(super) blocked: Option<String>,
+}
+
+/// An update that the controller completes after the plan ended.
+#[derive(Clone, Debug)]
+pub(super) struct Completing {
+    pub(super) since: Duration,
+    /// The template of the update.
+    pub(super) template: Digest,
+    /// How long the controller may take.
+    pub(super) limit: Duration,
+}
+
+impl Memory {
+    pub(super) fn new(request: &Request) -> Self {
+        Self { force: request.force, skip_soak: request.skip_soak, ..Self::default() }
+    }
+
+    /// Records that a batch is stored.
+    pub(super) fn begin_batch(&mut self) {
+        self.batch = BatchMemory::default();
+        (self.skip_soak, self.force) = (false, false);
+    }
+
+    /// Records that the end of the batch is stored.
+    pub(super) fn finish_batch(&mut self) {
+        self.batch = BatchMemory { is_finished: true, ..BatchMemory::default() };
+        self.tolerated = BTreeSet::new();
+        self.skip_soak = false;
+    }
+
+    /// Records the slots of an observation: how many of the batch are ready, whether any pod is being replaced, and the
+    /// first interruption of the soak.
+    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<Disturbance> {
+        let now = state.now.elapsed;
+        let disturbance = self.soak.observe(state.soaking(), now);
+        let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
+        let is_moving = state.is_moving();
+        self.batch.progress.observe(ready, is_moving, now);
+        self.skip_soak &= !is_moving; // no soak has begun that could be skipped
+        if is_moving && self.batch.check == CheckState::Finished(CheckResult::Passed) {
+            self.batch.check = CheckState::NotRun; // it was run for pods that are not ready any more
+        }
+        for slot in state.slots.iter().filter(|slot| slot.is_available) {
+            self.tolerated.remove(&slot.name);
+        }
+        disturbance
+    }
+
+    /// Records the result of the check. It is only valid if the pods were ready all the time.
+    pub(super) fn record_check(&mut self, result: CheckResult) {
+        if let CheckState::Running(since) = self.batch.check {
+            let is_disturbed = self.soak.disturbed().is_some_and(|disturbed| disturbed > since);
+            let is_void = is_disturbed && result == CheckResult::Passed;
+            self.batch.check = if is_void { CheckState::NotRun } else { CheckState::Finished(result) };
+        }
+    }
+
+    /// Returns how long the soaking slots must be ready.
+    pub(super) fn soak_length(&self, state: &State<'_>) -> Duration {
+        match state.is_final() {
+            _ if self.skip_soak => Duration::ZERO,
+            true => state.pace().soak + state.pace().final_soak,
+            false => state.pace().soak,
+        }
+    }
+
+    /// Returns how long the soaking slots have been ready; zero when there are none.
+    pub(super) fn healthy(&self, state: &State<'_>) -> Duration {
+        let healthy = self.soak.healthy(state.soaking(), state.now);
+        Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+    }
+
+    /// Returns the rest of the soak.
+    pub(super) fn soak_left(&self, state: &State<'_>) -> Duration {
+        self.soak.left(state.soaking(), self.soak_length(state), state.now)
+    }
+}
+
+impl BatchProgress {
+    /// Restarts the time when more slots are ready than ever before. A large batch is released pod by pod. A crashing
+    /// pod becomes ready repeatedly, and must not restart it.
+    fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
+        if ready > self.furthest {
+            *self = Self { furthest: ready, ..Self::default() };
+        }
+        if let Some(since) = self.since.take() {
+            self.total += now.saturating_sub(since);
+        }
+        self.since = is_moving.then_some(now);
+    }
+
+    pub(super) fn is_over(&self, limit: Duration) -> bool {
+        self.total >= limit
+    }
+
+    pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
+        Some(self.since? + limit.saturating_sub(self.total))
+    }
+}
+
+impl RollbackMemory {
+    /// Restarts the time when more pods are rolled back than ever before.
+    pub(super) fn observe(&mut self, back: usize, now: Duration) {
+        if self.since.is_none() || back > self.furthest {
+            (self.furthest, self.since) = (back, Some(now));
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Why a command is refused before it writes anything.
+
+use super::kind_lookup::step_kind;
+use super::request::{CheckOverride, Request};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::effect::UpdatedPods;
+use crate::model::change::owners::{driver, driver_command};
+use crate::model::diff::pod_update::needs_only_resize;
+use crate::model::hold::plan::{Amount, Batches, OnFailure, Plan, Reach, StartRevision};
+use crate::model::kind::Workload;
+use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::model::text::shell_command::command;
+
+/// Refuses requests that are invalid for this workload or these permissions.
+pub(super) fn check_request(request: &Request, observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    if let Some(driver) = driver(workload) {
+        let sentence = format!("{driver} drives the rollout of {}", workload.target());
+        let advice = "use the steps of that rollout; two programs would undo each other's changes";
+        let hint =
+            driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
+        return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
+    }
+    step_kind(workload)?.check_request(workload, request)?;
+    strategy::require_gradual(workload, "stepped")?;
+    check_numbers(request, workload)?;
+    if observed.pods.is_none() {
+        return Err(unreadable(workload, "pods", "pods"));
+    }
+    // A controller that has observed the workload has stored a revision of it.
+    if observed.revisions.is_empty() && workload.is_observed() {
+        return Err(unreadable(workload, "revisions", workload.kind().revisions().type_().plural()));
+    }
+    Ok(())
+}
+
+/// Refuses a plan that the policy `InPlaceOnly` forbids, and for `--in-place-only` one that would recreate a pod.
+pub(super) fn check_in_place(request: &Request, observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    let update = foretold_update(observed);
+    let target = workload.target();
+    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+    if update.refused && !needs_only_resize(&update.because) {
+        let sentence = format!("{target} cannot be stepped: its policy InPlaceOnly keeps the outdated pods");
+        return Err(Error::new(ErrorKind::Refused, sentence)
+            .caused_by(format!("{} cannot change in place", because.join(", ")))
+            .hint(command("to go back: kubectl rollout2 undo {}", [workload.command_target()])));
+    }
+    if !request.in_place_only || update.recreated == 0 {
+        return Ok(());
+    }
+    let sentence = format!("--in-place-only: the update recreates pods of {target}; nothing was written");
+    let error = Error::new(ErrorKind::Refused, sentence);
+    let error = match workload.pod_update_policy() {
+        PodUpdatePolicy::Recreate => error.caused_by("its update strategy replaces every outdated pod"),
+        _ if because.is_empty() => error.caused_by("the revision of an outdated pod is not kept"),
+        _ => error.caused_by(format!("{} cannot change in place", because.join(", "))),
+    };
+    Err(error.hint(command("kubectl rollout2 diff {}", [workload.command_target()])))
+}
+
+/// Foretells the update of each outdated pod of a workload.
+pub(super) fn foretold_update(observed: &Observation) -> UpdatedPods {
+    let pods: Vec<_> = observed.outdated_pods().collect();
+    UpdatedPods::of(&pods, observed, &observed.workload)
+}
+
+/// Checks that the command repeats the check of the plan, which stores only its digest.
+pub(super) fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
+    let Some(stored) = &plan.pace.check else { return Ok(()) };
+    let target = workload.target();
+    let message = match &request.pace.check {
+        Some(CheckOverride::Skip) => return Ok(()),
+        Some(CheckOverride::Run(digest)) if *digest == stored.digest => return Ok(()),
+        Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
+        None => format!("the plan of {target} has a --check, and stores only its digest"),
+    };
+    Err(Error::usage(message).hint("repeat the same --check, or remove it with --check ''"))
+}
+
+/// Refuses to continue a plan that would roll back to a revision that nothing but its annotation shows to be the stable
+/// one. The user may request a rollback to one that no pod contradicts.
+pub(super) fn check_start(request: &Request, plan: &Plan, observed: &Observation) -> Result<()> {
+    let workload = &observed.workload;
+    let from = observed.revisions.iter().find(|one| plan.from.as_ref() == Some(&one.name));
+    let (target, from) = (workload.target(), from.map(Revision::label).unwrap_or_default());
+    let words = [workload.command_target()];
+    match StartRevision::of(observed, plan) {
+        StartRevision::Contradicted { by } => {
+            let by = by.join(", ");
+            let message = format!(
+                "the plan of {target} names revision {from} as the one before it, but the outdated pods run revision {by}"
+            );
+            let hint = command("to begin a new plan from them: kubectl rollout2 step {} --new-plan", words);
+            Err(Error::new(ErrorKind::Refused, message).hint(hint))
+        }
+        StartRevision::Unknown
+            if plan.pace.on_failure == OnFailure::Undo && request.pace.on_failure.is_none() =>
+        {
+            let message = format!(
+                "the plan of {target} would roll back to revision {from}, which no pod runs and which is not the one \
+                 before the live one"
+            );
+            let hint = command("to hold instead: kubectl rollout2 step {} --on-failure hold", words);
+            Err(Error::new(ErrorKind::Refused, message).hint(hint))
+        }
+        StartRevision::Unknown | StartRevision::Confirmed => Ok(()),
+    }
+}
+
+fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
+    Error::new(
+        ErrorKind::Refused,
+        format!("{} cannot be stepped without its {what}, which could not be read", workload.target()),
+    )
+    .hint(format!("request permission to list {plural}"))
+}
+
+/// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a
+/// plan may have begun with more replicas.
+fn check_numbers(request: &Request, workload: &Workload) -> Result<()> {
+    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
+    if wanted == 0 {
+        return Ok(()); // the controller has not observed it yet
+    }
+    let target = workload.target();
+    if let Some(amount) = request.pace.max_unavailable.filter(|_| wanted > 1)
+        && amount.pods_of(wanted) >= wanted
+    {
+        return Err(refused(format!(
+            "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
+        )));
+    }
+    match (&request.pace.batches, request.reach) {
+        (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
+            let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
+            Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
+                .hint("all of them are --to 100%, or --all"))
+        }
+        (Some(Batches::Until(goals)), _) => check_goals(goals, wanted),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a goal below the one before it. With few replicas two goals may be equal; then the second batch is skipped.
+fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
+    let fall = goals.windows(2).find_map(|pair| match pair {
+        [before, after] if after.pods_of(wanted) < before.pods_of(wanted) => Some((before, after)),
+        _ => None,
+    });
+    let Some((before, after)) = fall else { return Ok(()) };
+    let counted = |goal: &Amount| match goal {
+        Amount::Pods(_) => goal.to_string(),
+        Amount::PerCent(_) => format!("{goal}, which is {} of {wanted} here,", goal.pods_of(wanted)),
+    };
+    let sentence = format!("{} comes after {}", counted(after), counted(before));
+    let sentence = sentence.trim_end_matches(',');
+    Err(refused(format!("--batches {} goes down: {sentence}; nothing was written", listed(goals))).hint(
+        "each says how many pods run the new revision after a batch, of as many as there are: 1,10%,50%,100%",
+    ))
+}
+
+/// Returns the error for numbers that are valid, but not for the present replicas: a state, not a usage mistake.
+fn refused(sentence: String) -> Error {
+    Error::new(ErrorKind::Refused, sentence)
+}
+
+impl Batches {
+    /// Refuses a list that does not end at 100%, for a command with `--all`.
+    ///
+    /// # Errors
+    /// A usage error, whose hint is a list that ends at 100%.
+    pub fn check_end(&self) -> Result<()> {
+        let Self::Until(goals) = self else { return Ok(()) };
+        if goals.last() == Some(&Amount::PerCent(100)) {
+            return Ok(());
+        }
+        let goals = listed(goals);
+        Err(Error::usage(format!("--batches {goals:?} does not lead to the end, and --all does"))
+            .hint(format!("--batches {goals},100% says that the rest is one batch")))
+    }
+}
+
+fn listed(goals: &[Amount]) -> String {
+    goals.iter().map(Amount::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn goals(words: &str) -> Vec<Amount> {
+        words.split(',').map(|word| word.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn goals_never_fall_for_the_replicas_there_are() {
+        for (words, wanted, fall) in [
+            ("1,10%,50%,100%", 10, None),
+            ("1,10%,50%,100%", 1, None),
+            ("1,10%,100%", 5, None), // 10% of 5 is the canary again
+            ("50%,3,100%", 6, None),
+            ("50%,3,100%", 10, Some("3 comes after 50%, which is 5 of 10 here")),
+            ("9,50%", 10, Some("50%, which is 5 of 10 here, comes after 9")),
+            ("1,40%,3,50%", 6, None),
+            ("2,100%", 1, Some("100%, which is 1 of 1 here, comes after 2")),
+        ] {
+            let refused = check_goals(&goals(words), wanted).err().map(|error| error.sentence());
+            match fall {
+                None => assert_eq!(refused, None, "{words} of {wanted}"),
+                Some(fall) => {
+                    let sentence = format!("--batches {words} goes down: {fall}; nothing was written");
+                    assert_eq!(refused, Some(sentence), "{words} of {wanted}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_batches_must_end_at_100_per_cent_for_all() {
+        assert!(Batches::By(Amount::Pods(1)).check_end().is_ok());
+        assert!(Batches::Until(goals("1,100%")).check_end().is_ok());
+        assert!(Batches::Until(goals("1,10%")).check_end().is_err());
+    }
+}

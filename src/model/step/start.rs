@@ -1,0 +1,349 @@
+//! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
+
+use serde_json::Value;
+
+use super::action::{Action, Decision, Purpose};
+use super::batches::is_reached;
+use super::daemon_set::UNKNOWN_NODE;
+use super::engine::StepCommand;
+use super::kind_lookup::holding_strategy;
+use super::memory::Memory;
+use super::next_batch::between_batches;
+use super::outcome::{StepOutcome, StopReason};
+use super::refusals::{check_in_place, check_repeated, check_request, check_start};
+use super::report::{Beginning, StepReport};
+use super::request::Request;
+use super::slot::{ExcludedBy, PodSlot};
+use super::state::State;
+use crate::error::Result;
+use crate::model::api::managed_fields::{last_author, last_template_author};
+use crate::model::api::node::Node;
+use crate::model::api::object::Object;
+use crate::model::follow::Now;
+use crate::model::hold::plan::{
+    Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
+};
+use crate::model::kind::Workload;
+use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::strategy;
+use crate::model::observation::Observation;
+
+/// The existing plan, or the new plan that the command would begin.
+#[derive(Clone)]
+pub(super) struct Start {
+    /// The record as this process would write it, without its lock.
+    pub(super) record: PlanRecord,
+    pub(super) origin: Origin,
+    /// The update strategy to write so that the workload is held; none if it is held already.
+    pub(super) set: Option<Value>,
+}
+
+/// What held the workload before this command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A plan that continues, releasing batches or rolling back.
+    Plan,
+    /// A plan, which a new one replaces.
+    Replaced,
+    /// A pause.
+    Pause,
+    /// No hold.
+    Free {
+        /// Whether there was a hold that another client ended.
+        was_held: bool,
+    },
+}
+
+impl Start {
+    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
+    pub(super) fn has_to_end(&self) -> bool {
+        match self.origin {
+            Origin::Plan => true,
+            Origin::Replaced => self.set.is_none(),
+            Origin::Pause | Origin::Free { .. } => false,
+        }
+    }
+
+    /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
+    pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
+        let record = self.record.clone().holding(self.set.clone()?);
+        let patch = record.patch(&observed.workload, true);
+        let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
+        Some(Observation { workload, ..observed.clone() })
+    }
+}
+
+/// Finds the existing plan, or prepares a new one.
+///
+/// # Errors
+/// The outcome of a command that ends before it writes anything.
+pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Start, StepOutcome> {
+    let workload = &observed.workload;
+    check_request(request, observed).map_err(StepOutcome::Error)?;
+    let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
+    let found = match hold {
+        Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
+            let record = new_plan(request, observed, hold.into_plan_hold()).adopting(workload);
+            Start { record, origin: Origin::Pause, set: None }
+        }
+        Some(hold) if hold.is_in_force(workload) => continue_plan(request, observed, &hold)?,
+        hold => match rollback_without_hold(workload) {
+            Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
+                Start { record, origin: Origin::Plan, set: None }
+            }
+            rollback => {
+                let was_held = hold.is_some() && rollback.is_none();
+                // A lock has no effect in a hold that another client ended.
+                let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
+                let hold = Hold::new(workload, HoldReason::Plan, &set);
+                let record = new_plan(request, observed, hold);
+                Start { record, origin: Origin::Free { was_held }, set: Some(set) }
+            }
+        },
+    };
+    let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
+    if (request.in_place_only || is_in_place_only) && found.record.plan.is_releasing() {
+        let after = found.as_held(observed);
+        check_in_place(request, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
+    }
+    let plan = &found.record.plan;
+    if plan.reach == Some(Reach::All) && plan.is_releasing() {
+        plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
+    }
+    Ok(found)
+}
+
+/// Returns the record of a rollback whose original strategy is restored already, for any live template.
+fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
+    let record = PlanRecord::of(workload).ok().flatten()?;
+    (!record.plan.is_releasing() && !record.hold.is_in_force(workload)).then_some(record)
+}
+
+fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
+    let template = observed.workload.template_digest();
+    let reach = request.reach.unwrap_or(Reach::Next);
+    let pace = request.pace.apply_to(Pace::default());
+    let from = observed.stable_at_start().map(|stable| stable.name.clone());
+    let plan = Plan::new(&template, from, pace, reach);
+    PlanRecord {
+        hold,
+        plan: Plan { below_partition: goes_below_partition(request.reach), ..plan },
+        lock: None,
+    }
+}
+
+/// Continues the plan in force, unless it is paused or is for another template.
+fn continue_plan(request: &Request, observed: &Observation, hold: &Hold) -> Result<Start, StepOutcome> {
+    let workload = &observed.workload;
+    if hold.is_paused() || hold.is_paused_by_another_client(workload) {
+        return Err(StepOutcome::Stopped(StopReason::Paused));
+    }
+    let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;
+    match record {
+        Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
+            let plan = &record.plan;
+            if !plan.is_rolling_back() {
+                check_repeated(request, plan, workload).map_err(StepOutcome::Error)?;
+            }
+            if plan.is_releasing() {
+                check_start(request, plan, observed).map_err(StepOutcome::Error)?;
+            }
+            let plan = Plan {
+                pace: request.pace.apply_to(plan.pace.clone().with_floors()),
+                reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),
+                below_partition: plan.below_partition || goes_below_partition(request.reach),
+                ..plan.clone()
+            };
+            let record = PlanRecord { plan, ..record };
+            if record.plan.is_releasing() && !record.hold.has_budget(workload) {
+                return hold_again(record, Origin::Plan, observed);
+            }
+            Ok(Start { record: record.adopting(workload), origin: Origin::Plan, set: None })
+        }
+        Some(record) if request.new_plan => replace_plan(request, observed, record),
+        _ => Err(StepOutcome::Stopped(another_template(workload))),
+    }
+}
+
+/// Replaces a plan. Released slots stay released: for the same template, the strategy that holds is kept.
+fn replace_plan(request: &Request, observed: &Observation, other: PlanRecord) -> Result<Start, StepOutcome> {
+    let workload = &observed.workload;
+    let is_same_template = other.plan.is_for_live_template(workload);
+    let has_budget = other.hold.has_budget(workload);
+    let was_below = is_same_template
+        && other.plan.below_partition
+        && strategy::partition(workload) < other.hold.own_partition(workload);
+    let mut record = new_plan(request, observed, other.hold);
+    // A rollback still goes to the revision before the replaced plan.
+    let is_contradicted =
+        matches!(StartRevision::of(observed, &other.plan), StartRevision::Contradicted { .. });
+    let from = other.plan.from.filter(|from| !is_contradicted && is_replaced(observed, from));
+    record.plan.from = from.or(record.plan.from);
+    record.plan.below_partition |= was_below;
+    record.lock = other.lock;
+    if !is_same_template || !has_budget {
+        return hold_again(record, Origin::Replaced, observed);
+    }
+    Ok(Start { record: record.adopting(workload), origin: Origin::Replaced, set: None })
+}
+
+/// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
+/// the original one.
+fn hold_again(mut record: PlanRecord, origin: Origin, observed: &Observation) -> Result<Start, StepOutcome> {
+    let workload = &observed.workload;
+    let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
+    if !record.hold.has_budget(workload) {
+        record.hold = record.hold.with_present_originals(workload);
+    }
+    Ok(Start { record: record.adopting(workload), origin, set: Some(set) })
+}
+
+/// Whether a revision is stored, and its template is not the live one.
+fn is_replaced(observed: &Observation, name: &str) -> bool {
+    let is_current = observed.revisions.current().is_some_and(|current| current.name == name);
+    !is_current && observed.revisions.iter().any(|one| one.name == name)
+}
+
+/// Whether the command also releases pods below the original partition.
+fn goes_below_partition(reach: Option<Reach>) -> bool {
+    matches!(reach, Some(Reach::To(Amount::PerCent(100))))
+}
+
+fn another_template(workload: &Workload) -> StopReason {
+    StopReason::Changed {
+        manager: last_template_author(workload.object()).map(|author| author.manager),
+        changes: vec!["the live template is not the one of the plan".to_owned()],
+        lost_original: None,
+        rolled_back_to: None,
+    }
+}
+
+/// Returns the outcome when the plan may release no slot.
+pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
+    let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
+    if others > 0 {
+        return StepOutcome::Stopped(StopReason::NotSelected { others });
+    }
+    own_partition_reached(state).map_or(StepOutcome::NothingOutdated, StepOutcome::Stopped)
+}
+
+/// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
+/// every pod, or one that `--to` asks for.
+pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
+    let (slots, reach) = (&state.slots, state.plan().reach);
+    let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
+    let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
+    let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
+    let partition = state.record.hold.own_partition(state.workload());
+    (outdated > 0 && (is_short || slots.iter().all(is_kept)))
+        .then_some(StopReason::OwnPartition { partition, outdated })
+}
+
+/// Decides what to do while this process does not hold the lock.
+pub(super) fn acquire(
+    command: &StepCommand,
+    observed: &Observation,
+    nodes: Option<&[Node]>,
+    memory: &Memory,
+    now: Now,
+) -> Decision {
+    let start = match find_plan(&command.request, observed) {
+        Ok(start) => start,
+        Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
+    };
+    let ended = memory.ended_holder.as_deref();
+    let lock = foreign_lock(&command.request, &start.record, ended);
+    if let Some(lock) = lock.filter(|lock| lock.holder != command.lock.holder) {
+        let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
+        return Decision::finish(outcome, "another process holds the lock: stop");
+    }
+    let begin = || {
+        let state = State::new(observed, nodes, &start.record, now)?;
+        if let Some(decision) = wait_or_end(&state, &start, memory)? {
+            return Ok(decision);
+        }
+        acquire_lock(command, &state, &start)
+    };
+    begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
+}
+
+/// Returns the decision if the plan cannot begin yet, or has nothing to release.
+fn wait_or_end(state: &State<'_>, start: &Start, memory: &Memory) -> Result<Option<Decision>> {
+    if !state.is_observed() {
+        return Ok(Some(Decision::wait_for("the controller to observe the change")));
+    }
+    if !state.plan().is_releasing() {
+        return Ok(None);
+    }
+    state.kind.check_state(state)?;
+    let is_held = !matches!(start.origin, Origin::Free { .. }) || state.workload().is_paused();
+    if is_held && state.has_no_replicas() {
+        let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
+        return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
+    }
+    if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+        let why = "no pod that the plan may release is outdated";
+        return Ok(Some(Decision::finish(nothing_to_release(state), why)));
+    }
+    // A command that has nothing to release does not change a pause.
+    let next = (start.origin == Origin::Pause).then(|| between_batches(state, memory));
+    Ok(next.filter(|decision| matches!(decision.action, Action::Finish(_))))
+}
+
+/// Returns the write that stores the plan with the lock of this process.
+fn acquire_lock(command: &StepCommand, state: &State<'_>, start: &Start) -> Result<Decision> {
+    let (workload, now) = (state.workload(), state.now);
+    let already_updated = already_updated(state, start)?;
+    let Start { mut record, origin, set } = start.clone();
+    let mut reports: Vec<_> = record
+        .lock
+        .take()
+        .filter(|lock| lock.holder != command.lock.holder)
+        .map(StepReport::ReplacesLock)
+        .into_iter()
+        .collect();
+    if origin == (Origin::Free { was_held: true }) {
+        let author = last_author(workload.object(), &strategy::strategy_path(workload));
+        reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
+    }
+    let how = match origin {
+        Origin::Plan => Beginning::Resumed,
+        Origin::Replaced => Beginning::Replaced,
+        Origin::Pause | Origin::Free { .. } => Beginning::New,
+    };
+    reports.push(StepReport::Began { how, already_updated });
+    if let Some(from) = record.hold.scaled_from(workload) {
+        reports.push(StepReport::Scaled { from, to: workload.wanted() });
+    }
+    if record.plan.is_rolling_back()
+        && let Some(revision) = state.observed.revisions.current()
+    {
+        reports.push(StepReport::RollingBack { revision: revision.label() });
+    }
+    if origin != Origin::Plan {
+        record.hold = record.hold.written_by(command.lock.by.as_deref(), &now.server_time.to_string());
+    }
+    record.lock = Some(command.lock.written_at(now.stamp()));
+    let why = "the lock is free: acquire it";
+    Ok(Decision::store((Purpose::AcquireLock, reports), record, set, workload, why))
+}
+
+/// Returns the pods that a new plan does not release, because they are updated or being updated.
+fn already_updated(state: &State<'_>, start: &Start) -> Result<Vec<String>> {
+    if matches!(start.origin, Origin::Plan | Origin::Pause) {
+        return Ok(Vec::new());
+    }
+    let held = start.as_held(state.observed);
+    let observed = held.as_ref().unwrap_or(state.observed);
+    let slots = State::new(observed, state.nodes, &start.record, state.now)?.slots;
+    let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
+    Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
+}
+
+/// Returns the lock of another process, unless this command replaces it: with `--take-over`, or because the process of
+/// the holder `ended` on this host.
+pub(super) fn foreign_lock(request: &Request, record: &PlanRecord, ended: Option<&str>) -> Option<Lock> {
+    let lock =
+        record.lock.as_ref().filter(|lock| !request.take_over && ended != Some(lock.holder.as_str()))?;
+    Some(lock.clone())
+}

@@ -1,0 +1,57 @@
+//! A signal while a wave of deletions is in flight.
+
+use super::fake_cluster::FakeCluster;
+use super::fixture::{StepperFixture, all_by};
+use crate::error::{Error, ErrorKind};
+use crate::model::follow::{PodRef, StopSignal};
+use crate::model::hold::plan::Amount;
+use crate::model::step::*;
+
+/// A plan of a DaemonSet that got a signal while a wave of three deletions is in flight.
+fn interrupted() -> (StepperFixture, Vec<PodRef>) {
+    let mut request = all_by(3);
+    request.pace.canary = Some(false);
+    request.pace.max_unavailable = Some(Amount::Pods(3));
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused_daemon_set(10));
+    fixture.holds_deletions = true;
+    while fixture.wave.is_empty() {
+        fixture.pass(1);
+    }
+    fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
+    assert_eq!((fixture.wave.len(), fixture.stepper.outcome()), (3, None));
+    let wave = fixture.wave.clone();
+    (fixture, wave)
+}
+
+/// Seen on a real control plane: the retry of a refused eviction was later than the time to release the lock, and failed
+/// deletions counted as attempts to release it.
+#[test]
+fn the_lock_is_released_whatever_the_deletions_answer() {
+    let error = |kind| Error::new(kind, "no");
+    for result in [
+        DeletionResult::Disallowed("the budget allows none".to_owned()),
+        DeletionResult::Unknown(error(ErrorKind::Unreachable)),
+        DeletionResult::Refused(error(ErrorKind::Unreachable)),
+        DeletionResult::Refused(error(ErrorKind::Refused)),
+        DeletionResult::NotSent,
+    ] {
+        let (mut fixture, wave) = interrupted();
+        let results = wave.into_iter().map(|pod| (pod, result.clone())).collect();
+        fixture.wave.clear();
+        fixture.see(StepEvent::Deleted(results));
+        let outcome = Some(&StepOutcome::Interrupted(StopSignal::Interrupted));
+        assert_eq!(fixture.stepper.outcome(), outcome, "{result:?}");
+        assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None, "{result:?}");
+        assert_eq!(fixture.wave, [], "no new deletion: {result:?}");
+    }
+}
+
+#[test]
+fn deletions_without_an_answer_are_unknown() {
+    let (mut fixture, wave) = interrupted();
+    fixture.pass(10);
+    assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
+    let mut names: Vec<_> = wave.iter().map(|pod| pod.name.clone()).collect();
+    names.sort();
+    assert_eq!(fixture.stepper.unanswered(), names);
+}

@@ -1,0 +1,87 @@
+//! Disarms lines of a log that a CI system would execute as commands.
+//!
+//! GitHub Actions runs `::stop-commands::` and `::add-mask::` at the start of a line, blanks or not, and
+//! `##[group]` anywhere in one; GitLab folds at `section_start:`; Azure Pipelines and `TeamCity` obey `##vso[`
+//! and `##teamcity[`. Text from the cluster can contain such lines. Where a CI system reads the log, they are changed so
+//! that they are printed and not executed. JSON and YAML write the commands with an escape, which stays the same value.
+
+use std::borrow::Cow;
+
+/// The prefix that disarms a line.
+const PREFIX: &str = "| ";
+
+/// Commands that are executed at the start of a line, after optional white space.
+const AT_THE_START: [&str; 3] = ["::", "section_start:", "section_end:"];
+
+/// Commands that are executed anywhere in a line. A backslash after the hashes disarms them.
+const ANYWHERE: [&str; 3] = ["##[", "##vso[", "##teamcity["];
+
+/// Returns the text with every such line changed, so that a CI system does not execute it.
+#[must_use]
+pub fn disarmed(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(|line| begins(line) || holds(line)) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split_inclusive('\n').map(|line| {
+        let line = ANYWHERE
+            .iter()
+            .fold(line.to_owned(), |line, command| line.replace(command, &format!("##\\{}", &command[2..])));
+        if begins(&line) { format!("{PREFIX}{line}") } else { line }
+    });
+    Cow::Owned(lines.collect())
+}
+
+/// Returns JSON text with such commands escaped. Hashes are part of strings only.
+#[must_use]
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    if !holds(json) {
+        return Cow::Borrowed(json);
+    }
+    let escape = |json: String, command: &&str| json.replace(*command, &command.replace('#', ESCAPED_HASH));
+    Cow::Owned(ANYWHERE.iter().fold(json.to_owned(), escape))
+}
+
+/// A hash in a string of JSON, and in a double-quoted one of YAML.
+pub(super) const ESCAPED_HASH: &str = "\\u0023";
+
+/// Whether a string has such a command anywhere in a line, or at the start of one of several lines.
+pub(super) fn is_command(text: &str) -> bool {
+    holds(text) || text.contains('\n') && text.lines().any(begins)
+}
+
+fn begins(line: &str) -> bool {
+    AT_THE_START.iter().any(|command| line.trim_start().starts_with(command))
+}
+
+fn holds(line: &str) -> bool {
+    ANYWHERE.iter().any(|command| line.contains(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ci_command_is_escaped() {
+        for (text, safe) in [
+            ("::stop-commands::x\n", "| ::stop-commands::x\n"),
+            ("a\n \t::add-mask::y\nb", "a\n|  \t::add-mask::y\nb"),
+            ("\u{3000}::error::y", "| \u{3000}::error::y"),
+            ("section_start:1:a", "| section_start:1:a"),
+            ("x ##[group]y", "x ##\\[group]y"),
+            ("##vso[task.setvariable]x", "##\\vso[task.setvariable]x"),
+            ("##teamcity[x]\n", "##\\teamcity[x]\n"),
+        ] {
+            assert_eq!(disarmed(text), safe);
+            assert!(matches!(disarmed(safe), Cow::Borrowed(_)), "once is enough");
+        }
+        let json = serde_json::json!({"##[a": "##vso[b]\\##teamcity[c]###[d", "#": "##"}).to_string();
+        let escaped = escaped_json(&json);
+        assert!(!holds(&escaped), "{escaped}");
+        let same = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(same(&escaped), same(&json));
+        for text in ["", "a ::b::\n", "| ::x", "# [x]", "a\n\nb\n"] {
+            assert!(matches!(disarmed(text), Cow::Borrowed(same) if same == text), "{text:?}");
+        }
+    }
+}

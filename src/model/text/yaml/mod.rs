@@ -1,0 +1,191 @@
+//! YAML as `kubectl -o yaml` prints it, as lines with their places in the document.
+//!
+//! kubectl uses `go.yaml.in/yaml/v2`: keys in natural order, list items level with their key, quotes for strings
+//! that YAML 1.1 would read as another type, `|` for several lines, and long lines folded after column 80. The
+//! crate that reads our YAML quotes and folds differently, and users compare these documents with kubectl's. So
+//! this is a separate emitter.
+//!
+//! It differs from kubectl only where kubectl's YAML does not read back as the same value: numbers too large for
+//! Go, the line breaks of Unicode, and `<<`; and in the order of keys such as `12`, `1a` and `2`, which go-yaml sorts
+//! in a circle.
+
+mod order;
+mod scalar;
+mod style;
+
+use serde_json::{Map, Value};
+
+pub(in crate::model) use scalar::Layout;
+use scalar::Position;
+
+/// Returns a document, with a newline at the end.
+#[must_use]
+pub fn yaml(value: &Value) -> String {
+    lines(value, Layout::Kubectl, &mut (), ()).into_iter().map(|line| line.text + "\n").collect()
+}
+
+/// One line, and the object or list that it belongs to. The line that opens an object belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::model) struct YamlLine<P> {
+    pub(in crate::model) text: String,
+    pub(in crate::model) place: P,
+}
+
+/// Returns the places of the objects and lists of a document.
+pub(in crate::model) trait Places {
+    /// The place of an object or list.
+    type Place: Copy;
+
+    /// Returns the place of a member of an object.
+    fn member(&mut self, within: Self::Place, name: &str) -> Self::Place;
+
+    /// Returns the place of each element of a list, which is the member `list` of its object.
+    fn elements(&mut self, within: Self::Place, list: &str, elements: &[Value]) -> Vec<Self::Place>;
+}
+
+/// For documents that need no places.
+impl Places for () {
+    type Place = ();
+
+    fn member(&mut self, (): (), _: &str) {}
+
+    fn elements(&mut self, (): (), _: &str, elements: &[Value]) -> Vec<()> {
+        vec![(); elements.len()]
+    }
+}
+
+/// Returns the lines of a value, which is at the place `root`.
+pub(in crate::model) fn lines<P: Places>(
+    value: &Value,
+    layout: Layout,
+    places: &mut P,
+    root: P::Place,
+) -> Vec<YamlLine<P::Place>> {
+    let mut writer = LineWriter { lines: Vec::new(), line: String::new(), layout, places, place: root };
+    writer.node(value, "", 0);
+    writer.lines
+}
+
+struct LineWriter<'a, P: Places> {
+    lines: Vec<YamlLine<P::Place>>,
+    /// The line that is not ended yet.
+    line: String,
+    layout: Layout,
+    places: &'a mut P,
+    place: P::Place,
+}
+
+impl<P: Places> LineWriter<'_, P> {
+    /// Writes a node at the end of the current line, and ends its last line. Indents its further lines by at least
+    /// `indent`. A list is the member `list` of an object.
+    fn node(&mut self, value: &Value, list: &str, indent: usize) {
+        match value {
+            Value::Object(members) if !members.is_empty() => return self.mapping(members, indent),
+            Value::Array(items) if !items.is_empty() => return self.sequence(list, items, indent),
+            Value::Object(_) => self.line.push_str("{}"),
+            Value::Array(_) => self.line.push_str("[]"),
+            Value::String(text) => self.text(text, indent, Position::Value),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.line.push_str(&value.to_string()),
+        }
+        self.end_line(0);
+    }
+
+    fn mapping(&mut self, members: &Map<String, Value>, indent: usize) {
+        for (index, (name, value)) in order::natural(members).into_iter().enumerate() {
+            if index > 0 {
+                self.line = " ".repeat(indent);
+            }
+            let outer = self.place;
+            let is_simple = is_simple_key(name);
+            if is_simple {
+                self.text(name, indent, Position::Key);
+                self.line.push(':');
+            } else {
+                self.line.push_str("? ");
+                self.text(name, indent + 2, Position::Value);
+                self.end_line(indent);
+                self.line.push_str(": ");
+            }
+            let has_lines = match value {
+                Value::Object(members) => !members.is_empty(),
+                Value::Array(items) => !items.is_empty(),
+                _ => false,
+            };
+            if has_lines {
+                self.place = self.places.member(outer, name);
+            }
+            let indent = if is_simple && value.is_array() { indent } else { indent + 2 };
+            match (is_simple, has_lines) {
+                (true, true) => self.end_line(indent),
+                (true, false) => self.line.push(' '),
+                (false, _) => {}
+            }
+            self.node(value, name, indent);
+            self.place = outer;
+        }
+    }
+
+    fn sequence(&mut self, list: &str, items: &[Value], indent: usize) {
+        let outer = self.place;
+        let places = self.places.elements(outer, list, items);
+        for (index, (item, place)) in items.iter().zip(places).enumerate() {
+            if index > 0 {
+                self.line = " ".repeat(indent);
+            }
+            self.place = place;
+            self.line.push_str("- ");
+            self.node(item, "", indent + 2);
+        }
+        self.place = outer;
+    }
+
+    /// Writes a string, without the end of its last line.
+    fn text(&mut self, text: &str, indent: usize, position: Position) {
+        let column = self.line.chars().count();
+        for (index, line) in self.layout.lines(text, column, indent, position).into_iter().enumerate() {
+            if index > 0 {
+                self.end_line(0);
+            }
+            self.line.push_str(&line);
+        }
+    }
+
+    /// Ends the current line, and begins another one with `indent` spaces.
+    fn end_line(&mut self, indent: usize) {
+        let text = std::mem::replace(&mut self.line, " ".repeat(indent));
+        self.lines.push(YamlLine { text, place: self.place });
+    }
+}
+
+/// Whether a key fits before a colon. Longer keys, and keys of several lines, follow a question mark.
+fn is_simple_key(name: &str) -> bool {
+    name.len() <= 128 && !name.contains(scalar::is_break)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn trees_are_laid_out_as_kubectl_does() {
+        let tree = json!({
+            "list": [{"b": 1, "a": [[1, 2], []]}, "x", null, {}],
+            "map": {"empty": {}, "none": null, "yes": true},
+            "\n": {"deep": [1]},
+        });
+        let written = "\
+            ? |2+\n\n\
+            : deep:\n  - 1\n\
+            list:\n- a:\n  - - 1\n    - 2\n  - []\n  b: 1\n- x\n- null\n- {}\n\
+            map:\n  empty: {}\n  none: null\n  \"yes\": true\n";
+        assert_eq!(yaml(&tree), written);
+    }
+
+    #[test]
+    fn a_scalar_is_a_document() {
+        for (value, written) in [(json!({}), "{}\n"), (json!("no"), "\"no\"\n"), (json!("a\n"), "|\n  a\n")] {
+            assert_eq!(yaml(&value), written);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The facts of one rollout as they are shown: lines, rows, the job summary and JSON are forms of one view.
+
+mod available;
+mod order;
+mod since;
+
+pub use order::{StateCounts, sort};
+
+use k8s_openapi::jiff::Timestamp;
+
+use self::available::available;
+use self::since::since;
+use crate::model::api::managed_fields::Authorship;
+use crate::model::cause::{Cause, causes, stuck_if};
+use crate::model::change::undo::rollback_command;
+use crate::model::hold::next_change_hold;
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::Observation;
+use crate::model::observation::serving::{Serving, is_outage};
+use crate::model::status::template_author::template_author;
+use crate::model::status::verdict::verdict;
+
+/// One rollout at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloutView {
+    /// The workload.
+    pub workload: Workload,
+    /// The number of the current revision; none while the live template has no revision, or no number.
+    pub revision: Option<i64>,
+    /// The name of the current revision.
+    pub revision_name: Option<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The counters of its controller.
+    pub counts: Counts,
+    /// The available pods, by its own `minReadySeconds`; none if nothing counts them.
+    pub available: Option<i64>,
+    /// Whether pods are wanted and none serves.
+    pub is_outage: bool,
+    /// The available pods, and the revisions whose pods are ready.
+    pub serving: Serving,
+    /// Why it does not progress, most important first.
+    pub causes: Vec<Cause>,
+    /// Whether a user has to act: it failed, or it has a cause that does not resolve without a fix.
+    pub needs_a_fix: bool,
+    /// The command that rolls it back; none for a complete rollout, or if there is nothing to roll back to.
+    pub rollback: Option<String>,
+    /// Why the next change will be held although the rollout is complete, with the command that ends the hold.
+    pub next_change_hold: Option<String>,
+    /// When this state began; none if no timestamp shows it.
+    pub since: Option<Timestamp>,
+    /// The last writer of the template; none if it is not known.
+    pub author: Option<Authorship>,
+    /// The types that could not be read.
+    pub unknown: Vec<&'static str>,
+}
+
+impl RolloutView {
+    /// Evaluates an observation. `now` is the server's time.
+    #[must_use]
+    pub fn of(observed: &Observation, now: Timestamp) -> Self {
+        let causes = causes(observed, now);
+        let verdict = stuck_if(verdict(observed), &causes, now);
+        Self::with(observed, verdict, causes, now)
+    }
+
+    /// Returns the view of an observation that is already evaluated.
+    #[must_use]
+    pub fn with(observed: &Observation, verdict: Verdict, causes: Vec<Cause>, now: Timestamp) -> Self {
+        let current = observed.revisions.current();
+        let is_complete = verdict.state == RolloutState::Complete;
+        Self {
+            revision: current.and_then(|current| current.number.known()),
+            revision_name: current.map(|current| current.name.clone()),
+            counts: Counts::of(&observed.workload),
+            available: available(observed, now),
+            is_outage: is_outage(observed, verdict.state),
+            serving: Serving::of(observed),
+            needs_a_fix: needs_a_fix(verdict.state, &causes),
+            rollback: if is_complete { None } else { rollback_command(observed) },
+            causes,
+            next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
+            since: since(observed, verdict.state),
+            author: template_author(observed),
+            unknown: observed.unread_types(verdict.state),
+            workload: observed.workload.clone(),
+            verdict,
+        }
+    }
+
+    /// Replaces the verdict of a rollout of another revision than the expected one. What serves and whether it needs a fix
+    /// stay.
+    #[must_use]
+    pub fn taken_over(self, verdict: Verdict) -> Self {
+        Self { verdict, next_change_hold: None, ..self }
+    }
+
+    /// Whether another evaluation of the same rollout has the same row, apart from the time.
+    #[must_use]
+    pub fn has_same_row(&self, other: &Self) -> bool {
+        let facts =
+            |one: &Self| (one.revision, one.revision_name.clone(), one.state(), one.counts, one.available);
+        let causes = |one: &Self| {
+            one.causes.iter().map(|cause| (cause.id, cause.container.clone())).collect::<Vec<_>>()
+        };
+        self.next_change_hold == other.next_change_hold
+            && facts(self) == facts(other)
+            && causes(self) == causes(other)
+    }
+
+    /// Returns the state.
+    #[must_use]
+    pub fn state(&self) -> RolloutState {
+        self.verdict.state
+    }
+
+    /// Returns how many outdated pods a partition keeps although the rollout is complete.
+    #[must_use]
+    pub fn held_pods(&self) -> i64 {
+        let is_held =
+            self.state() == RolloutState::Complete && self.causes.iter().any(|one| one.id.is_hold());
+        if is_held { self.counts.outdated() } else { 0 }
+    }
+
+    /// Whether it is in one of these states. [`RolloutState::Held`] includes complete rollouts with held pods.
+    #[must_use]
+    pub fn is_in(&self, states: &[RolloutState]) -> bool {
+        states.contains(&self.state()) || (self.held_pods() > 0 && states.contains(&RolloutState::Held))
+    }
+}
+
+fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
+    let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+    state == RolloutState::Failed || (is_under_way && causes.iter().any(Cause::needs_a_fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::cause::CauseId;
+    use crate::model::revision::Revisions;
+    use serde_json::json;
+
+    impl RolloutView {
+        /// Creates the view of a Deployment without pods.
+        pub(super) fn sample(
+            name: &str,
+            state: RolloutState,
+            since: Option<i64>,
+            cause: Option<CauseId>,
+        ) -> Self {
+            let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "n"}});
+            let workload = Workload::of(Object::read(object).unwrap()).unwrap();
+            let revisions = Revisions::of(&workload, []);
+            let observed = Observation { workload, revisions, pods: None, events: None };
+            let causes = cause.map(Cause::sample).into_iter().collect();
+            let verdict = Verdict { state, line: String::new() };
+            let view = Self::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
+            let since = since.map(|seconds| Timestamp::from_second(seconds).unwrap());
+            Self { counts: Counts { total: 2, ..view.counts }, since, ..view }
+        }
+    }
+
+    #[test]
+    fn a_rollout_with_another_cause_looks_different() {
+        let with = |cause| RolloutView::sample("w", RolloutState::Progressing, None, Some(cause));
+        assert!(with(CauseId::CrashLoop).has_same_row(&with(CauseId::CrashLoop)));
+        assert!(!with(CauseId::CrashLoop).has_same_row(&with(CauseId::ImageNotFound)));
+        let complete = || RolloutView::sample("w", RolloutState::Complete, None, None);
+        let paused = RolloutView { next_change_hold: Some("paused".to_owned()), ..complete() };
+        assert!(!complete().has_same_row(&paused));
+    }
+
+    #[test]
+    fn a_hold_needs_no_fix() {
+        for (id, is_needed) in [(CauseId::CrashLoop, true), (CauseId::Partition, false)] {
+            assert_eq!(needs_a_fix(RolloutState::Progressing, &[Cause::sample(id)]), is_needed, "{id:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_complete_rollout_has_a_hold_of_the_next_change() {
+        for (updated, is_held) in [(1, true), (0, false)] {
+            let deployment = json!({"kind": "Deployment", "metadata": {"name": "w"},
+                "spec": {"paused": true, "replicas": 1, "template": {}},
+                "status": {"replicas": 1, "updatedReplicas": updated, "availableReplicas": 1}});
+            let workload = Workload::of_json(&deployment).unwrap();
+            let revisions = Revisions::of(&workload, []);
+            let observed = Observation { workload, revisions, pods: None, events: None };
+            let view = RolloutView::of(&observed, Timestamp::UNIX_EPOCH);
+            assert_eq!(view.next_change_hold.is_some(), is_held, "{:?}", view.state());
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! One line of output: styled spans and their width.
+
+use super::escape;
+use super::fit_width::{self, LongWord, beginning, shortened_to};
+use super::style::Style;
+
+/// One line of output. Text is escaped when it enters the line, so that it stays on one line and controls no terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(Vec<Span>);
+
+/// A piece of escaped text with a style.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Span {
+    style: Style,
+    text: String,
+}
+
+impl Line {
+    /// Creates a line with plain text.
+    pub fn of(text: impl AsRef<str>) -> Self {
+        Self::styled(Style::Plain, text)
+    }
+
+    /// Creates a line with text of one style.
+    pub fn styled(style: Style, text: impl AsRef<str>) -> Self {
+        Self::default().with(style, text)
+    }
+
+    /// Appends text.
+    #[must_use]
+    pub fn with(self, style: Style, text: impl AsRef<str>) -> Self {
+        self.with_escaped(style, &escape::line(text.as_ref()))
+    }
+
+    /// Appends text that keeps its tabs, such as a line of a script.
+    #[must_use]
+    pub(super) fn with_tabs(self, style: Style, text: &str) -> Self {
+        self.with_escaped(style, &escape::block(&text.replace('\n', "\\n")))
+    }
+
+    fn with_escaped(mut self, style: Style, text: &str) -> Self {
+        if !text.is_empty() {
+            self.0.push(Span { style, text: text.to_owned() });
+        }
+        self
+    }
+
+    /// Appends another line.
+    #[must_use]
+    pub(super) fn joined_with(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// Puts spaces before the line, in the style of its first text.
+    #[must_use]
+    pub(super) fn indented(mut self, spaces: &str) -> Self {
+        if let Some(first) = self.0.first_mut() {
+            first.text.insert_str(0, spaces);
+        }
+        self
+    }
+
+    /// Appends spaces up to a column.
+    #[must_use]
+    pub fn padded_to(self, column: usize) -> Self {
+        let missing = column.saturating_sub(self.cells());
+        self.with(Style::Plain, " ".repeat(missing))
+    }
+
+    /// Returns the width in cells of a terminal. Wide characters take two.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.0.iter().map(|span| fit_width::cells(&span.text)).sum()
+    }
+
+    /// Returns the width of each character in cells.
+    pub(super) fn characters(&self) -> impl Iterator<Item = usize> {
+        let characters = self.0.iter().flat_map(|span| span.text.chars());
+        characters.map(|character| fit_width::cells(character.encode_utf8(&mut [0; 4])))
+    }
+
+    /// Returns the style of the first text.
+    fn style(&self) -> Style {
+        self.0.first().map_or(Style::Plain, |span| span.style)
+    }
+
+    /// Returns the text without styles.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.0.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    /// Returns the text for a terminal, with or without colour. The only escape sequences are those of the styles.
+    #[must_use]
+    pub(super) fn drawn(&self, colored: bool) -> String {
+        let draw = |text: String, span: &Span| text + &span.style.applied_to(&span.text, colored);
+        self.0.iter().fold(String::new(), draw)
+    }
+
+    /// Wraps the line between words, in the style of its first text. All lines but the first begin with `indent`. An
+    /// ellipsis replaces what does not fit into `most` lines.
+    #[must_use]
+    pub(super) fn wrapped(self, indent: &str, width: usize, most: usize, long: LongWord) -> Vec<Self> {
+        if self.cells() <= width {
+            return vec![self];
+        }
+        let lines = fit_width::wrapped(&self.text(), indent, width, most, long);
+        lines.into_iter().map(|line| Self::default().with_escaped(self.style(), &line)).collect()
+    }
+
+    /// Replaces each ellipsis by a character of ASCII.
+    pub(super) fn into_ascii(mut self) -> Self {
+        for span in &mut self.0 {
+            span.text = span.text.replace('…', "~");
+        }
+        self
+    }
+
+    /// Cuts the line to `width` cells, with an ellipsis at the end.
+    #[must_use]
+    pub(super) fn cut_to(self, width: usize) -> Self {
+        if self.cells() <= width {
+            return self;
+        }
+        let mut cut = Self::default();
+        let mut left = width;
+        for span in self.0 {
+            let cells = fit_width::cells(&span.text);
+            if cells >= left {
+                // Cut even a span that just fits, because the spans after it are dropped.
+                let text = shortened_to(&(span.text + "…"), left);
+                cut.0.push(Span { text, ..span });
+                break;
+            }
+            left -= cells;
+            cut.0.push(span);
+        }
+        cut
+    }
+
+    /// Shortens the line to `width` cells, with an ellipsis in the middle. Related names often begin alike and
+    /// differ at the end.
+    #[must_use]
+    pub(super) fn shortened_to(self, width: usize) -> Self {
+        if self.cells() <= width {
+            return self;
+        }
+        let text = self.text();
+        let for_the_end = width.saturating_sub(1) / 2;
+        let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
+        let end = ends.find(|end| fit_width::cells(end) <= for_the_end).unwrap_or_default();
+        let beginning = beginning(&text, width.saturating_sub(1 + fit_width::cells(end)));
+        Self::default().with_escaped(self.style(), &format!("{beginning}…{end}"))
+    }
+}
+
+/// Returns the text of lines, with or without colour.
+#[must_use]
+pub fn text_of(lines: &[Line], colored: bool) -> String {
+    lines.iter().fold(String::new(), |text, line| text + &line.drawn(colored) + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        let line = Line::of("a\tb").with(Style::Bad, "\x1b[2J\r\nc");
+        assert_eq!(line.text(), "a\\tb^[[2J\\r\\nc");
+        assert_eq!(line.cells(), 14);
+    }
+
+    #[test]
+    fn tabs_of_a_script_stay() {
+        let line = Line::default().with_tabs(Style::Added, "+\ta\x1b[2J\tb\n");
+        assert_eq!(line.text(), "+\ta^[[2J\tb\\n");
+        assert_eq!(line.drawn(true), "\x1b[32m+\ta^[[2J\tb\\n\x1b[0m");
+    }
+
+    #[test]
+    fn a_line_is_cut_to_a_width_in_cells() {
+        let line = || Line::of("web").with(Style::Good, "大大").with(Style::Bad, " bad");
+        for (width, text) in [
+            (20, "web大大 bad"),
+            (11, "web大大 bad"),
+            (10, "web大大 b…"),
+            (8, "web大大…"),
+            (7, "web大…"),
+            (6, "web大…"),
+            (5, "web…"),
+            (4, "web…"),
+            (3, "we…"),
+            (1, "…"),
+        ] {
+            let cut = line().cut_to(width);
+            assert_eq!(cut.text(), text, "{width}");
+            assert!(cut.cells() <= width, "{width}");
+        }
+    }
+
+    #[test]
+    fn a_name_loses_its_middle() {
+        for (width, text) in [
+            (18, "deploy/web-大-main"),
+            (17, "deploy/w…-大-main"),
+            (16, "deploy/w…大-main"),
+            (12, "deploy…-main"),
+            (3, "d…n"),
+            (2, "d…"),
+            (1, "…"),
+        ] {
+            let name = Line::styled(Style::Heading, "deploy/web-大-main");
+            let short = name.shortened_to(width);
+            assert_eq!(short.text(), text, "{width}");
+            assert!(short.cells() <= width, "{width}");
+        }
+    }
+}

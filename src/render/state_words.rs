@@ -1,0 +1,132 @@
+//! The words and the colours for states and results, in every output.
+
+use std::time::Duration;
+
+use super::age::lasting;
+use super::style::Style;
+use crate::model::follow::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
+use crate::model::kind::verdict::RolloutState;
+use crate::model::revision::Revision;
+
+/// Formats an estimate, rounded up to 5 s below one minute, to 30 s below ten minutes, and to 60 s above.
+pub(super) fn about(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let grain = match seconds {
+        ..60 => 5,
+        60..600 => 30,
+        _ => 60,
+    };
+    lasting(Duration::from_secs(seconds.div_ceil(grain).max(1) * grain))
+}
+
+/// Returns the style of a state.
+pub(super) fn state_style(state: RolloutState) -> Style {
+    match state {
+        RolloutState::Complete => Style::Good,
+        RolloutState::Paused | RolloutState::Held => Style::Warning,
+        RolloutState::Stuck | RolloutState::Failed => Style::Bad,
+        RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
+    }
+}
+
+/// Returns the state or the result of a target.
+pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
+    let state = tracker.verdict().map(|verdict| verdict.state);
+    let Some(result) = tracker.result() else {
+        return match tracker.rollback() {
+            Some(back) => rolling_back(back, state),
+            None => in_progress(state),
+        };
+    };
+    match &result.outcome {
+        Outcome::Reached if state == Some(RolloutState::Complete) => in_progress(state),
+        Outcome::Reached => (Style::Good, "reached".to_owned()),
+        Outcome::Failed(failure) => {
+            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(tracker, result)))
+        }
+        Outcome::Deleted => (Style::Bad, "deleted".to_owned()),
+        Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
+        Outcome::TimedOut(limit) => {
+            let known =
+                result.unanswered.map(|ago| format!(", known {} ago", lasting(ago))).unwrap_or_default();
+            (Style::Bad, format!("timed out after {}{known}", lasting(*limit)))
+        }
+        Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),
+        Outcome::Held | Outcome::Interrupted(_) => in_progress(state),
+    }
+}
+
+/// Returns the state or the result of a target for one row of many, and the reason of a failure.
+pub(super) fn state_in_row(tracker: &TargetTracker) -> (Style, String, Option<String>) {
+    let failed = tracker.result().or_else(|| tracker.rollback().map(|back| &back.failed));
+    let Some(Outcome::Failed(failure)) = failed.map(|result| &result.outcome) else {
+        let (style, words) = state_text(tracker);
+        return (style, words, None);
+    };
+    let word = match tracker.result().map(|result| &result.rollback) {
+        None => "rolling back",
+        Some(Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. })) => "rolled back",
+        Some(_) => "failed",
+    };
+    (Style::Bad, word.to_owned(), Some(reason(failure)))
+}
+
+fn in_progress(state: Option<RolloutState>) -> (Style, String) {
+    let (style, word) = state.map_or((Style::Dim, "reading"), |state| (state_style(state), state.word()));
+    (style, word.to_owned())
+}
+
+/// Returns the state of a rollback: `failed: crash-loop for 30s; rolling back to 4: progressing`.
+fn rolling_back(back: &Rollback, state: Option<RolloutState>) -> (Style, String) {
+    let failed = match &back.failed.outcome {
+        Outcome::Failed(failure) => reason(failure),
+        other => other.word().to_owned(),
+    };
+    let state = state.map(|state| format!(": {}", state.word())).unwrap_or_default();
+    (Style::Bad, format!("failed: {failed}; rolling back to {}{state}", back.revision))
+}
+
+/// Returns the result of a rollback, to append to the failure.
+fn rollback_result(tracker: &TargetTracker, result: &TargetResult) -> String {
+    match &result.rollback {
+        None => String::new(),
+        Some(RollbackResult::NotStarted(_)) => "; not rolled back".to_owned(),
+        Some(RollbackResult::RolledBack { revision, outcome: Outcome::Reached }) => {
+            format!("; rolled back to {revision}{}", renumbered(tracker, revision))
+        }
+        Some(RollbackResult::RolledBack { revision, outcome }) => {
+            format!("; rolled back to {revision}: {}", outcome.word())
+        }
+    }
+}
+
+/// Returns the new number of a revision, because a rollback renumbers it.
+pub(super) fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
+    let now = tracker.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
+    now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
+}
+
+/// Returns why a rollout failed, in a few words.
+fn reason(failure: &RolloutFailure) -> String {
+    match failure {
+        RolloutFailure::ProgressDeadline(Some(seconds)) => format!("no progress for {seconds}s"),
+        RolloutFailure::ProgressDeadline(None) => "progress deadline exceeded".to_owned(),
+        RolloutFailure::Deadline(limit) => format!("no progress for {}", lasting(*limit)),
+        RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), lasting(*grace)),
+        RolloutFailure::Superseded(_) => "replaced by another revision".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_are_rounded_up() {
+        for (seconds, words) in
+            [(1, "5s"), (17, "20s"), (60, "60s"), (61, "90s"), (200, "3m30s"), (601, "11m"), (4000, "67m")]
+        {
+            assert_eq!(about(Duration::from_secs(seconds)), words);
+        }
+    }
+}

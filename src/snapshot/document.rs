@@ -1,0 +1,254 @@
+//! Finds the objects in a text: JSON or YAML, one or several documents, with Lists flattened.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use super::json_decoder::TOO_LARGE;
+use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
+use super::record::{Document, Items, Record};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+
+/// The name of standard input in errors.
+pub(super) const STDIN: &str = "standard input";
+
+/// The limit of YAML aliases, through which a small text could expand without bound; kubectl writes none.
+const MOST_ALIASES: usize = 100;
+
+/// The limit of YAML nodes, which take about 1 GiB of memory.
+const MOST_NODES: usize = 5_000_000;
+
+/// The limit of nested Lists.
+const DEEPEST_LIST: usize = 8;
+
+/// Parses every object in a text.
+///
+/// `origin` names the text in errors: a path, or `standard input`.
+///
+/// # Errors
+/// When the text is empty, is neither JSON nor YAML, or contains a value that is not an object.
+pub fn read_objects(text: String, origin: &str) -> Result<Vec<Object>> {
+    let mut budget = MemoryBudget::new(ALL_OBJECTS);
+    let records = index(text, origin, &mut budget)?;
+    records.iter().map(|record| parse(record, origin, &mut budget)).collect()
+}
+
+/// Parses the object of a record.
+pub(super) fn parse(record: &Record, origin: &str, budget: &mut MemoryBudget) -> Result<Object> {
+    record.object(budget).map_err(|error| unreadable(origin, "JSON", &json_problem(&error)))
+}
+
+/// Finds every object in a text, within a memory budget that several texts share.
+///
+/// # Errors
+/// As [`read_objects`].
+pub(super) fn index(text: String, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Record>> {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    if start.is_empty() {
+        return Err(Error::new(ErrorKind::File, format!("{origin} is empty")));
+    }
+    let json = if start.starts_with(['{', '[']) { text } else { json_of_yaml(&text, origin)? };
+    let json = Arc::new(json);
+    let mut index = Index { json: &json, origin, budget, records: Vec::new() };
+    let mut rest = json.trim_start_matches('\u{feff}');
+    while !rest.trim_start().is_empty() {
+        rest = index.add(rest.trim_start(), DEEPEST_LIST)?;
+    }
+    Ok(index.records)
+}
+
+/// Returns the documents of a YAML text as one JSON array.
+fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let size = text.len().clamp(1 << 16, MOST_NODES);
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_aliases: MOST_ALIASES,
+            max_anchors: MOST_ALIASES,
+            max_events: size,
+            max_nodes: size,
+            max_documents: size,
+            max_total_scalar_bytes: text.len().max(1 << 16),
+        },
+    };
+    let documents = serde_saphyr::from_multiple_with_options::<Value>(text, options)
+        .map_err(|error| unreadable(origin, "YAML", &error))?;
+    serde_json::to_string(&documents).map_err(|error| unreadable(origin, "YAML", &error))
+}
+
+/// The objects that were found in a JSON text.
+struct Index<'a> {
+    json: &'a Arc<String>,
+    origin: &'a str,
+    budget: &'a mut MemoryBudget,
+    records: Vec<Record>,
+}
+
+impl<'a> Index<'a> {
+    /// Adds the objects of the first value in a part of the text. Returns the text after this value.
+    fn add(&mut self, text: &'a str, depth: usize) -> Result<&'a str> {
+        match text.as_bytes().first() {
+            Some(b'{') => {
+                let (document, rest) = self.read::<Document<'a>>(text)?;
+                match document.list_items() {
+                    Some("null") => {}
+                    Some(items) if items.starts_with('[') => drop(self.add(items, depth)?),
+                    Some(_) => return Err(not_objects(self.origin, "a List whose items are not a list")),
+                    None => self.add_object(document, text, rest)?,
+                }
+                Ok(rest)
+            }
+            Some(b'[') if depth == 0 => Err(not_objects(self.origin, "Lists nested too deeply")),
+            Some(b'[') => {
+                let (items, rest) = self.read::<Items<'a>>(text)?;
+                for item in items.0 {
+                    self.add(item.get(), depth - 1)?;
+                }
+                Ok(rest)
+            }
+            _ => match self.read::<&RawValue>(text)? {
+                (value, rest) if value.get() == "null" => Ok(rest), // an empty document between two `---`
+                _ => Err(not_objects(self.origin, "a value that is not a JSON object")),
+            },
+        }
+    }
+
+    /// Adds the object at the start of `text`. `rest` is the text after it.
+    fn add_object(&mut self, document: Document<'a>, text: &str, rest: &str) -> Result<()> {
+        let start = self.position(text);
+        let end = start + text.len() - rest.len();
+        let header =
+            document.header().map_err(|why| not_objects(self.origin, &format!("a value that {why}")))?;
+        if !self.budget.take(header.size()) {
+            return Err(unreadable(self.origin, "JSON", &TOO_LARGE));
+        }
+        self.records.push(Record::new(header, self.json, start..end));
+        Ok(())
+    }
+
+    /// Reads the first value of a text.
+    fn read<T: Deserialize<'a>>(&self, text: &'a str) -> Result<(T, &'a str)> {
+        let mut values = serde_json::Deserializer::from_str(text).into_iter();
+        match values.next() {
+            Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
+            Some(Err(error)) => {
+                let problem = match self.line_and_column(text, &error) {
+                    Some((line, column)) => {
+                        format!("line {line} column {column}: {}", json_problem(&error))
+                    }
+                    None => json_problem(&error),
+                };
+                Err(unreadable(self.origin, "JSON", &problem))
+            }
+            None => Err(unreadable(self.origin, "JSON", &ENDS_EARLY)),
+        }
+    }
+
+    /// Returns the byte position of a part of the text.
+    fn position(&self, part: &str) -> usize {
+        part.as_ptr().addr() - self.json.as_ptr().addr()
+    }
+
+    /// Returns where an error is in the whole text. The parser counts lines and columns from the start of `part`.
+    fn line_and_column(&self, part: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
+        let before = self.json.get(..self.position(part)).filter(|_| error.line() > 0)?;
+        let lines_before = before.matches('\n').count();
+        let columns_before = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
+        let columns_before = if error.line() == 1 { columns_before } else { 0 };
+        Some((lines_before + error.line(), columns_before + error.column()))
+    }
+}
+
+const ENDS_EARLY: &str = "it ends early";
+
+/// Returns what is wrong with a JSON text. Our own readers report their limits as errors of data.
+fn json_problem(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match error.classify() {
+        Category::Eof => ENDS_EARLY.to_owned(),
+        Category::Syntax if text.starts_with("recursion limit") => "it is nested too deeply".to_owned(),
+        Category::Syntax | Category::Io => "invalid syntax".to_owned(),
+        Category::Data if text.starts_with("invalid type") => "a value has the wrong type".to_owned(),
+        Category::Data => text.split(" at line ").next().unwrap_or_default().to_owned(),
+    }
+}
+
+/// A parser's message may span several lines to show the position; only the first describes the error.
+fn unreadable(origin: &str, format: &str, error: &dyn std::fmt::Display) -> Error {
+    let cause = error.to_string();
+    let cause = cause.lines().next().unwrap_or_default().trim();
+    // The parser of YAML writes such a character as Rust does.
+    let cause = cause.split_once("unexpected character: `\\u").map_or(cause.into(), |(position, _)| {
+        Cow::from(format!("{position}a character that YAML does not allow"))
+    });
+    Error::new(ErrorKind::File, format!("cannot parse {origin} as {format}"))
+        .caused_by(cause.strip_prefix("error: ").unwrap_or(&cause))
+}
+
+fn not_objects(origin: &str, what: &str) -> Error {
+    Error::new(ErrorKind::File, format!("{origin} does not contain Kubernetes objects: it has {what}"))
+        .hint("record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        read_objects(text.to_owned(), "x").unwrap().iter().map(|object| object.name().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_form_that_kubectl_writes_is_parsed() {
+        for text in [
+            r#"{"kind": "List", "items": [{"kind": "A", "metadata": {"name": "a"}}, {"kind": "A", "metadata": {"name": "b"}}]}"#,
+            "{\"kind\": \"A\", \"metadata\": {\"name\": \"a\"}}\n{\"kind\": \"A\", \"metadata\": {\"name\": \"b\"}}",
+            "\u{feff}kind: A\nmetadata: {name: a}\n---\n---\nkind: A\nmetadata: {name: b}\n",
+            "kind: List\nitems:\n- kind: PodList\n  items:\n  - kind: A\n    metadata:\n      name: a\n- kind: A\n  metadata:\n    name: b\n",
+        ] {
+            assert_eq!(names(text), ["a", "b"], "{text}");
+        }
+        assert_eq!(names(r#"{"kind": "List", "items": []}"#), [""; 0]);
+    }
+
+    #[test]
+    fn a_mistake_in_json_has_a_line_and_a_column() {
+        let object = r#"{"kind": "A", "metadata": {"name": "a"}}"#;
+        for (text, problem) in [
+            ("{\"kind\": \"A\",".to_owned(), "line 1 column 13: it ends early"),
+            ("{\"kind\": \"A\" \"b\"}".to_owned(), "line 1 column 14: invalid syntax"),
+            (format!("{object}\n\n  {{\"a\": 1,}}"), "line 3 column 11: invalid syntax"),
+            (format!("{object} {{\n\"a\": 1,}}"), "line 2 column 8: invalid syntax"),
+        ] {
+            let error = read_objects(text, "x.json").unwrap_err();
+            assert_eq!(error.sentence(), format!("cannot parse x.json as JSON: {problem}"));
+        }
+    }
+
+    #[test]
+    fn other_text_is_rejected_with_one_line() {
+        for text in [
+            "",
+            " \n",
+            "{",
+            "{\"kind\": 1}",
+            "a: [",
+            "just words",
+            "- 1",
+            "kind: Pod",
+            "{\"kind\": \"List\", \"items\": 3}",
+            "a: &a [x]\nb: *c",
+            "\u{0}\u{1}",
+            &"[".repeat(100_000),
+        ] {
+            let error = read_objects(text.to_owned(), "x.yaml").unwrap_err();
+            assert_eq!(error.exit().code(), 2, "{text:.20}");
+            assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A snapshot: objects recorded with `kubectl get ... -o yaml`, read instead of an API server.
+
+pub mod document;
+pub(crate) mod files;
+pub(crate) mod glob;
+pub(crate) mod json_decoder;
+pub(crate) mod memory_budget;
+mod record;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use k8s_openapi::jiff::Timestamp;
+
+use self::document::{index, parse};
+use self::files::{files_in, text_of, text_on};
+use self::memory_budget::{ALL_OBJECTS, MemoryBudget};
+use self::record::Record;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
+use crate::model::api::selector::Selector;
+use crate::model::kind::{self, Kind};
+use crate::world::input_path::InputPath;
+
+/// The command that records a whole snapshot.
+const HOW_TO_RECORD: &str =
+    "record one with: kubectl get deploy,rs,sts,ds,controllerrevisions,pods,events -o yaml > snapshot.yaml";
+
+/// The resources that are read from a snapshot besides workloads. Other objects may contain future times,
+/// such as the expiry of a certificate.
+static READ: [&ResourceType; 4] = [&REPLICA_SET, &CONTROLLER_REVISION, &POD, &EVENT];
+
+/// Objects recorded from a cluster.
+#[derive(Debug)]
+pub struct Snapshot {
+    origin: String,
+    records: Vec<Record>,
+}
+
+impl Snapshot {
+    /// Reads a snapshot from a file, a directory of files, or standard input.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
+    pub fn read(path: &InputPath, stdin: &mut dyn Read) -> Result<Self> {
+        let mut budget = MemoryBudget::new(ALL_OBJECTS);
+        let origin = path.to_string();
+        let mut records = Vec::new();
+        match path {
+            InputPath::Stdin => records = index(text_on(stdin)?, &origin, &mut budget)?,
+            InputPath::Path(path) => {
+                let files = if path.is_dir() { files_of(path)? } else { vec![path.clone()] };
+                for file in files {
+                    records.extend(index(text_of(&file)?, &file.display().to_string(), &mut budget)?);
+                }
+            }
+        }
+        if records.is_empty() {
+            return Err(
+                Error::new(ErrorKind::File, format!("{origin} contains no objects")).hint(HOW_TO_RECORD)
+            );
+        }
+        Ok(Self { origin, records })
+    }
+
+    /// Returns the approximate time of the snapshot: its newest stamp.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        let is_read = |record: &&Record| {
+            let mut types = kind::all().map(Kind::type_).chain(READ);
+            types.any(|type_| record.is_a(type_))
+        };
+        let read = self.records.iter().filter(is_read);
+        read.filter_map(Record::newest_stamp).max().unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Returns the default namespace: the only one in the snapshot, or `default`.
+    ///
+    /// # Errors
+    /// When there are several namespaces and none is `default`.
+    pub fn default_namespace(&self) -> Result<&str> {
+        let mut namespaces: Vec<&str> =
+            self.records.iter().map(Record::namespace).filter(|namespace| !namespace.is_empty()).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        match namespaces.as_slice() {
+            [only] => Ok(only),
+            several if several.is_empty() || several.contains(&"default") => Ok("default"),
+            several => Err(Error::usage(format!(
+                "{} contains several namespaces: {}",
+                self.origin,
+                several.join(", ")
+            ))
+            .hint("choose one with -n NAMESPACE, or read all of them with -A")),
+        }
+    }
+
+    /// Returns one object, if it exists.
+    ///
+    /// # Errors
+    /// When the snapshot has no object of the type, or the object cannot be parsed.
+    pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
+        let mut records = self.all_of(type_)?.into_iter();
+        let found = records.find(|record| record.name() == name && record.namespace() == namespace);
+        found.map(|record| self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS))).transpose()
+    }
+
+    /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
+    ///
+    /// # Errors
+    /// When there is none, when several namespaces have one, and when it cannot be parsed.
+    pub fn only_named(&self, type_: &ResourceType, name: &str, namespace: &str) -> Result<Object> {
+        let named = |record: &&Record| record.is_a(type_) && record.name() == name;
+        let named: Vec<_> = self.records.iter().filter(named).collect();
+        let target = format!("{}/{name}", type_.typed());
+        match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
+            (Some(record), _) | (None, [record]) => self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS)),
+            (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
+            (None, [..]) => {
+                let message = format!("{} has {target} in several namespaces", self.origin);
+                Err(Error::usage(message).hint("choose one with --with-namespace"))
+            }
+        }
+    }
+
+    /// Lists the objects of a type in one namespace, or in all, and returns what `keep` makes of each. Only one object
+    /// is in memory at a time.
+    ///
+    /// # Errors
+    /// When the snapshot has no object of the type: either none existed, or the type was not recorded. When an object
+    /// cannot be parsed.
+    pub fn list_as<T>(
+        &self,
+        type_: &ResourceType,
+        namespace: Option<&str>,
+        selector: &Selector,
+        keep: impl Fn(Object) -> T,
+    ) -> Result<Vec<T>> {
+        let in_namespace =
+            |record: &&Record| namespace.is_none_or(|namespace| record.namespace() == namespace);
+        let matching =
+            self.all_of(type_)?.into_iter().filter(in_namespace).filter(|record| record.matches(selector));
+        let mut budget = MemoryBudget::new(ALL_OBJECTS);
+        matching.map(|record| Ok(keep(self.parse(record, &mut budget)?))).collect()
+    }
+
+    fn parse(&self, record: &Record, budget: &mut MemoryBudget) -> Result<Object> {
+        parse(record, &self.origin, budget)
+    }
+
+    fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Record>> {
+        let records: Vec<_> = self.records.iter().filter(|record| record.is_a(type_)).collect();
+        if records.is_empty() {
+            let message = format!("{} has no {}", self.origin, type_.plural());
+            return Err(Error::new(ErrorKind::NotReadable, message).hint(HOW_TO_RECORD));
+        }
+        Ok(records)
+    }
+}
+
+/// Returns the files of a directory.
+fn files_of(directory: &Path) -> Result<Vec<PathBuf>> {
+    let files = files_in(directory, false)?;
+    if files.is_empty() {
+        let message = format!("{} contains no .json, .yaml or .yml file", directory.display());
+        return Err(Error::new(ErrorKind::File, message));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn now_is_the_newest_stamp_of_the_known_resources() {
+        let pod = json!({
+            "kind": "Pod", "apiVersion": "v1",
+            "metadata": {"name": "p", "creationTimestamp": "2026-11-20T13:00:00Z", "deletionTimestamp": "2026-11-20T15:00:00Z"},
+            "status": {"startTime": "2026-11-20T13:00:01Z", "message": "2027-01-01 is no stamp"},
+        });
+        let certificate = json!({
+            "kind": "Certificate", "apiVersion": "cert-manager.io/v1", "metadata": {"name": "c"},
+            "status": {"notAfter": "2036-11-20T13:00:00Z"},
+        });
+        let text = json!([pod, certificate]).to_string();
+        let records = index(text, "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        assert_eq!(snapshot.now().to_string(), "2026-11-20T13:00:01Z");
+    }
+
+    #[test]
+    fn an_object_is_parsed_when_it_is_asked_for() {
+        let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200)); // more levels than the parser reads
+        let object = |kind: &str, label: &str, spec: &str| {
+            format!(
+                r#"{{"kind": "{kind}", "apiVersion": "apps/v1", "spec": {spec},
+                    "metadata": {{"name": "web", "namespace": "n", "labels": {{"app": "{label}"}}}}}}"#
+            )
+        };
+        let text = [
+            object("Deployment", "a", "1"),
+            object("ReplicaSet", "a", &deep),
+            object("ReplicaSet", "b", "2"),
+        ];
+        let records = index(text.join("\n"), "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let snapshot = Snapshot { origin: "x".to_owned(), records };
+        let specs = |type_: &ResourceType, labels: &str| {
+            let selector = Selector::parse(labels).unwrap();
+            snapshot.list_as(type_, Some("n"), &selector, |object| object.int("/spec"))
+        };
+        let deployments = kind::all().map(Kind::type_).find(|type_| type_.title() == "Deployment");
+        assert_eq!(specs(deployments.unwrap(), "").unwrap(), [Some(1)]);
+        assert_eq!(specs(&REPLICA_SET, "app=b").unwrap(), [Some(2)]);
+        let error = specs(&REPLICA_SET, "app=a").unwrap_err();
+        assert_eq!(error.sentence(), "cannot parse x as JSON: it is nested too deeply");
+    }
+}

@@ -1,0 +1,206 @@
+//! The inputs and outputs of a run besides the cluster: environment, clock, signals and streams.
+//!
+//! No command reads them from the process, so a test can replace each one: no test sets an environment
+//! variable or waits for a clock.
+
+pub mod captured_program;
+pub mod core_dump;
+pub mod input_path;
+pub mod job_summary;
+pub mod process;
+#[cfg(target_os = "linux")]
+mod process_tree;
+pub mod program;
+pub mod shell;
+pub mod temp_dir;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use k8s_openapi::jiff::Timestamp;
+
+use process::Processes;
+
+/// The inputs and outputs of one run.
+pub struct World {
+    /// The environment variables.
+    pub environment: Environment,
+    /// The host name, if it is known.
+    pub host: Option<String>,
+    /// The processes of the host.
+    pub processes: Processes,
+    /// The wall clock. Durations are measured with the runtime's monotonic clock instead.
+    pub clock: Clock,
+    /// Standard input.
+    pub stdin: Box<dyn Read + Send>,
+    /// Whether standard input is a terminal, so that the user can be prompted.
+    pub stdin_is_terminal: bool,
+    /// Where signals that stop the run come from.
+    pub signals: Signals,
+    /// The stream of results.
+    pub out: Stream,
+    /// The stream of progress, warnings and errors.
+    pub err: Stream,
+}
+
+impl World {
+    /// Returns the inputs and outputs of this process.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        Self {
+            environment: Environment(std::env::vars_os().collect()),
+            host: process::host(),
+            processes: Processes::System,
+            clock: Clock::System,
+            stdin: Box::new(io::stdin()),
+            stdin_is_terminal: io::stdin().is_terminal(),
+            signals: Signals::Process,
+            out: Stream::inherited(io::stdout(), io::stdout().is_terminal()),
+            err: Stream::inherited(io::stderr(), io::stderr().is_terminal()),
+        }
+    }
+}
+
+/// The environment variables of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Environment(BTreeMap<OsString, OsString>);
+
+impl Environment {
+    /// Returns the value of a variable. An empty variable counts as unset, as in most Unix tools.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&OsStr> {
+        self.0.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the value of a variable if it is valid UTF-8.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(OsStr::to_str)
+    }
+
+    /// Returns all variables, for a child process.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// The wall clock.
+#[derive(Clone, Copy, Debug)]
+pub enum Clock {
+    /// The clock of this machine.
+    System,
+    /// A fixed time, for tests.
+    Fixed(Timestamp),
+}
+
+impl Clock {
+    /// Returns the present time.
+    #[must_use]
+    pub fn now(self) -> Timestamp {
+        match self {
+            Self::System => Timestamp::now(),
+            Self::Fixed(time) => time,
+        }
+    }
+}
+
+/// Where signals that stop the run come from.
+#[derive(Clone, Debug, Default)]
+pub enum Signals {
+    /// No signal stops the run. Signals of a test process are not meant for the run.
+    #[default]
+    Ignored,
+    /// SIGINT, SIGTERM and SIGHUP to this process.
+    Process,
+    /// Numbers of signals that a test sends.
+    Sent(tokio::sync::watch::Receiver<i32>),
+}
+
+/// The size of a terminal, in character cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Columns.
+    pub width: u16,
+    /// Rows.
+    pub height: u16,
+}
+
+impl Default for Terminal {
+    /// The size that is assumed for a terminal that does not report one.
+    fn default() -> Self {
+        Self { width: 80, height: 24 }
+    }
+}
+
+impl Terminal {
+    /// Returns the present size of this process's terminal. Serial lines and some build servers report a
+    /// size of 0, which means unknown.
+    fn of_this_process() -> Self {
+        let size = terminal_size::terminal_size();
+        let size = size.map(|(width, height)| Self { width: width.0, height: height.0 });
+        size.filter(|size| size.width > 0 && size.height > 0).unwrap_or_default()
+    }
+}
+
+/// Returns the present size of a terminal.
+type SizeFn = Arc<dyn Fn() -> Terminal + Send + Sync>;
+
+/// An output stream, which may be a terminal. Clones write to the same stream.
+#[derive(Clone)]
+pub struct Stream {
+    sink: Arc<Mutex<dyn Write + Send>>,
+    terminal: Option<SizeFn>,
+    /// Whether this is a stream of this process, which a child process can inherit.
+    is_inherited: bool,
+}
+
+impl Stream {
+    /// Creates a stream into `sink`, which is a terminal if a size is given.
+    pub fn new(sink: impl Write + Send + 'static, terminal: Option<Terminal>) -> Self {
+        let terminal = terminal.map(|size| -> SizeFn { Arc::new(move || size) });
+        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: false }
+    }
+
+    /// Creates a stream into a terminal whose size can change.
+    pub fn resizable(
+        sink: impl Write + Send + 'static,
+        size: impl Fn() -> Terminal + Send + Sync + 'static,
+    ) -> Self {
+        Self { sink: Arc::new(Mutex::new(sink)), terminal: Some(Arc::new(size)), is_inherited: false }
+    }
+
+    fn inherited(sink: impl Write + Send + 'static, is_terminal: bool) -> Self {
+        let terminal = is_terminal.then(|| -> SizeFn { Arc::new(Terminal::of_this_process) });
+        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: true }
+    }
+
+    /// Returns the present size of the terminal, if the stream is one.
+    ///
+    /// The live display asks before each frame, at least once a second, so no SIGWINCH handler is needed.
+    #[must_use]
+    pub fn terminal(&self) -> Option<Terminal> {
+        self.terminal.as_ref().map(|size| size())
+    }
+
+    /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.
+    ///
+    /// # Errors
+    /// Those of the sink; a closed reader is [`io::ErrorKind::BrokenPipe`].
+    pub fn write(&mut self, text: &str) -> io::Result<()> {
+        self.write_bytes(text.as_bytes())
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
+        sink.write_all(bytes)?;
+        sink.flush()
+    }
+}

@@ -1,0 +1,228 @@
+//! The allowed dependencies between the rooms of the crate, which are the top-level folders of `src`, and between the
+//! folders of the model.
+//!
+//! Every path in the code is a dependency, also outside `use` lines. Tests in `src` are left out.
+
+#![expect(clippy::expect_used, reason = "a test that cannot read the sources has failed")]
+
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use source::{SourceFile, Sources, is_or_below};
+
+/// A room, the rooms that it may use, and the crates and modules that it must not use.
+struct Room {
+    name: &'static str,
+    uses: &'static [&'static str],
+    forbidden: &'static [&'static str],
+}
+
+/// Files that every room but the model may use, and that use no room. The model uses no streams and no clocks.
+const SHARED_FILES: [&str; 3] = ["error", "exit", "world"];
+
+const PROCESS: [&str; 4] = ["std::env", "std::process", "std::thread", "std::time"];
+
+const ROOMS: [Room; 7] = [
+    Room {
+        name: "model",
+        uses: &["error"],
+        forbidden: &[
+            "clap",
+            "kube",
+            "tokio",
+            "tabled",
+            "terminal_size",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "Instant::now",
+        ],
+    },
+    Room { name: "render", uses: &["model"], forbidden: &["clap", "kube", "tokio", "std::fs", "std::net"] },
+    Room {
+        name: "snapshot",
+        uses: &["model"],
+        forbidden: &["clap", "kube", "tokio", "tabled", "std::io::Write", "std::net"],
+    },
+    Room { name: "cluster", uses: &["snapshot", "model"], forbidden: &["clap", "tabled"] },
+    Room {
+        name: "command",
+        uses: &["cluster", "snapshot", "render", "model"],
+        forbidden: &["clap", "kube", "tabled"],
+    },
+    Room {
+        name: "cli",
+        uses: &["command", "render", "model"],
+        forbidden: &["kube", "tokio", "tabled", "std::fs"],
+    },
+    Room { name: "world", uses: &[], forbidden: &["clap", "kube", "tabled"] },
+];
+
+#[test]
+fn rooms_depend_on_each_other_in_one_direction_only() {
+    let mut wrong = Vec::new();
+    for file in Sources::read().iter() {
+        let Some(room) = ROOMS.iter().find(|room| room.name == file.room()) else { continue };
+        for path in &file.paths {
+            let reached = path.strip_prefix("crate::").and_then(|path| path.split("::").next());
+            let is_allowed = reached.is_none_or(|reached| {
+                let is_shared = SHARED_FILES.contains(&reached);
+                let is_room = is_shared || ROOMS.iter().any(|room| room.name == reached);
+                !is_room
+                    || reached == room.name
+                    || room.uses.contains(&reached)
+                    || is_shared && room.name != "model"
+            });
+            if !is_allowed {
+                wrong.push(format!("{}: {} may not use {path}", file.name, room.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn rooms_use_only_allowed_crates_and_calls() {
+    let mut wrong = Vec::new();
+    for file in Sources::read().iter() {
+        let room = ROOMS.iter().find(|room| room.name == file.room());
+        let process: &[&str] = if ["world", "main"].contains(&file.room()) { &[] } else { &PROCESS };
+        let forbidden = room.map_or(&[] as &[_], |room| room.forbidden).iter().chain(process);
+        for path in &file.paths {
+            if forbidden.clone().any(|name| is_or_below(path, name)) && !is_allowed(file.room(), path) {
+                wrong.push(format!("{}: {} may not use {path}", file.name, file.room()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a path of `std` reads no clock and no environment. `cluster` runs credential plugins, and `snapshot` reads
+/// pipes, which only another thread can give up.
+fn is_allowed(room: &str, path: &str) -> bool {
+    let of_room: &[&str] = match room {
+        "cluster" => &["std::process::Stdio", "std::env::split_paths"],
+        "snapshot" => &["std::thread::spawn"],
+        _ => &[],
+    };
+    ["std::time::Duration", "std::time::Instant"].contains(&path)
+        || path.starts_with("std::env::consts::")
+        || of_room.contains(&path)
+}
+
+#[test]
+fn no_files_import_each_other_in_a_cycle() {
+    assert_eq!(cycles(&file_graph(&Sources::read())), [""; 0]);
+}
+
+/// The folders of the model, each of which may use those before it.
+const LADDER: [&str; 13] = [
+    "text",
+    "api",
+    "kind",
+    "revision",
+    "diff",
+    "observation",
+    "hold",
+    "status",
+    "cause",
+    "change",
+    "view",
+    "follow",
+    "step",
+];
+
+#[test]
+fn each_folder_of_the_model_uses_only_those_above_it() {
+    let rung = |name: &str| LADDER.iter().position(|folder| *folder == name);
+    let mut wrong = Vec::new();
+    for file in Sources::read().iter().filter(|file| file.name.starts_with("src/model/")) {
+        let folder = file.below("src/model/");
+        if folder == "mod" {
+            continue;
+        }
+        assert!(rung(folder).is_some(), "{} has no place in the ladder", file.name);
+        let reached = |path: &str| rung(path.strip_prefix("crate::model::")?.split("::").next()?);
+        let below = file.paths.iter().filter(|path| reached(path) > rung(folder));
+        wrong.extend(below.map(|path| format!("{}: {path}", file.name)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A kind is a file and an entry in the table. Other code that names a kind would not handle a new one.
+#[test]
+fn only_the_folder_of_the_kinds_names_a_kind() {
+    let kinds = [
+        "deployment",
+        "daemon_set",
+        "stateful_set",
+        "clone_set",
+        "advanced_stateful_set",
+        "advanced_daemon_set",
+        "kruise",
+    ]
+    .map(|kind| format!("crate::model::kind::{kind}"));
+    let mut wrong = Vec::new();
+    for file in Sources::read().iter().filter(|file| !file.name.starts_with("src/model/kind/")) {
+        let named = file.paths.iter().filter(|path| kinds.iter().any(|kind| is_or_below(path, kind)));
+        wrong.extend(named.map(|path| format!("{}: {path}", file.name)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn main_uses_only_the_library() {
+    let sources = Sources::read();
+    let main = sources.iter().find(|file| file.room() == "main").expect("src/main.rs");
+    let modules: Vec<_> = main.paths.iter().filter(|path| path.starts_with("crate::")).collect();
+    assert!(modules.is_empty(), "{modules:?}");
+}
+
+/// The imports of each file or folder.
+type Graph = BTreeMap<String, BTreeSet<String>>;
+
+fn file_graph(sources: &Sources) -> Graph {
+    let imports = |file| sources.imports(file).map(|other| other.name.clone()).collect();
+    sources.iter().map(|file| (file.name.clone(), imports(file))).collect()
+}
+
+/// Returns the imports that lie on a cycle, as `FROM -> TO`.
+fn cycles(graph: &Graph) -> Vec<String> {
+    let mut reached: BTreeMap<&String, BTreeSet<&String>> = BTreeMap::new();
+    for from in graph.keys() {
+        let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(node) = next.pop() {
+            next.extend(graph.get(node).into_iter().flatten().filter(|other| seen.insert(*other)));
+        }
+        reached.insert(from, seen);
+    }
+    let imports = graph.iter().flat_map(|(from, imports)| imports.iter().map(move |to| (from, to)));
+    let in_cycle = imports.filter(|(from, to)| reached.get(to).is_some_and(|back| back.contains(from)));
+    in_cycle.map(|(from, to)| format!("{from} -> {to}")).collect()
+}
+
+#[test]
+fn cycles_through_exports_are_found() {
+    let files = [
+        ("src/model/a/mod.rs", "mod b;\npub use b::B;\n#[cfg(test)]\nmod tests;"),
+        ("src/model/a/b.rs", "use crate::model::c::C;\n#[cfg(test)]\nmod tests { use super::super::D; }"),
+        ("src/model/a/tests.rs", "use super::B;"),
+        ("src/model/c.rs", "use super::a::B;"),
+        ("src/model/d.rs", "use crate::model::a::B;"),
+    ];
+    let sources = Sources::of(files.iter().map(|(name, text)| SourceFile::of(name, text)).collect());
+    let expected = ["src/model/a/b.rs -> src/model/c.rs", "src/model/c.rs -> src/model/a/b.rs"];
+    assert_eq!(cycles(&file_graph(&sources)), expected);
+}
+
+#[test]
+fn every_form_of_a_path_is_checked() {
+    let file = SourceFile::of(
+        "src/model/deep/file.rs",
+        "use crate::{error::Error, render};\nfn f() { super::super::super::cli::x(); }\n// crate::cluster\n\
+         fn g() { let s = \"crate::world\"; m!(std::env::var(s)) }",
+    );
+    let paths: Vec<_> = file.paths.iter().map(String::as_str).collect();
+    assert_eq!(paths, ["crate::cli::x", "crate::error::Error", "crate::render", "std::env::var"]);
+}

@@ -1,0 +1,141 @@
+//! Reads of one sort that the server refuses while the watches work: the command continues without them or ends.
+
+use std::time::Duration;
+
+use harness::Output;
+use harness::test_cluster::TestCluster;
+use serde_json::json;
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::DEPLOYMENTS;
+use simcluster::{Refusal, Rule, User, Verb};
+use tokio::time::Instant;
+
+const ALL: [&str; 4] = ["deployments", "replicasets", "pods", "events"];
+
+/// Returns a cluster whose Deployment `web` does not progress, with a user who may list and watch but not get.
+async fn stuck_rollout() -> TestCluster {
+    let cluster = TestCluster::new();
+    let rules = vec![Rule::allow(&["list", "watch"], &ALL)];
+    cluster.sim.users(|users| users.add(User::limited("gina", rules)));
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 30}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster
+}
+
+/// Refuses every `get` of a Deployment after the first few seconds.
+fn refuse_gets(cluster: &TestCluster, code: u16) {
+    cluster.later(2_000, move |editor| {
+        let refusal = Refusal::with_status(code, "no such right");
+        editor.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), FaultAction::Refuse(refusal)));
+    });
+}
+
+fn notes(output: &Output) -> Vec<&str> {
+    output.stderr.lines().filter(|line| line.starts_with("note: ")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_permission_to_get_a_refresh_lists() {
+    for (args, before) in [
+        ("status deployment -l app=web --timeout 2m", 90),
+        ("status deployment -l app=web --fail-fast=3s", 0),
+        ("status deployment -l app=web --timeout 8s", 90),
+    ] {
+        let cluster = stuck_rollout().await;
+        cluster.advance(before).await;
+        cluster.editor().patch(
+            &harness::test_cluster::key(&DEPLOYMENTS, "web"),
+            &json!({"metadata": {"labels": {"app": "web"}}}),
+        );
+        let begun = Instant::now();
+        let output = cluster.run_as("gina", args).await;
+        assert_eq!(output.exit, 4, "{args}: {}", output.transcript);
+        assert!(begun.elapsed() < Duration::from_secs(8), "{args}: {:?}", begun.elapsed());
+        assert_eq!(notes(&output).len(), 0, "{}", output.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_lasts_is_an_error_of_the_target() {
+    for code in [401, 403] {
+        let cluster = stuck_rollout().await;
+        refuse_gets(&cluster, code);
+        cluster.later(2_000, move |editor| {
+            let refusal = Refusal::with_status(code, "no such right");
+            let lists = Requests::of(Verb::List, &DEPLOYMENTS);
+            editor.sim.fault(Fault::on(lists, FaultAction::Refuse(refusal)));
+        });
+        let begun = Instant::now();
+        let output = cluster.status("deployment/web --fail-fast=3s").await;
+        assert_eq!(output.exit, 1, "{}", output.transcript);
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        let notes = notes(&output);
+        assert_eq!(notes.len(), 1, "{}", output.transcript);
+        assert!(notes[0].starts_with(&format!("note: in-process:80: cannot read deployments: {code} ")));
+        assert!(output.stderr.contains("error: deployment.apps/web: "), "{}", output.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
+    let cluster = stuck_rollout().await;
+    refuse_gets(&cluster, 500);
+    cluster.later(60_000, |editor| editor.sim.clear_faults());
+    let output = cluster.status("deployment/web").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    let notes = notes(&output);
+    let failing = "note: in-process:80: cannot read deployments: 500 Internal Server Error; trying again";
+    assert_eq!(notes.len(), 2, "{}", output.transcript);
+    assert_eq!(notes[0], failing);
+    assert!(notes[1].starts_with("note: in-process:80: reads work again, after "), "{}", notes[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn step_lists_when_it_may_no_longer_get() {
+    let cluster = TestCluster::new();
+    let rights = |gets: bool| {
+        let verbs: &[&str] =
+            if gets { &["get", "list", "watch", "patch"] } else { &["list", "watch", "patch"] };
+        User::limited("gina", vec![Rule::allow(verbs, &ALL)])
+    };
+    cluster.sim.users(|users| users.add(rights(true)));
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.later(4_000, move |editor| editor.sim.users(|users| users.add(rights(false))));
+    let output = cluster.run_as("gina", "step deployment/web --all --by 1 --soak 3s --timeout 10m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn step_ends_when_its_reads_are_refused() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
+    cluster.editor().set_image(&web, "app:2.0");
+    refuse_gets(&cluster, 401);
+    let begun = Instant::now();
+    let output = cluster.run("step deployment/web --all --by 1 --soak 3s").await;
+    assert_eq!(output.exit, 1, "{}", output.transcript);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    assert_eq!(notes(&output).iter().filter(|note| note.contains("cannot read deployments: 401")).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_says_since_when_the_server_does_not_answer() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(4, &json!({}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
+    let output = cluster.status("deployment/web --timeout 25s").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let error = "error: timed out waiting for the condition: deployment.apps/web after 25s (--timeout); \
+                 the server does not answer; known 2";
+    assert!(output.stderr.contains(error), "{}", output.transcript);
+    let last = output.stderr.lines().rfind(|line| line.contains("available on revision")).unwrap_or_default();
+    assert!(last.contains("s ago: "), "{}", output.transcript);
+}

@@ -1,0 +1,20 @@
+//! What `history` prints as kubectl does: the text and the object of a revision, and the objects of all revisions.
+
+use harness::Recorded;
+
+/// kubectl exits with 1. Here a usage error never reaches the cluster and exits with 2.
+const USAGE_ERRORS: [&str; 2] = ["shop/no-args.history.txt", "shop/wrong-kind.history.txt"];
+
+#[test]
+fn every_recorded_revision_is_printed_as_kubectl_prints_it() {
+    let mut same = 0;
+    for recorded in Recorded::of_verb("history") {
+        let output = recorded.from_snapshot().run();
+        assert_eq!(output.stdout, recorded.stdout, "{}", recorded.name);
+        let exit = if USAGE_ERRORS.contains(&recorded.name.as_str()) { 2 } else { recorded.exit };
+        assert_eq!(output.exit, exit, "{}", recorded.name);
+        assert_eq!(output.stderr.starts_with("error: "), exit != 0, "{}: {}", recorded.name, output.stderr);
+        same += usize::from(exit == 0);
+    }
+    assert_eq!(same, 49);
+}

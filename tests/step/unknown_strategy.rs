@@ -1,0 +1,37 @@
+//! Strategies of newer clusters that this version cannot hold.
+
+use harness::ends;
+use harness::test_cluster::TestCluster;
+use serde_json::json;
+
+/// `Recreate` of StatefulSets is alpha in Kubernetes 1.37.
+#[tokio::test(start_paused = true)]
+async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
+    for (type_, why) in [
+        ("Recreate", "its strategy Recreate stops every outdated pod before it creates an updated one"),
+        ("Later", "this version does not know its update strategy \"Later\""),
+    ] {
+        let cluster = TestCluster::new();
+        let db = cluster.stateful_set(3, &json!({}));
+        cluster.advance(30).await;
+        cluster.stop_controllers();
+        cluster
+            .editor()
+            .patch(&db, &json!({"spec": {"updateStrategy": {"type": type_, "rollingUpdate": null}}}));
+        cluster.editor().set_image(&db, "app:2.0");
+        let before = cluster.object(&db);
+        for verb in ["step", "pause"] {
+            let refused = cluster.run(&format!("{verb} statefulset/db")).await;
+            ends(&refused, 1);
+            assert!(refused.stderr.contains(why), "{}", refused.transcript);
+            assert_eq!(cluster.object(&db)["spec"], before["spec"], "{verb}");
+        }
+        let list = cluster.run("list -o wide").await;
+        ends(&list, 0);
+        assert!(list.stdout.contains(&format!("  {type_}  ")), "{}", list.transcript);
+        let restart = cluster.run("restart statefulset/db --dry-run").await;
+        let pace = "all of them stop before the updated ones start (Recreate)\n";
+        assert_eq!(restart.stdout.contains(pace), type_ == "Recreate", "{}", restart.transcript);
+        assert!(restart.stdout.contains("  replaces 3 of 3 pods: db-2..db-0\n"), "{}", restart.transcript);
+    }
+}
