@@ -65,6 +65,7 @@ fn seconds(duration: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::line::Line;
 
     #[test]
     fn every_notice_is_one_line() {
@@ -129,7 +130,7 @@ mod tests {
                 "GET https://h/api 200 OK in 12 milliseconds (round trip 2)",
             ),
         ] {
-            assert_eq!(line(&notice), words);
+            assert_eq!(Line::of(line(&notice)).text(), words, "as `MessageWriter::note` prints it");
         }
     }
 }
