@@ -15,10 +15,11 @@ fn histories(namespace: &str) -> Vec<(String, Vec<String>)> {
     let items = document["items"].as_array().unwrap().iter();
     items
         .map(|item| {
-            let kind = item["kind"].as_str().unwrap().to_lowercase();
+            let workload = &item["workload"];
+            let kind = workload["kind"].as_str().unwrap().to_lowercase();
             let revisions = item["revisions"].as_array().unwrap().iter();
             let numbers = revisions.map(|revision| revision["revision"].to_string()).collect();
-            (format!("{kind}/{}", item["name"].as_str().unwrap()), numbers)
+            (format!("{kind}/{}", workload["name"].as_str().unwrap()), numbers)
         })
         .collect()
 }

@@ -1,7 +1,9 @@
-//! Selects the slots of the next batch.
+//! Selects the slots of the next batch, and says when there is none.
 
+use super::causes::reasons;
+use super::outcome::{StepOutcome, StopReason};
 use super::slot::PodSlot;
-use super::step_kind::StepKind;
+use super::state::{State, StepKind};
 use crate::model::hold::plan::{BatchRecord, Batches, Pace, Reach};
 
 /// What `step` can release next.
@@ -42,15 +44,43 @@ pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
 /// object together may have 256 KiB.
 const MAX_NAMES: usize = 64 << 10;
 
-/// Returns the batch after number `before`, for the present number of slots.
-pub(super) fn next(
-    kind: &dyn StepKind,
-    slots: &[PodSlot<'_>],
-    pace: &Pace,
-    reach: Option<Reach>,
-    before: usize,
-) -> Next {
-    FutureBatches::new(kind, slots, pace, before).next(reach)
+/// Returns what the plan releases next.
+pub(super) fn next(state: &State<'_>) -> Next {
+    let before = if is_back_to_canary(state) { None } else { state.plan().batch.as_ref() };
+    let before = before.map_or(0, |batch| batch.number);
+    FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
+}
+
+/// Whether a scale-down removed every released slot.
+pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
+    state.plan().batch.is_some() && updated(&state.slots) == 0
+}
+
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
+pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
+    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
+    (!state.kind.can_release(state, first, state.free())).then(|| {
+        let pods = reasons(state.unavailable_slots(), state);
+        StopReason::Unhealthy { pods, allowed: state.allowed() }
+    })
+}
+
+/// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
+pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
+    let outdated = state.slots.iter().filter(|slot| slot.is_outdated());
+    let nodes: Vec<_> = outdated.filter(|slot| slot.is_skipped(state.pace())).map(PodSlot::label).collect();
+    let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
+    match nodes {
+        nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
+        _ if others > 0 && !has_finished_batch => StepOutcome::Stopped(StopReason::NotSelected { others }),
+        _ => reached(state),
+    }
+}
+
+/// Returns the outcome of a command whose goal is reached.
+pub(super) fn reached(state: &State<'_>) -> StepOutcome {
+    let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
+    StepOutcome::Reached { updated, of: state.slots.len() }
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::kind_lookup::state_of;
 use super::request::Request;
 use super::start::find_plan;
 use super::state::State;
@@ -59,7 +60,7 @@ impl ClusterView {
 
     /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan.
     pub(super) fn state(&self, now: Now) -> Option<State<'_>> {
-        State::new(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()
+        state_of(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()
     }
 
     /// Whether the workload was deleted and created again under the same name.

@@ -6,15 +6,16 @@
 
 use std::cmp::Reverse;
 
+use super::action::Release;
 use super::daemon_set::DaemonSets;
-use super::partition::{own_node_selector, own_partition, released_from, skippable_node};
+use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
-use super::state::State;
-use super::step_kind::StepKind;
+use super::state::{State, StepKind};
 use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
+use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::{Workload, strategy};
 
@@ -79,6 +80,11 @@ impl StepKind for CountedPods {
             }
         };
         (0..as_count(wanted)).map(slot).collect()
+    }
+
+    /// Lowers the partition.
+    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
+        lower_partition(state, batch, free)
     }
 
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.

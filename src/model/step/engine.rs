@@ -8,11 +8,11 @@ use super::action::{Action, Decision, Write};
 use super::batch::WAVE_PAUSE;
 use super::cluster_view::{ClusterView, StaleRefresh};
 use super::memory::{CheckState, Memory};
-use super::outcome::{RollbackOutcome, StepOutcome};
+use super::outcome::{Leaving, RollbackOutcome, StepOutcome};
 use super::reconcile::{reconcile, release_lock};
 use super::report::StepReport;
 use super::reporter::ChangeReporter;
-use super::request::Request;
+use super::request::StepCommand;
 use super::rollback::ReturnedPods;
 use super::state::State;
 use super::task::{StepperOutput, Task};
@@ -20,7 +20,7 @@ use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::{batch, plan_view};
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Now, PodRef};
-use crate::model::hold::plan::{Lock, OnFailure};
+use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
 
 /// How long requests may fail before the lock is acquired.
@@ -31,14 +31,6 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
-
-/// One `step` command: its request, and the lock of its process.
-#[derive(Debug)]
-pub(super) struct StepCommand {
-    pub(super) request: Request,
-    /// The lock as this process writes it, without a time.
-    pub(super) lock: Lock,
-}
 
 /// Observes, decides and performs. [`Doing`] says what it is doing.
 #[derive(Debug)]
@@ -80,15 +72,6 @@ pub(super) enum ClusterRequest {
     /// A wave of deletions: each slot with its pod.
     Wave(Vec<(String, PodRef)>),
     StuckPod,
-}
-
-/// The outcome of a command that still holds the lock.
-#[derive(Clone, Debug)]
-pub(super) struct Leaving {
-    pub(super) outcome: StepOutcome,
-    pub(super) since: Duration,
-    /// How many attempts to release the lock failed.
-    pub(super) tries: usize,
 }
 
 /// The requests that did not end as expected.

@@ -5,10 +5,13 @@ use serde_json::Value;
 use super::counted_pods::CountedPods;
 use super::daemon_set::DaemonSets;
 use super::deployment::{Deployments, standing_hold};
+use super::state::{State, StepKind};
 use super::stateful_set::StatefulSets;
-use super::step_kind::StepKind;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::node::Node;
+use crate::model::follow::Now;
 use crate::model::hold;
+use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::properties::StepBy;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -36,6 +39,19 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
         Ok(StepBy::UpdateBudget) => Ok(&Deployments),
         Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
+}
+
+/// Returns the state of a plan.
+///
+/// # Errors
+/// As [`step_kind`].
+pub(super) fn state_of<'a>(
+    observed: &'a Observation,
+    nodes: Option<&'a [Node]>,
+    record: &'a PlanRecord,
+    now: Now,
+) -> Result<State<'a>> {
+    Ok(State::new(step_kind(&observed.workload)?, observed, nodes, record, now))
 }
 
 /// Returns the fields that hold a workload as it is.

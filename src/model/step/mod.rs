@@ -43,7 +43,6 @@ mod soak;
 mod start;
 mod state;
 mod stateful_set;
-mod step_kind;
 mod stepper;
 mod task;
 mod view;

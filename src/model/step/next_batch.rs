@@ -2,14 +2,15 @@
 
 use super::action::{Action, Decision, Purpose, Release};
 use super::batch::{failed, fatal_cause, released};
-use super::batches::{Next, is_reached};
+use super::batches::{
+    Next, is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
+};
 use super::causes::{GRACE, reasons};
 use super::memory::{CheckState, Memory};
 use super::outcome::{StepOutcome, StopReason};
-use super::partition::is_complete;
+use super::partition::{is_complete, own_partition_reached};
 use super::report::StepReport;
 use super::slot::PodSlot;
-use super::start::own_partition_reached;
 use super::state::State;
 use super::view_builder::finished_batch;
 use crate::model::hold::plan::{BatchRecord, OnFailure};
@@ -24,23 +25,23 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     let has_finished_batch = memory.batch.is_finished;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
-        return Decision::finish(state.reached(), "as many pods are updated as the command asked for: end");
+        return Decision::finish(reached(state), "as many pods are updated as the command asked for: end");
     }
     if state.is_final() {
         return finish_plan(state, memory);
     }
-    let next = match state.next() {
+    let next = match next(state) {
         Next::Batch(batch) => batch,
         Next::Blocked { pod, node } => {
             let why = format!("{pod} is next, and its node {node} is not ready: stop");
             return Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNode { pod, node }), why);
         }
         Next::Nothing if is_reached => {
-            return Decision::finish(state.reached(), "no slot is left to release: end");
+            return Decision::finish(reached(state), "no slot is left to release: end");
         }
         Next::Nothing => {
             return Decision::finish(
-                state.only_skipped_left(memory.batch.is_finished),
+                only_skipped_left(state, memory.batch.is_finished),
                 "all that is left is skipped: end",
             );
         }
@@ -55,7 +56,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
         return Decision::wait_for(format!("the released pods to be available for {soak}"));
     }
     let now = state.now.elapsed;
-    match state.too_many_unavailable(&next) {
+    match too_many_unavailable(state, &next) {
         Some(_) if memory.force => {
             let tolerated = state.unavailable_slots().map(|slot| slot.name.clone()).collect();
             Decision::new(
@@ -101,7 +102,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
     let mut record = state.record.written_at(state.now.stamp());
     let mut reports = Vec::new();
     match record.plan.batch.take() {
-        Some(_) if state.is_back_to_canary() => {
+        Some(_) if is_back_to_canary(state) => {
             record.plan.batch_sizes.clear();
             reports.push(StepReport::BackToCanary);
         }
@@ -145,7 +146,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Decision::finish(
-            state.only_skipped_left(memory.batch.is_finished),
+            only_skipped_left(state, memory.batch.is_finished),
             "all that is left is skipped: end",
         );
     }

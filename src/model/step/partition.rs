@@ -5,11 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::action::Release;
+use super::batches::is_reached;
+use super::outcome::StopReason;
+use super::slot::{ExcludedBy, PodSlot};
 use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::hold::plan::BatchRecord;
+use crate::model::hold::plan::{BatchRecord, Reach};
 use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::{Workload, strategy};
 
@@ -113,6 +116,18 @@ pub(super) fn is_complete(state: &State<'_>) -> bool {
     state.observed.is_observed() && (own_partition(state) > 0 || is_current())
 }
 
+/// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
+/// every pod, or one that `--to` asks for.
+pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
+    let (slots, reach) = (&state.slots, state.plan().reach);
+    let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
+    let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
+    let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
+    let partition = state.record.hold.own_partition(state.workload());
+    (outdated > 0 && (is_short || slots.iter().all(is_kept)))
+        .then_some(StopReason::OwnPartition { partition, outdated })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +136,7 @@ mod tests {
     use crate::model::kind::Workload;
     use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
+    use crate::model::step::kind_lookup::state_of;
     use crate::model::step::slot::tests::{NOW, record_of};
 
     /// A node without the label cannot be left out.
@@ -151,7 +167,7 @@ mod tests {
             .map(|(name, revision)| Pod::read(&Object::read(owned("Pod", name, revision)).unwrap()).into());
         let (record, pods) = (record_of(&workload), Some(pods.to_vec()));
         let observed = Observation { workload, revisions, pods, events: None };
-        let state = State::new(&observed, Some(&nodes), &record, NOW).unwrap();
+        let state = state_of(&observed, Some(&nodes), &record, NOW).unwrap();
         let is_skippable = |pod: &Pod| skippable_node(&state, pod).is_some();
         assert_eq!(observed.own_pods().map(is_skippable).collect::<Vec<_>>(), [true, true, false]);
         let strategy = strategy_with(&state, 0);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::batches::Next;
+use super::batches::{Next, next, too_many_unavailable};
+use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
@@ -38,7 +39,7 @@ pub fn preview(
     }
     let held = start.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let state = State::new(observed, nodes, &start.record, now).map_err(StepOutcome::Error)?;
+    let state = state_of(observed, nodes, &start.record, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
     if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
@@ -80,9 +81,9 @@ fn batch_updates(state: &State<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPod
 
 /// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &State<'_>) -> Option<StopReason> {
-    match state.next() {
+    match next(state) {
         _ if state.batch().is_some() => None,
-        Next::Batch(next) => state.too_many_unavailable(&next),
+        Next::Batch(next) => too_many_unavailable(state, &next),
         Next::Blocked { pod, node } => Some(StopReason::OnUnreadyNode { pod, node }),
         Next::Nothing => None,
     }

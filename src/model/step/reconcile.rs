@@ -3,11 +3,11 @@
 use super::action::{Action, Decision, Purpose};
 use super::batch::{continue_batch, failed, failed_late};
 use super::cluster_view::ClusterView;
-use super::engine::{Leaving, StepCommand};
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
 use super::next_batch::between_batches;
-use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::outcome::{BatchFailure, Leaving, RollbackOutcome, StepOutcome, StopReason};
+use super::request::StepCommand;
 use super::rollback::{continue_rollback, roll_back};
 use super::start::acquire;
 use super::state::State;

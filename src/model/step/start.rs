@@ -3,17 +3,16 @@
 use serde_json::Value;
 
 use super::action::{Action, Decision, Purpose};
-use super::batches::is_reached;
 use super::daemon_set::UNKNOWN_NODE;
-use super::engine::StepCommand;
-use super::kind_lookup::holding_strategy;
+use super::kind_lookup::{holding_strategy, state_of};
 use super::memory::Memory;
 use super::next_batch::between_batches;
 use super::outcome::{StepOutcome, StopReason};
+use super::partition::own_partition_reached;
 use super::refusals::{check_in_place, check_repeated, check_request, check_start};
 use super::report::{Beginning, StepReport};
-use super::request::Request;
-use super::slot::{ExcludedBy, PodSlot};
+use super::request::{Request, StepCommand};
+use super::slot::PodSlot;
 use super::state::State;
 use crate::error::Result;
 use crate::model::api::managed_fields::{last_author, last_template_author};
@@ -227,18 +226,6 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
     own_partition_reached(state).map_or(StepOutcome::NothingOutdated, StepOutcome::Stopped)
 }
 
-/// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
-/// every pod, or one that `--to` asks for.
-pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
-    let (slots, reach) = (&state.slots, state.plan().reach);
-    let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
-    let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
-    let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
-    let partition = state.record.hold.own_partition(state.workload());
-    (outdated > 0 && (is_short || slots.iter().all(is_kept)))
-        .then_some(StopReason::OwnPartition { partition, outdated })
-}
-
 /// Decides what to do while this process does not hold the lock.
 pub(super) fn acquire(
     command: &StepCommand,
@@ -258,7 +245,7 @@ pub(super) fn acquire(
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
     let begin = || {
-        let state = State::new(observed, nodes, &start.record, now)?;
+        let state = state_of(observed, nodes, &start.record, now)?;
         if let Some(decision) = wait_or_end(&state, &start, memory)? {
             return Ok(decision);
         }
@@ -335,7 +322,7 @@ fn already_updated(state: &State<'_>, start: &Start) -> Result<Vec<String>> {
     }
     let held = start.as_held(state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
-    let slots = State::new(observed, state.nodes, &start.record, state.now)?.slots;
+    let slots = state_of(observed, state.nodes, &start.record, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
     Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }

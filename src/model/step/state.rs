@@ -1,13 +1,11 @@
-//! What there is to know at one moment: an observation, the plan, and its pod slots.
+//! What there is to know at one moment: an observation, the plan, and its pod slots; and what differs between the kinds
+//! that can be stepped.
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::batches::{self, Next};
-use super::causes::reasons;
-use super::kind_lookup::step_kind;
-use super::outcome::{StepOutcome, StopReason};
-use super::slot::PodSlot;
-use super::step_kind::StepKind;
+use super::action::Release;
+use super::request::Request;
+use super::slot::{PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
@@ -45,16 +43,14 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Builds the state of a plan.
-    ///
-    /// # Errors
-    /// When the kind cannot be stepped, or the workload has too many pods.
+    /// Builds the state of a plan. [`state_of`](super::kind_lookup::state_of) knows the kind.
     pub(super) fn new(
+        kind: &'static dyn StepKind,
         observed: &'a Observation,
         nodes: Option<&'a [Node]>,
         record: &'a PlanRecord,
         now: Now,
-    ) -> Result<Self> {
+    ) -> Self {
         let (revisions, plan, workload) = (&observed.revisions, &record.plan, &observed.workload);
         let current = if plan.is_for_live_template(workload) {
             revisions.current()
@@ -71,7 +67,7 @@ impl<'a> State<'a> {
             nodes_by_name: nodes.unwrap_or_default().iter().map(by_name).collect(),
             record,
             now,
-            kind: step_kind(workload)?,
+            kind,
             own_min_ready_seconds: record.hold.own_min_ready_seconds(workload),
             current,
             updated,
@@ -84,7 +80,7 @@ impl<'a> State<'a> {
         state.slots = state.kind.slots(&state);
         let is_in_progress = plan.batch_in_progress().is_some();
         state.has_batch = is_in_progress && state.slots.iter().any(|slot| slot.is_in_last_batch);
-        Ok(state)
+        state
     }
 
     /// Lets these unavailable slots not count.
@@ -237,47 +233,10 @@ impl<'a> State<'a> {
         self.batch().is_none() && !self.slots.iter().any(PodSlot::awaits_release)
     }
 
-    /// Returns what the plan releases next.
-    pub(super) fn next(&self) -> Next {
-        let before = if self.is_back_to_canary() { None } else { self.plan().batch.as_ref() };
-        let before = before.map_or(0, |batch| batch.number);
-        batches::next(self.kind, &self.slots, self.pace(), self.plan().reach, before)
-    }
-
-    /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
-    pub(super) fn too_many_unavailable(&self, next: &BatchRecord) -> Option<StopReason> {
-        let first = self.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
-        let allowed = self.allowed();
-        (!self.kind.can_release(self, first, self.free())).then(|| {
-            let pods = reasons(self.unavailable_slots(), self);
-            StopReason::Unhealthy { pods, allowed }
-        })
-    }
-
-    /// Whether a scale-down removed every released slot.
-    pub(super) fn is_back_to_canary(&self) -> bool {
-        self.plan().batch.is_some() && batches::updated(&self.slots) == 0
-    }
-
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
     /// are not ready.
     pub(super) fn skipped(&self) -> Vec<String> {
         self.slots.iter().filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect()
-    }
-
-    /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
-    pub(super) fn only_skipped_left(&self, has_finished_batch: bool) -> StepOutcome {
-        let outdated = self.slots.iter().filter(|slot| slot.is_outdated());
-        let nodes: Vec<_> =
-            outdated.filter(|slot| slot.is_skipped(self.pace())).map(PodSlot::label).collect();
-        let others = self.slots.iter().filter(|slot| slot.is_not_selected()).count();
-        match nodes {
-            nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
-            _ if others > 0 && !has_finished_batch => {
-                StepOutcome::Stopped(StopReason::NotSelected { others })
-            }
-            _ => self.reached(),
-        }
     }
 
     /// Returns the ignored nodes that are not ready and have pods of the new revision.
@@ -287,11 +246,61 @@ impl<'a> State<'a> {
         let nodes = self.slots.iter().filter(is_ignored).filter_map(|slot| slot.unready_node.clone());
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
     }
+}
 
-    /// Returns the outcome of a command whose goal is reached.
-    pub(super) fn reached(&self) -> StepOutcome {
-        let updated = self.slots.iter().filter(|slot| slot.is_updated).count();
-        StepOutcome::Reached { updated, of: self.slots.len() }
+/// Steps one kind of workload. Each kind implements it in one file.
+pub(super) trait StepKind {
+    /// Refuses a request that is invalid for this kind. Called when only the workload was read.
+    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
+
+    /// Refuses a plan that needs objects that could not be read.
+    fn check_state(&self, _: &State<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the slots in the order of release. The state has no slots yet.
+    fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>>;
+
+    /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
+    /// become unavailable; none when too many are unavailable already.
+    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release>;
+
+    /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
+    fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>, free: Option<usize>) -> bool {
+        let cost = usize::from(first.is_available && first.counts(state.pace()));
+        free.is_some_and(|free| cost <= free)
+    }
+
+    /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.
+    fn allowed(&self, state: &State<'_>) -> usize {
+        let limit = max_unavailable(state.pace(), state.slots.len());
+        own_limit(state.workload()).map_or(limit, |own| own.min(limit))
+    }
+
+    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods.
+    fn surge(&self, _: &State<'_>) -> usize {
+        0
+    }
+
+    /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.
+    fn missing(&self, _: &State<'_>) -> Option<usize> {
+        None
+    }
+
+    /// Whether the controller reports the update as complete, after the original fields are restored. None where it does
+    /// so before.
+    fn is_settled(&self, _: &Observation) -> Option<bool> {
+        None
+    }
+
+    /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.
+    fn counts_pods(&self) -> bool {
+        false
+    }
+
+    /// Whether a batch can skip slots on nodes that are not ready.
+    fn skips_unready_nodes(&self) -> bool {
+        false
     }
 }
 
@@ -303,6 +312,7 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::revision::Revisions;
+    use crate::model::step::kind_lookup::state_of;
     use crate::model::step::slot::tests::{NOW, record_of};
 
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
@@ -314,7 +324,7 @@ mod tests {
         let workload = Workload::of_json(&set).unwrap();
         let (record, revisions) = (record_of(&workload), Revisions::of(&workload, []));
         let observed = Observation { workload, revisions, pods: None, events: None };
-        let state = State::new(&observed, None, &record, NOW).unwrap();
+        let state = state_of(&observed, None, &record, NOW).unwrap();
         for (gate, is_available) in [("True", true), ("False", false)] {
             let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
                 {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});

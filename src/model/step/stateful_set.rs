@@ -1,11 +1,12 @@
 //! Stepping a StatefulSet: lowers its partition from the highest ordinal. Also an Advanced StatefulSet of OpenKruise.
 
-use super::partition::{own_partition, released_from};
+use super::action::Release;
+use super::partition::{lower_partition, own_partition, released_from};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};
-use super::state::State;
-use super::step_kind::StepKind;
+use super::state::{State, StepKind};
 use crate::error::Result;
+use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::Workload;
 use crate::model::kind::reserved_ordinals::ordinals;
 
@@ -41,5 +42,10 @@ impl StepKind for StatefulSets {
         let mut slots: Vec<_> = (0..).zip(ordinals).map(slot).collect();
         slots.reverse();
         slots
+    }
+
+    /// Lowers the partition.
+    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
+        lower_partition(state, batch, free)
     }
 }

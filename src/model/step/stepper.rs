@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::cluster_view::ClusterView;
-use super::engine::{Engine, StepCommand};
+use super::engine::Engine;
+use super::kind_lookup::state_of;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::refusals::foretold_update;
-use super::request::Request;
-use super::state::State;
+use super::request::{Request, StepCommand};
 use super::task::{StepEvent, StepperOutput};
 use super::view::PlanView;
 use crate::model::change::effect::UpdatedPods;
@@ -108,7 +108,7 @@ impl Stepper {
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let record = self.cluster.record_to_show(&self.engine.command.request)?;
-        let mut state = State::new(self.observed()?, self.cluster.nodes(), &record, now).ok()?;
+        let mut state = state_of(self.observed()?, self.cluster.nodes(), &record, now).ok()?;
         state.tolerate(&self.engine.memory.tolerated);
         Some(self.engine.view(&state))
     }

@@ -12,7 +12,8 @@ use crate::model::hold::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::PaceOverrides;
-use crate::model::step::batches::{Next, is_reached, next};
+use crate::model::step::batches::{FutureBatches, Next, is_reached};
+use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
 use crate::model::step::view_builder::plan_view;
 
@@ -99,7 +100,7 @@ impl DaemonSetFixture {
     fn state(&self) -> State<'_> {
         let server_time = "2026-11-20T13:00:00Z".parse::<Timestamp>().unwrap();
         let now = Now { elapsed: Duration::ZERO, server_time };
-        State::new(&self.observed, self.nodes.as_deref(), &self.record, now).unwrap()
+        state_of(&self.observed, self.nodes.as_deref(), &self.record, now).unwrap()
     }
 
     fn slots(&self) -> Vec<PodSlot<'_>> {
@@ -134,7 +135,9 @@ impl DaemonSetFixture {
     }
 
     fn next(&self) -> Vec<String> {
-        match next(&DaemonSets, &self.state().slots, &self.record.plan.pace, Some(Reach::All), 0) {
+        match FutureBatches::new(&DaemonSets, &self.state().slots, &self.record.plan.pace, 0)
+            .next(Some(Reach::All))
+        {
             Next::Batch(batch) => batch.slots,
             _ => Vec::new(),
         }
@@ -343,6 +346,10 @@ impl StepKind for CountingDaemonSets {
 
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         DaemonSets.slots(state)
+    }
+
+    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
+        DaemonSets.release(state, batch, free)
     }
 
     fn skips_unready_nodes(&self) -> bool {
