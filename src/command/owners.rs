@@ -28,6 +28,15 @@ pub(super) fn warn_before_an_undo(workload: &Workload, screen: &mut Screen<'_>) 
     }
 }
 
+/// Prints how an owner that applies its source by itself runs again, after a rollback that was followed to its end.
+pub(super) fn note_after_an_undo(workload: &Workload, screen: &mut Screen<'_>) {
+    for owner in owners(workload, &FieldPath::template()) {
+        if let Some(note) = warnings::after_an_undo(&owner, workload) {
+            screen.note_once(&note);
+        }
+    }
+}
+
 /// Warns that the next `kubectl apply` may revert a rollback. This is less important than the other warnings,
 /// because a user runs it.
 pub(super) fn warn_of_apply(workload: &Workload, options: &UndoOptions, screen: &mut Screen<'_>) {

@@ -79,6 +79,29 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// Returns the note after a rollback that an owner which was suspended must run again.
+#[must_use]
+pub fn after_an_undo(owner: &ManifestOwner, workload: &Workload) -> Option<String> {
+    let resume = owner.suspension()?.resume;
+    let options = match owner {
+        ManifestOwner::ArgoCd(_) => " (with the --self-heal and --auto-prune that it had)",
+        _ => "",
+    };
+    let (who, _) = introduced(owner);
+    Some(format!(
+        "note: {} stays rolled back until {who} applies its source; if you stopped it, revert the source, and let it \
+         run again{options}: {resume}",
+        workload.target()
+    ))
+}
+
+/// Returns what to do with an owner that applies its source by itself.
+fn suspended_first(owner: &ManifestOwner, otherwise: &str) -> String {
+    let suspend = owner.suspension().map(|one| one.suspend);
+    let how = suspend.map_or_else(|| otherwise.to_owned(), |suspend| format!("stop it first: {suspend}"));
+    format!("revert its source, or {how}")
+}
+
 fn introduced(owner: &ManifestOwner) -> (String, String) {
     let named = |what: &str, name: &Option<String>| match name {
         Some(name) => format!("{what} ({name})"),
@@ -87,10 +110,11 @@ fn introduced(owner: &ManifestOwner) -> (String, String) {
     match owner {
         ManifestOwner::Apply => ("kubectl apply".to_owned(), "apply the earlier manifest".to_owned()),
         ManifestOwner::ArgoCd(name) => {
-            (named("Argo CD", name), "revert its source, or stop its sync first".to_owned())
+            (named("Argo CD", name), suspended_first(owner, "stop its sync first"))
         }
-        ManifestOwner::Flux(name) => {
-            (named("Flux", name), "revert its source, or suspend it first".to_owned())
+        ManifestOwner::Flux(object) => {
+            let name = object.as_ref().map(|object| object.name.clone());
+            (named("Flux", &name), suspended_first(owner, "suspend it first"))
         }
         ManifestOwner::Helm(name) => {
             let release = Word::name(name.as_deref().unwrap_or_default(), "RELEASE");

@@ -43,6 +43,51 @@ async fn undo_wait_follows_until_the_rollout_is_complete() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
+    let warning = |advice: &str| {
+        format!(
+            "manages deployment/web and may apply the later revision again; revert its source, or {advice}"
+        )
+    };
+    let note = |who: &str, resume: &str| {
+        format!(
+            "note: deployment/web stays rolled back until {who} applies its source; if you stopped it, revert the \
+             source, and let it run again{resume}\n"
+        )
+    };
+    for (marks, expected, last) in [
+        (
+            json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:default/web"}}),
+            "stop it first: argocd app set shop --sync-policy none",
+            note(
+                "Argo CD (shop)",
+                " (with the --self-heal and --auto-prune that it had): argocd app set shop --sync-policy automated",
+            ),
+        ),
+        (
+            json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "shop",
+                "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}}),
+            "stop it first: flux suspend kustomization shop -n flux-system",
+            note("Flux (shop)", ": flux resume kustomization shop -n flux-system"),
+        ),
+        (json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}}), "helm rollback RELEASE", String::new()),
+    ] {
+        for (wait, follows) in [("", false), (" --wait --timeout 5m", true)] {
+            let cluster = TestCluster::new();
+            let web = deployment_with_failing_update(&cluster).await;
+            cluster.editor().patch(&web, &json!({"metadata": marks}));
+            let output = cluster.run(&format!("undo deployment/web{wait}")).await;
+            assert_eq!(output.exit, 0, "{}", output.transcript);
+            assert!(output.stderr.contains(expected), "{}", output.transcript);
+            assert_eq!(output.stderr.contains("let it run again"), follows && !last.is_empty());
+            assert!(!follows || output.stderr.ends_with(&last), "{}", output.transcript);
+            let is_reverted = expected.starts_with("stop") == output.stderr.contains(&warning(expected));
+            assert!(is_reverted, "{}", output.transcript);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_restart_that_crashes_fails_fast() {
     let cluster = TestCluster::new();
     let web = cluster.deployment(2, &json!({}));

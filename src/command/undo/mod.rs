@@ -23,6 +23,7 @@ use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe;
 use crate::error::{Error, ErrorKind, Result};
+use crate::exit::Exit;
 use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, change_cause_patch, is_live, undo};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -89,6 +90,10 @@ pub(super) async fn run(
         for workload in held {
             let observed = observe(reread(&workload, source).await?, source, screen).await?;
             end_completed_rollback(&observed, request, source, screen).await?;
+        }
+        for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
+        {
+            owners::note_after_an_undo(workload, screen);
         }
     }
     Ok(outcome)

@@ -13,16 +13,64 @@ use crate::model::text::shell_command::{Word, command};
 pub enum ManifestOwner {
     /// `kubectl apply`, found by its annotation.
     Apply,
-    /// Argo CD, with the application if known.
+    /// Argo CD, with the application if known: `shop`, or `team/shop` for one in another namespace than Argo CD's.
     ArgoCd(Option<String>),
-    /// Flux, with the Kustomization or `HelmRelease` if known.
-    Flux(Option<String>),
+    /// Flux, with its object if known.
+    Flux(Option<FluxObject>),
     /// Helm, with the release if known.
     Helm(Option<String>),
     /// A Kruise Rollout, with its name if known.
     KruiseRollout(Option<String>),
     /// A field manager that owns the changed field by server-side apply.
     ServerSideApply(String),
+}
+
+/// An object of Flux that applies manifests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FluxObject {
+    /// Its type, as an argument of `flux`: `kustomization` or `helmrelease`.
+    pub type_name: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Its namespace; empty if not known.
+    pub namespace: String,
+}
+
+/// The commands that keep an owner from applying its manifests, and that let it do so again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspension {
+    /// Stops the owner: `flux suspend kustomization shop -n flux-system`.
+    pub suspend: String,
+    /// Lets the owner run again.
+    pub resume: String,
+}
+
+impl ManifestOwner {
+    /// Returns the commands that suspend and resume the owner, if it applies its manifests by itself and its name is known.
+    ///
+    /// Argo CD forgets the options of its automated sync when that is turned off, so the second command lacks them.
+    #[must_use]
+    pub fn suspension(&self) -> Option<Suspension> {
+        match self {
+            Self::ArgoCd(Some(application)) => {
+                let name = || [Word::text(application, "APPLICATION")];
+                Some(Suspension {
+                    suspend: command("argocd app set {} --sync-policy none", name()),
+                    resume: command("argocd app set {} --sync-policy automated", name()),
+                })
+            }
+            Self::Flux(Some(FluxObject { type_name, name, namespace })) => {
+                let words = || {
+                    [Word::text(type_name, "TYPE"), Word::name(name, "NAME"), Word::in_namespace(namespace)]
+                };
+                Some(Suspension {
+                    suspend: command("flux suspend {} {}{}", words()),
+                    resume: command("flux resume {} {}{}", words()),
+                })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Returns the owners that may revert a change at `path`, found by labels, annotations and managed
@@ -64,15 +112,28 @@ fn argo_cd(object: &Object) -> Option<ManifestOwner> {
     let tracked = object.annotation("argocd.argoproj.io/tracking-id");
     let application =
         tracked.and_then(|id| id.split(':').next()).or(object.label("argocd.argoproj.io/instance"));
+    // The tracking of an application in another namespace begins with `NAMESPACE_NAME`; names have no underscore.
+    let application = application.map(|name| name.replacen('_', "/", 1));
     (tracked.is_some() || application.is_some() || is_managed_by(object, "argocd"))
-        .then(|| ManifestOwner::ArgoCd(named(application)))
+        .then(|| ManifestOwner::ArgoCd(named(application.as_deref())))
 }
 
 fn flux(object: &Object) -> Option<ManifestOwner> {
-    let name = ["kustomize.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/name"];
-    let name = name.iter().find_map(|label| object.label(label));
+    let object_of = |type_name, name: &str, namespace: &str| {
+        let name = named(object.label(name))?;
+        let namespace = object.label(namespace).unwrap_or_default().to_owned();
+        Some(FluxObject { type_name, name, namespace })
+    };
+    let found = object_of(
+        "kustomization",
+        "kustomize.toolkit.fluxcd.io/name",
+        "kustomize.toolkit.fluxcd.io/namespace",
+    );
+    let found = found.or_else(|| {
+        object_of("helmrelease", "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace")
+    });
     let managed = ["kustomize-controller", "helm-controller"].iter().any(|name| is_managed_by(object, name));
-    (name.is_some() || managed).then(|| ManifestOwner::Flux(named(name)))
+    (found.is_some() || managed).then_some(ManifestOwner::Flux(found))
 }
 
 /// Flux and Argo CD also set Helm's labels on charts they install; then both are returned.
@@ -131,7 +192,11 @@ mod tests {
             (json!({"managedFields": [{"manager": "argocd-controller"}]}), vec![ManifestOwner::ArgoCd(None)]),
             (
                 json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "shop"}}),
-                vec![ManifestOwner::Flux(name("shop"))],
+                vec![ManifestOwner::Flux(Some(FluxObject {
+                    type_name: "kustomization",
+                    name: "shop".to_owned(),
+                    namespace: String::new(),
+                }))],
             ),
             (
                 json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}, "annotations": {"meta.helm.sh/release-name": "web"}}),
@@ -148,6 +213,45 @@ mod tests {
             (json!({"labels": 1, "annotations": [], "managedFields": {"a": 1}}), vec![]),
         ] {
             assert_eq!(owners_of(&metadata), expected, "{metadata}");
+        }
+    }
+
+    #[test]
+    fn an_owner_that_applies_by_itself_can_be_suspended() {
+        for (metadata, expected) in [
+            (
+                json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:shop/web"}}),
+                Some("argocd app set shop --sync-policy none; argocd app set shop --sync-policy automated"),
+            ),
+            (
+                json!({"annotations": {"argocd.argoproj.io/tracking-id": "team_shop:apps/Deployment:shop/web"}}),
+                Some(
+                    "argocd app set team/shop --sync-policy none; argocd app set team/shop --sync-policy automated",
+                ),
+            ),
+            (
+                json!({"annotations": {"argocd.argoproj.io/tracking-id": "$(rm -r ~):apps/Deployment:a/b"}}),
+                Some(
+                    "argocd app set '$(rm -r ~)' --sync-policy none; argocd app set '$(rm -r ~)' --sync-policy automated",
+                ),
+            ),
+            (json!({"managedFields": [{"manager": "argocd-controller"}]}), None),
+            (
+                json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "shop",
+                    "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}}),
+                Some(
+                    "flux suspend kustomization shop -n flux-system; flux resume kustomization shop -n flux-system",
+                ),
+            ),
+            (
+                json!({"labels": {"helm.toolkit.fluxcd.io/name": "shop", "helm.toolkit.fluxcd.io/namespace": "apps"}}),
+                Some("flux suspend helmrelease shop -n apps; flux resume helmrelease shop -n apps"),
+            ),
+            (json!({"annotations": {"meta.helm.sh/release-name": "web"}}), None),
+        ] {
+            let commands = owners_of(&metadata).iter().find_map(ManifestOwner::suspension);
+            let commands = commands.map(|one| format!("{}; {}", one.suspend, one.resume));
+            assert_eq!(commands.as_deref(), expected, "{metadata}");
         }
     }
 
