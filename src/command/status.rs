@@ -188,6 +188,7 @@ fn print_what_serves(view: &RolloutView, screen: &mut Screen<'_>) {
         None => screen.note(&line),
     }
     screen.notes(render::rollback_hint(view).filter(|_| view.needs_a_fix));
+    screen.notes(render::deadlock_hints(view));
 }
 
 /// Returns the exit code for a state.

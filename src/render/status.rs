@@ -8,7 +8,7 @@ use super::fit_width::LongWord;
 use super::line::Line;
 use super::state_words::state_style;
 use super::style::Style;
-use crate::model::cause::Cause;
+use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -198,6 +198,16 @@ pub fn next_change_note(view: &RolloutView) -> Option<String> {
 #[must_use]
 pub fn rollback_hint(view: &RolloutView) -> Option<String> {
     view.rollback.as_ref().map(|command| format!("hint: {command}"))
+}
+
+/// Returns the commands that end a deadlock of the surge pods, one a line.
+#[must_use]
+pub fn deadlock_hints(view: &RolloutView) -> Vec<String> {
+    if !view.causes.iter().any(|cause| cause.id == CauseId::SurgeDeadlock) {
+        return Vec::new();
+    }
+    let [unblock, restore] = surge_deadlock_commands(&view.workload);
+    vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
 }
 
 /// Returns the status of one workload as JSON. docs/json.md documents the fields.

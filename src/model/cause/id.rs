@@ -122,6 +122,8 @@ causes! {
     (QuotaExceeded, "quota-exceeded", can_resolve_itself: false),
     /// Admission refuses pods, or the ReplicaSet.
     (AdmissionRefused, "admission-refused", can_resolve_itself: false),
+    /// A surge pod waits for what an old pod holds, and the strategy lets no old pod go first.
+    (SurgeDeadlock, "surge-deadlock", can_resolve_itself: false),
     /// An outdated pod that is not ready blocks the update of a StatefulSet.
     (BlockedByPod, "blocked-by-pod", can_resolve_itself: false),
     /// Pods that are not available use up `maxUnavailable`.

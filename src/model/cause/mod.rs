@@ -24,6 +24,7 @@ mod runtime_messages;
 mod scheduling;
 mod start;
 mod stuck;
+mod surge_deadlock;
 mod terminating;
 mod volume;
 
@@ -32,6 +33,7 @@ pub(in crate::model) use crash::has_crash_loop;
 pub use id::CauseId;
 pub use redact::without_secrets_of;
 pub use stuck::stuck_if;
+pub use surge_deadlock::surge_deadlock_commands;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
@@ -84,6 +86,10 @@ fn find_causes(observed: &Observation, holds: Holds, now: Timestamp) -> Vec<Caus
         causes.extend(in_place::causes(&context, state));
         causes.extend(node::unreachable(&context));
         causes.extend(group::by_cause(context.pod_problems()));
+        if matches!(state, RolloutState::Progressing | RolloutState::Failed) {
+            let deadlock = surge_deadlock::cause(&context, &causes);
+            causes.extend(deadlock);
+        }
     }
     causes.sort_by(|a, b| {
         (a.is_transient, a.id, &a.container, &a.summary).cmp(&(

@@ -295,6 +295,7 @@ pub(in crate::model) fn is_fatal(cause: &Cause) -> bool {
         | CauseId::MissingKey
         | CauseId::MissingClaim
         | CauseId::ConfigError
+        | CauseId::SurgeDeadlock
         | CauseId::CommandNotFound => true,
         CauseId::NodeRefused | CauseId::QuotaExceeded | CauseId::AdmissionRefused => !cause.is_transient,
         id if id.ends_container() => cause.has_repeated(),

@@ -14,7 +14,9 @@ use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::renumbered;
-use crate::render::status::{NameContext, cause_line, line, next_change_note, rollback_hint, serving_line};
+use crate::render::status::{
+    NameContext, cause_line, deadlock_hints, line, next_change_note, rollback_hint, serving_line,
+};
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
 /// which [`result`] returns.
@@ -182,7 +184,7 @@ fn what_serves(view: &RolloutView, result: &TargetResult) -> Vec<String> {
         Some(ago) => format!("{} ago: {serving}", lasting(ago)),
         None => serving,
     };
-    std::iter::once(serving).chain(hint).collect()
+    std::iter::once(serving).chain(hint).chain(deadlock_hints(view)).collect()
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.

@@ -1,0 +1,277 @@
+//! Deployments that can never continue: a surge pod waits for what an old pod holds, and the strategy lets no old pod go
+//! first.
+
+use serde_json::{Value, json};
+
+use super::context::CauseContext;
+use super::stuck::since;
+use super::{Cause, CauseId};
+use crate::model::api::pod::Pod;
+use crate::model::kind::Workload;
+use crate::model::kind::properties::StepBy;
+use crate::model::text::shell_command::{Word, command};
+
+/// Where a Deployment has the limits of its strategy.
+const LIMITS: &str = "/spec/strategy/rollingUpdate";
+
+/// The defaults of the API server for both limits.
+const DEFAULT_LIMIT: &str = "25%";
+
+/// Returns the cause for a Deployment whose surge pods all wait for what its old pods hold, while `maxUnavailable` is 0,
+/// also as a percentage of few pods. `found` are the other causes.
+///
+/// | what the pod waits for | source |
+/// |---|---|
+/// | a volume that an old pod has on another node | the event `FailedAttachVolume` names the old pod (`pkg/controller/volume/attachdetach/reconciler`) |
+/// | a `ReadWriteOncePod` claim | the condition `PodScheduled` (`scheduler/framework/plugins/volumerestrictions`) |
+/// | a quota that the old pods use up | the cause `quota-exceeded`, while no pod terminates |
+///
+/// A node that is full is not among them: an autoscaler may add another one.
+pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause> {
+    let observed = context.observed;
+    let workload = &observed.workload;
+    let budget = workload.update_budget();
+    if workload.kind().step() != Ok(StepBy::UpdateBudget) || budget.unavailable > 0 || budget.surge == 0 {
+        return None;
+    }
+    let current = context.revision?;
+    let (updated, old): (Vec<&Pod>, Vec<&Pod>) =
+        observed.own_pods().filter(|pod| pod.is_active()).partition(|pod| workload.runs(pod, current));
+    let ready = updated.iter().chain(&old).filter(|pod| pod.ready).count();
+    let holder = old.iter().find(|pod| pod.ready)?;
+    if i64::try_from(ready).is_ok_and(|ready| ready > workload.wanted()) {
+        return None; // the controller removes an old pod next
+    }
+    let waiting: Vec<&Pod> = updated.into_iter().filter(|pod| !pod.ready).collect();
+    let summary = format!("new pods wait for what old pods hold, and {}", kept_by(workload));
+    let cause = Cause::of_workload(CauseId::SurgeDeadlock, summary);
+    let Some(first) = waiting.first() else {
+        let quota = found.iter().find(|one| one.id == CauseId::QuotaExceeded && !one.is_transient)?;
+        let evidence = format!("{}; {} counts in it", quota.summary, holder.name);
+        return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
+    };
+    let waits = waiting.iter().map(|pod| awaited(pod, &old, context)).collect::<Option<Vec<_>>>()?;
+    let since = waiting.iter().filter_map(|pod| since(CauseId::SurgeDeadlock, pod, None)).min();
+    let evidence = format!("{} waits for {}", first.name, waits.first()?);
+    Some(Cause { since, ..cause }.with_pods(waiting.iter().copied()).with_evidence(&evidence))
+}
+
+/// Returns what a pod waits for that an old pod holds, with that pod.
+fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<String> {
+    const ONE_POD: &str = "with ReadWriteOncePod access mode already in-use by another pod";
+    if pod.node.is_empty() && pod.scheduling.message.contains(ONE_POD) {
+        let holder = old.iter().find(|old| old.ready)?;
+        return Some(format!("a ReadWriteOncePod claim that {} uses", holder.name));
+    }
+    let mut warnings = context.warnings(pod, "");
+    let message = &warnings.find(|warning| warning.reason == "FailedAttachVolume")?.message;
+    let rest = message.strip_prefix("Multi-Attach error for volume \"")?;
+    let (volume, rest) = rest.split_once('"')?;
+    let (_, users) = rest.split_once("already used by pod(s) ")?;
+    let is_named = |name: &str| users.split([',', ' ']).any(|user| user == name);
+    let holder = old.iter().find(|old| is_named(&old.name))?;
+    Some(format!("volume {volume}, which {} uses", holder.name))
+}
+
+/// Returns why no old pod goes first: `maxUnavailable 25% of 3 pods is 0`.
+fn kept_by(workload: &Workload) -> String {
+    match limit(workload, "maxUnavailable") {
+        Value::String(share) => format!("maxUnavailable {share} of {} pods is 0", workload.wanted()),
+        _ => "maxUnavailable is 0".to_owned(),
+    }
+}
+
+/// Returns a limit of the strategy.
+fn limit(workload: &Workload, name: &str) -> Value {
+    let limit = workload.object().at(LIMITS).and_then(|limits| limits.get(name));
+    limit.filter(|limit| !limit.is_null()).cloned().unwrap_or_else(|| json!(DEFAULT_LIMIT))
+}
+
+/// Returns the command that lets an old pod go first, and the one that puts the strategy back.
+#[must_use]
+pub fn surge_deadlock_commands(workload: &Workload) -> [String; 2] {
+    let own = (limit(workload, "maxSurge"), limit(workload, "maxUnavailable"));
+    [(json!(0), json!(1)), own].map(|(surge, unavailable)| {
+        let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+        let patch = json!({"spec": {"strategy": {"rollingUpdate": limits}}}).to_string();
+        command(
+            "kubectl patch {} --type merge -p {}",
+            [workload.command_target(), Word::text(&patch, "PATCH")],
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::jiff::Timestamp;
+
+    use super::*;
+    use crate::model::api::event::{Event, Events};
+    use crate::model::api::object::Object;
+    use crate::model::cause::causes;
+    use crate::model::observation::Observation;
+    use crate::model::revision::Revisions;
+
+    const MULTI_ATTACH: &str =
+        "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) other, web-1-a";
+    const ONE_POD: &str = "0/3 nodes are available: 1 node(s) unavailable due to PersistentVolumeClaim with \
+                           ReadWriteOncePod access mode already in-use by another pod.";
+
+    /// A Deployment of one pod during an update from `x:1` to `x:2`.
+    struct Update {
+        strategy: Value,
+        replica_failure: Value,
+        pods: Vec<Value>,
+        warnings: Vec<Value>,
+    }
+
+    /// A pod of a revision; its condition `PodScheduled` has a message unless that is empty.
+    fn pod(name: &str, revision: &str, ready: bool, message: &str) -> Value {
+        let word = |is| if is { "True" } else { "False" };
+        let scheduled = json!({"type": "PodScheduled", "status": word(message.is_empty()),
+            "reason": "Unschedulable", "message": message, "lastTransitionTime": "2026-11-20T13:00:10Z"});
+        json!({"kind": "Pod", "spec": {"nodeName": if message.is_empty() { "n1" } else { "" }},
+            "metadata": {"name": name, "uid": name, "creationTimestamp": "2026-11-20T13:00:00Z",
+                "ownerReferences": [{"controller": true, "uid": revision}]},
+            "status": {"phase": if ready { "Running" } else { "Pending" }, "conditions": [scheduled,
+                {"type": "Ready", "status": word(ready)}]}})
+    }
+
+    impl Update {
+        fn new(pods: impl IntoIterator<Item = Value>) -> Self {
+            let (strategy, pods) = (json!({"maxSurge": 1, "maxUnavailable": 0}), pods.into_iter().collect());
+            Self { strategy, replica_failure: json!([]), pods, warnings: Vec::new() }
+        }
+
+        fn warned(mut self, reason: &str, message: &str) -> Self {
+            self.warnings.push(json!({"kind": "Event", "type": "Warning", "reason": reason, "message": message,
+                "metadata": {"name": "e"}, "involvedObject": {"kind": "Pod", "name": "web-2-a", "uid": "web-2-a"},
+                "lastTimestamp": "2026-11-20T13:00:20Z"}));
+            self
+        }
+
+        fn found(&self) -> Vec<(&'static str, Option<String>)> {
+            let template = |image: &str| json!({"spec": {"containers": [{"name": "app", "image": image}]}});
+            let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "web", "namespace": "shop", "uid": "w", "generation": 1},
+                "spec": {"replicas": 1, "template": template("x:2"),
+                    "strategy": {"type": "RollingUpdate", "rollingUpdate": self.strategy}},
+                "status": {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 1, "readyReplicas": 1,
+                    "availableReplicas": 1}});
+            let revision = |uid: &str, image: &str| {
+                json!({"kind": "ReplicaSet", "spec": {"template": template(image)}, "metadata": {"name": uid,
+                    "uid": uid, "ownerReferences": [{"controller": true, "uid": "w"}]},
+                    "status": {"conditions": if uid == "r2" { self.replica_failure.clone() } else { json!([]) }}})
+            };
+            let workload = Workload::of_json(&workload).unwrap();
+            let read = |object: &Value| Object::read(object.clone()).unwrap();
+            let revisions =
+                Revisions::of(&workload, [read(&revision("r1", "x:1")), read(&revision("r2", "x:2"))]);
+            let pods = self.pods.iter().map(|pod| Arc::new(Pod::read(&read(pod)))).collect();
+            let events = Some(Events::of(self.warnings.iter().filter_map(|event| Event::read(&read(event)))));
+            let observed = Observation { workload, revisions, pods: Some(pods), events };
+            let now: Timestamp = "2026-11-20T13:10:00Z".parse().unwrap();
+            causes(&observed, now).into_iter().map(|cause| (cause.id.name(), cause.evidence)).collect()
+        }
+
+        fn evidence(&self) -> Option<String> {
+            let found = self.found().into_iter();
+            found.filter(|(id, _)| *id == "surge-deadlock").find_map(|(_, evidence)| evidence)
+        }
+    }
+
+    fn old() -> Value {
+        pod("web-1-a", "r1", true, "")
+    }
+
+    #[test]
+    fn a_surge_pod_that_waits_for_an_old_pod_is_a_deadlock() {
+        let waiting = || pod("web-2-a", "r2", false, "");
+        let attach = || Update::new([old(), waiting()]).warned("FailedAttachVolume", MULTI_ATTACH);
+        let shared = Some("web-2-a waits for volume pvc-1, which web-1-a uses".to_owned());
+        let one_pod = Some("web-2-a waits for a ReadWriteOncePod claim that web-1-a uses".to_owned());
+        let with = |strategy: Value| Update { strategy, ..attach() };
+        for (what, update, expected) in [
+            ("a volume", attach(), shared.clone()),
+            ("the default of one pod is 0", with(json!({})), shared.clone()),
+            ("a percentage", with(json!({"maxSurge": "25%", "maxUnavailable": "99%"})), shared),
+            ("an old pod may go", with(json!({"maxSurge": 1, "maxUnavailable": 1})), None),
+            ("a claim", Update::new([old(), pod("web-2-a", "r2", false, ONE_POD)]), one_pod),
+            (
+                "a full node",
+                Update::new([
+                    old(),
+                    pod("web-2-a", "r2", false, "0/3 nodes are available: 3 Insufficient cpu."),
+                ]),
+                None,
+            ),
+            (
+                "a pod of somebody else",
+                Update::new([old(), waiting()]).warned(
+                    "FailedAttachVolume",
+                    "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) web-1-ab",
+                ),
+                None,
+            ),
+            (
+                "one of two",
+                Update::new([old(), waiting(), pod("web-2-b", "r2", false, "")])
+                    .warned("FailedAttachVolume", MULTI_ATTACH),
+                None,
+            ),
+            (
+                "an old pod goes next",
+                Update::new([old(), waiting(), pod("web-2-b", "r2", true, "")])
+                    .warned("FailedAttachVolume", MULTI_ATTACH),
+                None,
+            ),
+            (
+                "no old pod serves",
+                Update::new([pod("web-1-a", "r1", false, ""), waiting()])
+                    .warned("FailedAttachVolume", MULTI_ATTACH),
+                None,
+            ),
+        ] {
+            assert_eq!(update.evidence(), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_quota_that_the_old_pods_use_up_is_a_deadlock() {
+        let message = "pods \"web-2\" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1";
+        let refused = json!([{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message}]);
+        let update = Update { replica_failure: refused, ..Update::new([old()]) };
+        let expected = "no new pods: quota \"q\" is exhausted (1 of 1); web-1-a counts in it";
+        assert_eq!(update.evidence().as_deref(), Some(expected));
+        let ids: Vec<_> = update.found().into_iter().map(|(id, _)| id).collect();
+        assert_eq!(ids, ["quota-exceeded", "surge-deadlock"]);
+        let mut terminating = old();
+        terminating["metadata"]["deletionTimestamp"] = json!("2026-11-20T13:00:00Z");
+        terminating["metadata"]["name"] = json!("web-1-b");
+        let update = Update { pods: vec![old(), terminating], ..update };
+        assert_eq!(update.evidence(), None, "the terminating pod frees the quota");
+    }
+
+    #[test]
+    fn the_commands_change_the_strategy_and_put_it_back() {
+        let deployment = |strategy: Value| {
+            let object = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+                "metadata": {"name": "web", "namespace": "shop"},
+                "spec": {"template": {}, "strategy": {"rollingUpdate": strategy}}});
+            surge_deadlock_commands(&Workload::of_json(&object).unwrap())
+        };
+        let patch = |surge: &str, unavailable: &str| {
+            format!(
+                "kubectl patch deployment/web -n shop --type merge -p \
+                 '{{\"spec\":{{\"strategy\":{{\"rollingUpdate\":{{\"maxSurge\":{surge},\"maxUnavailable\":{unavailable}}}}}}}}}'"
+            )
+        };
+        assert_eq!(
+            deployment(json!({"maxSurge": 2, "maxUnavailable": "10%"})),
+            [patch("0", "1"), patch("2", "\"10%\"")]
+        );
+        assert_eq!(deployment(json!(null)), [patch("0", "1"), patch("\"25%\"", "\"25%\"")]);
+    }
+}
