@@ -3,7 +3,7 @@
 use harness::merged;
 use serde_json::{Value, json};
 
-use crate::status::objects::{broken_pod, pod, status, workload};
+use crate::status::objects::{broken_pod, pod, status, warning, workload};
 
 /// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
 fn failed(available: i64) -> Value {
@@ -86,4 +86,33 @@ fn ready_pods_are_no_outage() {
     let objects = [merged(workload("Deployment"), &held), pod("Deployment", "web-1-a", 1)];
     let output = status("Deployment", &objects, &["--watch=false"]);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 3));
+}
+
+/// A rollout that can never continue, because 25% of 3 pods is 0: the commands that let it end.
+#[test]
+fn a_deadlock_ends_with_the_patches_of_the_strategy() {
+    let healthy = |name| pod("Deployment", name, 1);
+    let objects = [
+        workload("Deployment"),
+        healthy("web-1-a"),
+        healthy("web-1-b"),
+        healthy("web-1-c"),
+        broken_pod("Deployment", "web-2-a", 2, &waiting("ContainerCreating")),
+        warning(
+            "uid-web-2-a",
+            "FailedAttachVolume",
+            "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) web-1-b",
+        ),
+    ];
+    let ended = status("Deployment", &objects, &["--watch=false"]);
+    for line in [
+        "new pods wait for what old pods hold, and maxUnavailable 25% of 3 pods is 0",
+        "web-2-a waits for volume pvc-1, which web-1-b uses",
+        "hint: let an old pod go first: kubectl patch deployment/web -n n --type merge -p \
+         '{\"spec\":{\"strategy\":{\"rollingUpdate\":{\"maxSurge\":0,\"maxUnavailable\":1}}}}'\n",
+        "hint: afterwards: kubectl patch deployment/web -n n --type merge -p \
+         '{\"spec\":{\"strategy\":{\"rollingUpdate\":{\"maxSurge\":\"25%\",\"maxUnavailable\":\"25%\"}}}}'\n",
+    ] {
+        assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
+    }
 }
