@@ -1,8 +1,10 @@
 //! The goals and time limits of the verbs that follow rollouts.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::builder::{EnumValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, ValueEnum};
 
 use super::duration::duration;
 use super::timeout::{GRACE, TimeoutArgs};
@@ -15,8 +17,12 @@ use crate::model::follow::{FollowOptions, Goal};
 #[command(next_help_heading = "Goal and time limits")]
 pub(super) struct FollowArgs {
     /// The goal to wait for
-    #[arg(long, value_enum, value_name = "GOAL")]
-    until: Option<UntilArg>,
+    ///
+    /// available=N or available=N% is enough where a part of the pods can never be available, such as on a node
+    /// that is down: so many pods of the current revision, at most as many as wanted. Per cent are of the
+    /// wanted pods, rounded up.
+    #[arg(long, value_name = "GOAL", value_parser = UntilParser)]
+    until: Option<Goal>,
 
     /// Wait until the goal has been reached for this long without interruption
     ///
@@ -54,17 +60,52 @@ enum UntilArg {
     OldGone,
 }
 
+impl UntilArg {
+    fn goal(self) -> Goal {
+        match self {
+            Self::Updated => Goal::Updated,
+            Self::Available => Goal::Available,
+            Self::Complete => Goal::Complete,
+            Self::OldGone => Goal::OldGone,
+        }
+    }
+}
+
+/// How the goal of a share of the pods begins.
+const SHARE: &str = "available=";
+
+/// Parses a goal: a word, or `available=` with a number of pods or a share of them.
+#[derive(Clone, Debug)]
+struct UntilParser;
+
+impl TypedValueParser for UntilParser {
+    type Value = Goal;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<Goal, clap::Error> {
+        if !value.as_encoded_bytes().starts_with(SHARE.as_bytes()) {
+            return EnumValueParser::<UntilArg>::new().parse_ref(command, arg, value).map(UntilArg::goal);
+        }
+        let share = |word: String| word.strip_prefix(SHARE).unwrap_or_default().parse();
+        let parser = StringValueParser::new().try_map(share);
+        parser.parse_ref(command, arg, value).map(Goal::AvailableShare)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values: Vec<_> =
+            UntilArg::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
+        Some(Box::new(values.into_iter()))
+    }
+}
+
 impl FollowArgs {
     pub(super) fn lower(self) -> Result<FollowOptions> {
-        let goal = match self.until {
-            None => Goal::Success,
-            Some(UntilArg::Updated) => Goal::Updated,
-            Some(UntilArg::Available) => Goal::Available,
-            Some(UntilArg::Complete) => Goal::Complete,
-            Some(UntilArg::OldGone) => Goal::OldGone,
-        };
         Ok(FollowOptions {
-            goal,
+            goal: self.until.unwrap_or_default(),
             stable: self.stable,
             wait_held: self.wait_held,
             fail_on: self.fail_on,

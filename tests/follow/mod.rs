@@ -12,6 +12,7 @@ mod permissions;
 mod recordings;
 mod refused_reads;
 mod schedules;
+mod share_of_pods;
 mod simulated_nodes;
 mod sockets;
 mod stuck_pods;

@@ -78,8 +78,12 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
 pub(in crate::model) fn has_crash_loop(observed: &Observation, now: Timestamp) -> bool {
     let current = observed.revisions.current();
     let pods = current.into_iter().flat_map(|current| observed.pods_of(current));
-    let mut containers = pods.filter(|pod| pod.is_active()).flat_map(|pod| &pod.containers);
-    containers.any(|container| is_in_crash_loop(container, now))
+    pods.filter(|pod| pod.is_active()).any(|pod| is_crash_looping(pod, now))
+}
+
+/// Whether a container of a pod is in a crash loop.
+pub(in crate::model) fn is_crash_looping(pod: &Pod, now: Timestamp) -> bool {
+    pod.containers.iter().any(|container| is_in_crash_loop(container, now))
 }
 
 /// Whether a container terminated and waits for a restart, or restarted so recently that the same crash may

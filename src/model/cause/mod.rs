@@ -29,7 +29,7 @@ mod terminating;
 mod volume;
 
 pub use context::Cause;
-pub(in crate::model) use crash::has_crash_loop;
+pub(in crate::model) use crash::{has_crash_loop, is_crash_looping};
 pub use id::CauseId;
 pub use redact::without_secrets_of;
 pub use stuck::stuck_if;

@@ -14,7 +14,7 @@ use super::progress::ProgressClock;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::cause::has_crash_loop;
+use crate::model::cause::{has_crash_loop, is_crash_looping};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
@@ -107,11 +107,14 @@ impl Decider {
     ) {
         let is_reached = options.goal.state(observation, verdict) == GoalState::Reached;
         let before = self.stability.take();
-        self.stability = is_reached.then(|| Stability::extend_or_restart(before, observation, now.elapsed));
+        let needed = options.goal.needed_pods(&observation.workload);
+        self.stability =
+            is_reached.then(|| Stability::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.stability.as_ref().map_or(now.elapsed, |stability| stability.since);
-        self.ready_at = match options.min_ready() {
-            Some(period) => ready_for(period, observation, since, now),
-            None => Some(now.elapsed),
+        self.ready_at = match (options.min_ready(), needed) {
+            (Some(period), Some(needed)) => share_ready_for(period, needed, observation, since, now),
+            (Some(period), None) => ready_for(period, observation, since, now),
+            (None, _) => Some(now.elapsed),
         };
         self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
     }
@@ -136,19 +139,20 @@ impl Decider {
     /// Decides by the goal, the fatal causes and the deadline.
     pub(super) fn decide(&self, facts: &Judgement<'_>) -> Decision {
         let Judgement { options, observation, verdict, fresh, now, .. } = *facts;
-        if verdict.state == RolloutState::Failed {
+        let goal = options.goal.state(observation, verdict);
+        if verdict.state == RolloutState::Failed && goal != GoalState::Reached {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
             let failure = RolloutFailure::ProgressDeadline(seconds);
             return Decision::confirmed(Outcome::Failed(failure), fresh);
         }
-        match options.goal.state(observation, verdict) {
-            GoalState::Reached => {
-                return match self.settles_at {
-                    _ if !options.waits_for_stability() => Decision::Finish(Outcome::Reached),
-                    Some(at) if now >= at => Decision::confirmed(Outcome::Reached, fresh),
-                    _ => Decision::Continue,
-                };
-            }
+        match goal {
+            GoalState::Reached => match self.settles_at {
+                _ if !options.waits_for_stability() => return Decision::Finish(Outcome::Reached),
+                Some(at) if now >= at => return Decision::confirmed(Outcome::Reached, fresh),
+                // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
+                None if options.goal.needed_pods(&observation.workload).is_some() => {}
+                _ => return Decision::Continue,
+            },
             GoalState::Held if !options.wait_held => return Decision::confirmed(Outcome::Held, fresh),
             GoalState::Unknown => return Decision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
@@ -229,21 +233,36 @@ struct PodTraces {
 }
 
 impl Stability {
-    /// Keeps the start time if nothing happened since, and otherwise starts a new period.
-    fn extend_or_restart(before: Option<Self>, observation: &Observation, now: Duration) -> Self {
-        let traces = PodTraces::of(observation);
+    /// Keeps the start time if nothing happened since, and otherwise starts a new period. If the goal needs a share of the
+    /// pods only, as many of them must be the same as before.
+    fn extend_or_restart(
+        before: Option<Self>,
+        needed: Option<usize>,
+        observation: &Observation,
+        now: Duration,
+    ) -> Self {
+        let mut traces = PodTraces::of(observation, needed.is_some());
         match before {
             Some(before) if before.traces == traces => before,
+            Some(before) if needed.is_some() && before.traces.generation == traces.generation => {
+                let needed = needed.unwrap_or_default().min(before.traces.pods.len());
+                let same = &before.traces.pods & &traces.pods;
+                if same.len() < needed {
+                    return Self { since: now, traces };
+                }
+                traces.pods = same;
+                Self { since: before.since, traces }
+            }
             _ => Self { since: now, traces },
         }
     }
 }
 
 impl PodTraces {
-    fn of(observation: &Observation) -> Self {
-        let current = observation.revisions.current();
-        let pods = current.into_iter().flat_map(|current| observation.pods_of(current));
-        let traces = pods.filter(|pod| pod.is_active()).map(|pod| {
+    /// Returns the values of all updated pods, or of the ready ones.
+    fn of(observation: &Observation, only_ready: bool) -> Self {
+        let pods = updated_pods(observation).filter(|pod| pod.ready || !only_ready);
+        let traces = pods.map(|pod| {
             let restarts = pod.containers.iter().map(|container| container.restarts).sum();
             (pod.uid.clone(), restarts, pod.readiness.since)
         });
@@ -265,15 +284,43 @@ fn ready_for(
     if observation.pods.is_none() {
         return Some(since + period);
     }
-    let current = observation.revisions.current();
-    let mut pods =
-        current.into_iter().flat_map(|current| observation.pods_of(current)).filter(|pod| pod.is_active());
+    let mut pods = updated_pods(observation);
     let ready = pods.try_fold(None, |latest, pod| pod.ready.then(|| latest.max(ready_since(pod))))?;
     if has_crash_loop(observation, server_time) {
         return None; // a restarted container must run for longer than before
     }
-    let age = ready.map_or(period, |ready| server_time.duration_since(ready).try_into().unwrap_or_default());
-    Some(elapsed + period.saturating_sub(age))
+    Some(elapsed + rest_of(period, ready, server_time))
+}
+
+/// Returns when so many updated pods will have been ready for a period, as [`ready_for`]. None while fewer are ready, or
+/// run for longer than before their last restart.
+fn share_ready_for(
+    period: Duration,
+    needed: usize,
+    observation: &Observation,
+    since: Duration,
+    Now { elapsed, server_time }: Now,
+) -> Option<Duration> {
+    if observation.pods.is_none() {
+        return Some(since + period);
+    }
+    let pods = updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, server_time));
+    let mut ready: Vec<_> = pods.map(ready_since).collect();
+    ready.sort_unstable();
+    let last = needed.checked_sub(1).map(|last| ready.get(last).copied());
+    Some(elapsed + rest_of(period, last.unwrap_or(Some(None))?, server_time))
+}
+
+/// Returns what is left of a period that began at a time, or long ago.
+fn rest_of(period: Duration, began: Option<Timestamp>, now: Timestamp) -> Duration {
+    let age = began.map_or(period, |began| now.duration_since(began).try_into().unwrap_or_default());
+    period.saturating_sub(age)
+}
+
+/// Returns the active pods of the current revision.
+fn updated_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
+    let current = observation.revisions.current();
+    current.into_iter().flat_map(|current| observation.pods_of(current)).filter(|pod| pod.is_active())
 }
 
 /// Returns when a ready pod became ready, or one of its containers started later: the kubelet can miss the moment in

@@ -1,6 +1,7 @@
 //! The goals that a command can wait for (`--until`).
 
 use crate::model::api::pod::Pod;
+use crate::model::hold::plan::Amount;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::properties::PodIdentity;
@@ -18,6 +19,8 @@ pub enum Goal {
     Updated,
     /// As many pods as wanted are updated and available. Outdated pods may remain.
     Available,
+    /// This many updated pods, or this share of the wanted ones, are available.
+    AvailableShare(Amount),
     /// As `Available`, and the controller counts no outdated pod.
     Complete,
     /// As `Complete`, and no outdated pod exists, not even a terminating one.
@@ -38,6 +41,12 @@ pub(super) enum GoalState {
 }
 
 impl Goal {
+    /// Returns how many updated pods the goal needs, if it does not need all of them.
+    pub(super) fn needed_pods(self, workload: &Workload) -> Option<usize> {
+        let Self::AvailableShare(share) = self else { return None };
+        usize::try_from(share.pods_at_least(workload.wanted())).ok()
+    }
+
     /// Returns the state of the rollout measured by this goal, for a single observation. A goal
     /// that is not reached is progressing or held.
     #[must_use]
@@ -72,7 +81,10 @@ impl Goal {
     /// Some counters include outdated pods. This function then assumes the worst case. The workload
     /// and its pods are read separately, so the pods may be older.
     pub(super) fn state(self, observation: &Observation, verdict: &Verdict) -> GoalState {
-        if matches!(verdict.state, RolloutState::Unobserved | RolloutState::Failed) {
+        let has_failed = verdict.state == RolloutState::Failed;
+        // The pod that lets the progress deadline pass can be one that the share does not need.
+        let is_decided = has_failed && self.needed_pods(&observation.workload).is_none();
+        if is_decided || verdict.state == RolloutState::Unobserved {
             return GoalState::Pending;
         }
         let is_success = verdict.state == RolloutState::Complete;
@@ -81,6 +93,7 @@ impl Goal {
             Self::Success => is_success,
             Self::Updated => is_updated(counts),
             Self::Available => is_updated(counts) && is_available(counts),
+            Self::AvailableShare(share) => is_share_available(share, observation, counts),
             Self::Complete => is_success && is_all_new(&observation.workload, counts),
             Self::OldGone if is_success && is_all_new(&observation.workload, counts) => {
                 match outdated_pods_gone(observation) {
@@ -108,6 +121,19 @@ fn is_updated(counts: Counts) -> bool {
 fn is_available(counts: Counts) -> bool {
     let available = counts.available.unwrap_or(counts.ready);
     available - counts.outdated() >= counts.updated.min(counts.wanted)
+}
+
+/// Whether a share of the wanted pods is updated and available. The counters do not tell updated pods from outdated ones,
+/// so every outdated pod that may be ready counts as one of the available pods.
+fn is_share_available(share: Amount, observation: &Observation, counts: Counts) -> bool {
+    let needed = share.pods_at_least(counts.wanted);
+    let outdated = match &observation.pods {
+        Some(_) => old_pods(observation).filter(|pod| pod.ready).count(),
+        None => usize::MAX,
+    };
+    let outdated = i64::try_from(outdated).unwrap_or(i64::MAX).min(counts.outdated());
+    let available = counts.available.unwrap_or(counts.ready) - outdated;
+    available.min(counts.updated) >= needed && (needed > 0 || counts.outdated() == 0)
 }
 
 /// Whether the controller counts as many updated pods as wanted, and no other pod.

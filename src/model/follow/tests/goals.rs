@@ -81,6 +81,98 @@ fn goals_are_reached_in_the_right_states_only() {
 }
 
 #[test]
+fn a_share_of_the_pods_is_enough() {
+    let share = |word: &str| Goal::AvailableShare(word.parse().unwrap());
+    let (reached, held) = (Some(Outcome::Reached), Some(Outcome::Held));
+    let (ready, broken) = (running(0), crashing(3));
+    for (truth, goals, expected) in [
+        // Two of three pods are updated and available, and one is outdated: ready, not ready, or of unknown readiness.
+        (deployment([3, 2, 3, 3]), vec!["1", "2", "66%"], reached.clone()),
+        (deployment([3, 2, 3, 3]), vec!["67%", "3", "4", "100%"], None),
+        (deployment([3, 2, 2, 2]).with_pod("old", 1, false, &broken), vec!["1", "2", "66%"], reached.clone()),
+        (deployment([3, 2, 2, 2]).with_pod("old", 1, true, &ready), vec!["2", "66%"], None),
+        (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["2"], None),
+        (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["1"], reached.clone()),
+        // Pods are updated, but not available.
+        (deployment([3, 3, 1, 1]), vec!["2", "34%"], None),
+        (deployment([3, 3, 3, 1]), vec!["33%"], reached.clone()),
+        // A number above the wanted pods is all of them.
+        (deployment(DONE), vec!["5", "100%"], reached.clone()),
+        (Truth { wanted: 0, ..deployment([0, 0, 0, 0]) }, vec!["1", "50%"], reached.clone()),
+        (Truth { wanted: 0, ..deployment([1, 0, 1, 1]) }, vec!["1", "50%"], None),
+        // The controller has not observed the update, or the partition keeps too many pods.
+        (Truth { observed_generation: 1, ..deployment(DONE) }, vec!["1"], None),
+        (stateful_set([3, 1, 3, 3], 2), vec!["1", "33%"], reached),
+        (stateful_set([3, 1, 3, 3], 2), vec!["2", "34%"], held),
+    ] {
+        for goal in goals {
+            let fixture = FollowerFixture::of(until(share(goal)), truth.clone());
+            assert_eq!(fixture.outcome(), expected.as_ref(), "{goal:?} {truth:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pod_beyond_the_share_does_not_interrupt_stability() {
+    let share = || Goal::AvailableShare("2".parse().unwrap());
+    let options = || FollowOptions { stable: Some(Duration::from_secs(30)), ..until(share()) };
+    let with = |restarts: [i64; 3], available: i64| {
+        let mut truth = deployment([3, 3, available, available]);
+        for (name, restarts) in ["a", "b", "c"].into_iter().zip(restarts) {
+            truth = truth.with_pod(name, 2, true, &running(restarts));
+        }
+        truth
+    };
+    // One pod restarts again and again.
+    let mut fixture = FollowerFixture::of(options(), with([0, 0, 0], 3));
+    for restarts in 1..6 {
+        fixture.pass(5);
+        fixture.becomes(with([0, 0, restarts], 3));
+    }
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(5);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+
+    // A restart of a second pod leaves one that was available all the time, so the period starts again.
+    let mut fixture = FollowerFixture::of(options(), with([0, 0, 0], 3));
+    fixture.pass(20);
+    fixture.becomes(with([0, 0, 1], 3));
+    fixture.becomes(with([0, 1, 1], 3));
+    fixture.pass(29);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+}
+
+#[test]
+fn a_crash_loop_beyond_the_share_does_not_fail_a_goal_that_is_reached() {
+    let goal = Goal::AvailableShare("2".parse().unwrap());
+    let options = FollowOptions { fail_fast: Some(Duration::from_secs(30)), ..until(goal) };
+    let pods = |truth: Truth, first: &serde_json::Value| {
+        truth.with_pod("a", 2, true, first).with_pod("b", 2, true, &running(0)).with_pod(
+            "c",
+            2,
+            false,
+            &crashing(4),
+        )
+    };
+    let mut fixture = FollowerFixture::of(options.clone(), pods(deployment([3, 3, 2, 2]), &running(0)));
+    fixture.pass(9);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(1);
+    assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+
+    // The controller counts a container as available that has just crashed: the share never settles, and the cause decides.
+    let mut restarted = running(4);
+    restarted["lastState"] = json!({"terminated": {"exitCode": 1, "startedAt": START, "finishedAt": START}});
+    let mut fixture = FollowerFixture::of(options, pods(deployment([3, 3, 2, 2]), &restarted));
+    fixture.pass(9);
+    assert_eq!(fixture.outcome(), None);
+    fixture.pass(21);
+    assert!(fixture.outcome().is_some(), "{:?}", fixture.outcome());
+}
+
+#[test]
 fn old_gone_needs_permission_to_list_pods() {
     let blind = Truth { pods_withheld: true, ..deployment(DONE) };
     assert!(matches!(

@@ -24,6 +24,15 @@ impl Amount {
             Self::PerCent(per_cent) => (replicas.saturating_mul(per_cent as usize) / 100).max(1),
         }
     }
+
+    /// Returns the number of pods of these wanted ones, at most all of them. Rounds per cent up.
+    #[must_use]
+    pub fn pods_at_least(self, wanted: i64) -> i64 {
+        match self {
+            Self::Pods(pods) => i64::from(pods).min(wanted),
+            Self::PerCent(per_cent) => (wanted.saturating_mul(i64::from(per_cent)) + 99) / 100,
+        }
+    }
 }
 
 impl FromStr for Amount {

@@ -1,0 +1,61 @@
+//! `--until available=N%`: a share of the pods is enough.
+
+use harness::test_cluster::TestCluster;
+use serde_json::{Value, json};
+use simcluster::controller::Quota;
+use simcluster::resource::{NODES, PODS};
+use simcluster::rules::{Author, Part};
+use simcluster::{Controllers, Key};
+
+/// Creates the `DaemonSet` `agent` on three nodes, one of which goes down before the update: its pod never terminates.
+async fn agent_with_a_node_down() -> TestCluster {
+    let cluster = TestCluster::new();
+    let agent = cluster.daemon_set(&json!({"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}));
+    cluster.advance(30).await;
+    let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
+    cluster.sim.store(|store| {
+        let author = Author::new("node-controller");
+        let fail = |value: &mut Value| value["status"]["conditions"] = not_ready.clone();
+        let pod = store.list(&PODS, Some("default")).find(|(_, pod)| pod["spec"]["nodeName"] == "node-1");
+        let pod = pod.unwrap().0.clone();
+        store.edit(&Key::new(&NODES, "", "node-1"), Part::Status, &author, fail).unwrap();
+        store.edit(&pod, Part::Status, &author, fail).unwrap();
+        let keep = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/node"]);
+        store.edit(&pod, Part::Object, &author, keep).unwrap();
+    });
+    cluster.editor().set_image(&agent, "app:2.0");
+    cluster
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_with_a_node_down_reaches_a_share() {
+    for (goal, exit) in [("available=60%", 0), ("available=2", 0), ("available=67%", 3), ("available", 3)] {
+        let cluster = agent_with_a_node_down().await;
+        let output = cluster.status(&format!("daemonset/agent --timeout 5m --until {goal}")).await;
+        assert_eq!(output.exit, exit, "{goal}\n{}", output.transcript);
+        let output = cluster.status(&format!("daemonset/agent --watch=false --until {goal}")).await;
+        assert_eq!(output.exit, exit, "{goal}\n{}", output.transcript);
+        let stable = format!("daemonset/agent --timeout 5m --stable 20s --fail-fast --until {goal}");
+        let output = cluster.status(&stable).await;
+        assert_eq!(output.exit, exit, "{goal}\n{}", output.transcript);
+    }
+}
+
+/// A quota refuses the last pod, so the progress deadline passes.
+#[tokio::test(start_paused = true)]
+async fn a_share_is_reached_after_the_progress_deadline_too() {
+    let quota = Quota { name: "few".to_owned(), pods: 3 };
+    let cluster = TestCluster::with_controllers(Controllers::new().quota("default", quota));
+    let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 2}});
+    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60, "strategy": rolling}));
+    cluster.advance(30).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.editor().patch(&web, &json!({"spec": {"replicas": 4}}));
+    cluster.advance(200).await;
+    for (goal, exit) in [("available=75%", 0), ("available=76%", 4), ("complete", 4)] {
+        for flags in ["--watch=false", "--timeout 5m", "--timeout 5m --stable 10s"] {
+            let output = cluster.status(&format!("deployment/web --until {goal} {flags}")).await;
+            assert_eq!(output.exit, exit, "{goal} {flags}\n{}", output.transcript);
+        }
+    }
+}
