@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::duration::duration;
+use super::duration::{count, duration};
 use crate::error::{Error, Result};
+use crate::model::cause::AllowedRestarts;
 use crate::model::follow::FollowOptions;
 
 /// The default grace period of a fatal cause.
@@ -25,17 +26,26 @@ pub(super) struct TimeoutArgs {
     /// refuses. Success waits until the updated pods have been ready for 10s.
     #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
     fail_fast: Option<Duration>,
+
+    /// A container that runs again after at most N restarts is in no crash loop
+    ///
+    /// For containers that crash until what they need is there. Counted are the restarts since the pod was
+    /// created. A crashed container that waits for its next run is shown, and fails nothing before restart
+    /// N+1; without this flag, before the second.
+    #[arg(long, value_name = "N", value_parser = count::<u32>, hide_short_help = true)]
+    allow_restarts: Option<u32>,
 }
 
 impl TimeoutArgs {
     /// Whether any of them was given.
     pub(super) fn are_set(&self) -> bool {
-        self.timeout.is_some() || self.fail_fast.is_some()
+        self.timeout.is_some() || self.fail_fast.is_some() || self.allow_restarts.is_some()
     }
 
     pub(super) fn lower(&self) -> Result<FollowOptions> {
         let timeout = self.timeout.map(Timeout::limit).transpose()?.flatten();
-        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, ..FollowOptions::default() })
+        let allowed_restarts = AllowedRestarts(self.allow_restarts);
+        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, allowed_restarts, ..FollowOptions::default() })
     }
 }
 

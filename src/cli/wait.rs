@@ -29,8 +29,10 @@ pub(super) struct WaitArgs {
 impl WaitArgs {
     fn refuse_options_of_wait(&self) -> Result<()> {
         if self.timeouts.are_set() || self.plain {
-            return Err(Error::usage("--timeout, --fail-fast and --plain have an effect only with --wait")
-                .hint("add --wait"));
+            return Err(Error::usage(
+                "--timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
+            )
+            .hint("add --wait"));
         }
         Ok(())
     }

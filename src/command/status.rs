@@ -127,7 +127,7 @@ fn show(
     documents: &mut Vec<Value>,
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
-    let view = RolloutView::of(observed, now);
+    let view = RolloutView::allowing(observed, request.options.allowed_restarts, now);
     let pinned = request.revision.as_ref().map(|word| taken_over(observed, word)).transpose()?.flatten();
     let view = match pinned {
         Some(verdict) => view.taken_over(verdict),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
+mod allowed_restarts;
 mod broken_workloads;
 mod github_actions;
 mod limits_and_stability;

@@ -240,12 +240,12 @@ fn invalid_combinations_with_wait_are_refused_before_any_write() {
         ("restart deploy/web --wait -o yaml", "error: --wait prints lines, ", 2),
         (
             "undo deploy/web --timeout 5m",
-            "error: --timeout, --fail-fast and --plain have an effect only with --wait",
+            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
             2,
         ),
         (
             "restart deploy/web --fail-fast",
-            "error: --timeout, --fail-fast and --plain have an effect only with --wait",
+            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
             2,
         ),
         (

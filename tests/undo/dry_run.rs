@@ -183,7 +183,7 @@ fn invalid_combinations_are_refused_before_any_read() {
         ),
         (
             &["deploy/web", "--dry-run", "--timeout", "5s"],
-            "error: --timeout, --fail-fast and --plain have an effect only with --wait\nhint: add --wait\n",
+            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait\nhint: add --wait\n",
         ),
     ] {
         let output = undo("shop", args).run();

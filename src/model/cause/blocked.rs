@@ -30,7 +30,8 @@ pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
 fn blocking(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let revision =
         context.observed.revisions.iter().find(|revision| context.observed.workload.runs(pod, revision));
-    let problems = CauseContext::new(context.observed, revision, context.now).problems_of(pod);
+    let problems =
+        CauseContext::new(context.observed, revision, context.allowed, context.now).problems_of(pod);
     let found = problems.first()?; // a pod without a problem is still starting
     let revision_label = revision
         .map_or_else(|| "another revision".to_owned(), |revision| format!("revision {}", revision.label()));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::CauseId;
+use super::{AllowedRestarts, CauseId};
 use crate::model::api::container::Container;
 use crate::model::api::event::Event;
 use crate::model::api::pod::Pod;
@@ -18,6 +18,8 @@ pub(super) struct CauseContext<'a> {
     /// The current revision for [`causes`](super::causes), `None` while no revision has the live template. Other
     /// callers examine the pods of another revision.
     pub(super) revision: Option<&'a Revision>,
+    /// The restarts that are no crash loop.
+    pub(super) allowed: AllowedRestarts,
     pub(super) now: Timestamp,
     /// The template of that revision; null if the revision was read without it.
     template: Cow<'a, Value>,
@@ -45,13 +47,18 @@ pub(super) struct PodProblem<'a> {
 pub(super) const SLOW_AFTER: SignedDuration = SignedDuration::from_secs(10);
 
 impl<'a> CauseContext<'a> {
-    pub(super) fn new(observed: &'a Observation, revision: Option<&'a Revision>, now: Timestamp) -> Self {
+    pub(super) fn new(
+        observed: &'a Observation,
+        revision: Option<&'a Revision>,
+        allowed: AllowedRestarts,
+        now: Timestamp,
+    ) -> Self {
         let live = || observed.workload.object().at("/spec/template").map(Cow::Borrowed);
         let template = revision.and_then(|revision| {
             let is_current = observed.revisions.is_current(revision);
             if is_current { live() } else { Some(Cow::Owned(revision.template().json().clone())) }
         });
-        Self { observed, revision, now, template: template.unwrap_or(Cow::Owned(Value::Null)) }
+        Self { observed, revision, allowed, now, template: template.unwrap_or(Cow::Owned(Value::Null)) }
     }
 
     /// Returns the warning events about a pod's container or the whole pod, newest first.
@@ -91,6 +98,8 @@ pub struct Cause {
     /// The number of restarts of the example's container, the highest of all these pods, and of pods that ended and were
     /// replaced.
     pub restarts: i64,
+    /// How many restarts need no fix.
+    pub allowed_restarts: i64,
     /// Whether the example's container runs now. The output of its crash is then in the log of the previous
     /// instance.
     pub runs: bool,
@@ -117,6 +126,7 @@ impl Cause {
             container: None,
             pods: Vec::new(),
             restarts: 0,
+            allowed_restarts: AllowedRestarts::default().limit(),
             runs: false,
             since: None,
             evidence: None,

@@ -3,9 +3,9 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::CauseId;
 use super::context::{CauseContext, Problem};
 use super::probe;
+use super::{AllowedRestarts, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
@@ -25,8 +25,8 @@ const LOST: [&str; 2] = ["Unknown", "ContainerStatusUnknown"];
 /// whole pod (`restartPolicyRules[].action`).
 const RESTARTING_ALL: &str = "RestartingAllContainers";
 
-/// The restart from which a crash needs a fix. The first crash may have waited for a dependency.
-pub(super) const FATAL_RESTARTS: i64 = 2;
+/// The restart from which the kubelet waits before the next one.
+pub(super) const BACK_OFF_RESTARTS: i64 = 2;
 
 /// A container has recovered once it has run this much longer than its last run,
 const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
@@ -37,7 +37,7 @@ pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(6
 /// alternates between both.
 pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     let ending = container.latest_termination()?;
-    if !is_in_crash_loop(container, context.now) {
+    if !is_in_crash_loop(container, context.allowed, context.now) {
         return None;
     }
     if restarts_all(container, ending, context) {
@@ -75,23 +75,28 @@ pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseCont
 
 /// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
 /// probe a container is ready for a moment after every restart.
-pub(in crate::model) fn has_crash_loop(observed: &Observation, now: Timestamp) -> bool {
+pub(in crate::model) fn has_crash_loop(
+    observed: &Observation,
+    allowed: AllowedRestarts,
+    now: Timestamp,
+) -> bool {
     let current = observed.revisions.current();
     let pods = current.into_iter().flat_map(|current| observed.pods_of(current));
-    pods.filter(|pod| pod.is_active()).any(|pod| is_crash_looping(pod, now))
+    pods.filter(|pod| pod.is_active()).any(|pod| is_crash_looping(pod, allowed, now))
 }
 
 /// Whether a container of a pod is in a crash loop.
-pub(in crate::model) fn is_crash_looping(pod: &Pod, now: Timestamp) -> bool {
-    pod.containers.iter().any(|container| is_in_crash_loop(container, now))
+pub(in crate::model) fn is_crash_looping(pod: &Pod, allowed: AllowedRestarts, now: Timestamp) -> bool {
+    pod.containers.iter().any(|container| is_in_crash_loop(container, allowed, now))
 }
 
 /// Whether a container terminated and waits for a restart, or restarted so recently that the same crash may
 /// happen again. A container that runs for longer than [`RECOVERY_MARGIN`] beyond its last run, or for
 /// [`MAX_RECOVERY_TIME`], has recovered from that crash.
-fn is_in_crash_loop(container: &Container, now: Timestamp) -> bool {
+fn is_in_crash_loop(container: &Container, allowed: AllowedRestarts, now: Timestamp) -> bool {
     let Some(ending) = container.latest_termination() else { return false };
-    if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resizes() {
+    if LOST.contains(&ending.reason.as_str()) || container.restarted_by_resizes() || allowed.allows(container)
+    {
         return false;
     }
     match &container.state {
@@ -107,8 +112,8 @@ fn is_in_crash_loop(container: &Container, now: Timestamp) -> bool {
 }
 
 /// Whether a container crashed repeatedly and may crash again, although it can be ready at this moment.
-pub(super) fn has_repeated(container: &Container, now: Timestamp) -> bool {
-    container.restarts >= FATAL_RESTARTS && is_in_crash_loop(container, now)
+pub(super) fn has_repeated(container: &Container, context: &CauseContext<'_>) -> bool {
+    container.restarts > context.allowed.limit() && is_in_crash_loop(container, context.allowed, context.now)
 }
 
 /// Returns a summary without the current state of the crash loop.

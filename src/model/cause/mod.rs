@@ -5,6 +5,7 @@
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
 
 mod admission;
+mod allowed_restarts;
 mod blocked;
 mod config;
 mod context;
@@ -28,6 +29,7 @@ mod surge_deadlock;
 mod terminating;
 mod volume;
 
+pub use allowed_restarts::AllowedRestarts;
 pub use context::Cause;
 pub(in crate::model) use crash::{has_crash_loop, is_crash_looping};
 pub use id::CauseId;
@@ -48,13 +50,19 @@ use context::CauseContext;
 /// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.
 #[must_use]
 pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    find_causes(observed, Holds::Included, now)
+    causes_allowing(observed, AllowedRestarts::default(), now)
+}
+
+/// Returns the same causes without the crash loops that an option allows.
+#[must_use]
+pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
+    find_causes(observed, Holds::Included, allowed, now)
 }
 
 /// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
 #[must_use]
 pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    find_causes(observed, Holds::Omitted, now)
+    find_causes(observed, Holds::Omitted, AllowedRestarts::default(), now)
 }
 
 /// Whether holds are among the causes.
@@ -64,14 +72,14 @@ enum Holds {
     Omitted,
 }
 
-fn find_causes(observed: &Observation, holds: Holds, now: Timestamp) -> Vec<Cause> {
+fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
     let state = verdict(observed).state;
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
         // The controller has not observed the spec, so its pods explain nothing yet.
         return deleting.into_iter().collect();
     }
-    let context = CauseContext::new(observed, observed.revisions.current(), now);
+    let context = CauseContext::new(observed, observed.revisions.current(), allowed, now);
     let mut causes = Vec::new();
     if holds == Holds::Included {
         causes.extend(held::holds(&context, state));
@@ -100,6 +108,9 @@ fn find_causes(observed: &Observation, holds: Holds, now: Timestamp) -> Vec<Caus
         ))
     });
     redact::mask_secrets(&mut causes, observed);
+    for cause in &mut causes {
+        cause.allowed_restarts = allowed.limit();
+    }
     causes
 }
 
@@ -119,7 +130,7 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 /// Returns the causes of the pods of one revision, current or not.
 #[must_use]
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
-    let context = CauseContext::new(observed, Some(revision), now);
+    let context = CauseContext::new(observed, Some(revision), AllowedRestarts::default(), now);
     let mut causes = group::by_cause(context.pod_problems());
     redact::mask_secrets(&mut causes, observed);
     causes

@@ -73,7 +73,7 @@ impl<'a> CauseContext<'a> {
             if !pod.ready && !container.ready {
                 return CONTAINER_DETECTORS.iter().find_map(|detect| detect(container, pod, self));
             }
-            let has_repeated = crash::has_repeated(container, self.now);
+            let has_repeated = crash::has_repeated(container, self);
             has_repeated.then(|| crash::find_problem(container, pod, self)).flatten()
         };
         let in_containers: Vec<_> = pod

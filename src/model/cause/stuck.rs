@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use super::crash::{FATAL_RESTARTS, MAX_RECOVERY_TIME};
+use super::crash::{BACK_OFF_RESTARTS, MAX_RECOVERY_TIME};
 use super::{Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
@@ -43,7 +43,7 @@ impl CauseId {
 impl Cause {
     /// Whether a crash has repeated, so that it does not end without a fix. True for every other cause.
     pub(in crate::model) fn has_repeated(&self) -> bool {
-        !self.id.ends_container() || self.restarts >= FATAL_RESTARTS
+        !self.id.ends_container() || self.restarts > self.allowed_restarts
     }
 }
 
@@ -70,7 +70,7 @@ pub(super) fn since(id: CauseId, pod: &Pod, container: Option<&Container>) -> Op
 /// does not begin again with each restart. A first crash, and one after a long run, begins when that run ended.
 fn crashed_since(container: &Container) -> Option<Timestamp> {
     let ending = container.latest_termination()?;
-    if container.restarts < FATAL_RESTARTS || ending.ran_for() > MAX_RECOVERY_TIME {
+    if container.restarts < BACK_OFF_RESTARTS || ending.ran_for() > MAX_RECOVERY_TIME {
         return ending.finished;
     }
     let latest_start = match container.state {

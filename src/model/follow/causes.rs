@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::event::Now;
 use super::output::{CauseChange, LogRef};
-use crate::model::cause::{Cause, CauseId, has_crash_loop};
+use crate::model::cause::{AllowedRestarts, Cause, CauseId, has_crash_loop};
 use crate::model::observation::Observation;
 
 /// A cause that returns within this time never counted as gone. A container in a crash loop runs
@@ -69,13 +69,13 @@ enum LogState {
 }
 
 impl CauseLedger {
-    /// Records the causes of one observation. `grace` returns the grace period of a cause that fails the rollout.
+    /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace period of a cause that fails the rollout.
     /// `last_progress` is when the rollout last progressed. Another revision gets its own grace periods.
     pub(in crate::model) fn record(
         &mut self,
         causes: &[Cause],
         observation: &Observation,
-        grace: impl Fn(&Cause) -> Option<Duration>,
+        (allowed, grace): (AllowedRestarts, impl Fn(&Cause) -> Option<Duration>),
         last_progress: Duration,
         now: Now,
     ) -> CauseUpdate {
@@ -88,7 +88,7 @@ impl CauseLedger {
         self.record_reported(causes, now.elapsed, &mut update);
         let graces = causes.iter().filter_map(|cause| Some((cause.id, grace(cause)?)));
         // A container that runs for a while between two crashes has no cause meanwhile.
-        let has_crash_loop = has_crash_loop(observation, now.server_time);
+        let has_crash_loop = has_crash_loop(observation, allowed, now.server_time);
         self.record_fatal(graces, has_crash_loop, last_progress, now.elapsed);
         update
     }

@@ -14,7 +14,7 @@ use super::progress::ProgressClock;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::cause::{has_crash_loop, is_crash_looping};
+use crate::model::cause::{AllowedRestarts, has_crash_loop, is_crash_looping};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
@@ -112,8 +112,10 @@ impl Decider {
             is_reached.then(|| Stability::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.stability.as_ref().map_or(now.elapsed, |stability| stability.since);
         self.ready_at = match (options.min_ready(), needed) {
-            (Some(period), Some(needed)) => share_ready_for(period, needed, observation, since, now),
-            (Some(period), None) => ready_for(period, observation, since, now),
+            (Some(period), Some(needed)) => {
+                share_ready_for(period, needed, observation, options.allowed_restarts, since, now)
+            }
+            (Some(period), None) => ready_for(period, observation, options.allowed_restarts, since, now),
             (None, _) => Some(now.elapsed),
         };
         self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
@@ -278,6 +280,7 @@ impl PodTraces {
 fn ready_for(
     period: Duration,
     observation: &Observation,
+    allowed: AllowedRestarts,
     since: Duration,
     Now { elapsed, server_time }: Now,
 ) -> Option<Duration> {
@@ -286,7 +289,7 @@ fn ready_for(
     }
     let mut pods = updated_pods(observation);
     let ready = pods.try_fold(None, |latest, pod| pod.ready.then(|| latest.max(ready_since(pod))))?;
-    if has_crash_loop(observation, server_time) {
+    if has_crash_loop(observation, allowed, server_time) {
         return None; // a restarted container must run for longer than before
     }
     Some(elapsed + rest_of(period, ready, server_time))
@@ -298,13 +301,15 @@ fn share_ready_for(
     period: Duration,
     needed: usize,
     observation: &Observation,
+    allowed: AllowedRestarts,
     since: Duration,
     Now { elapsed, server_time }: Now,
 ) -> Option<Duration> {
     if observation.pods.is_none() {
         return Some(since + period);
     }
-    let pods = updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, server_time));
+    let pods =
+        updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, allowed, server_time));
     let mut ready: Vec<_> = pods.map(ready_since).collect();
     ready.sort_unstable();
     let last = needed.checked_sub(1).map(|last| ready.get(last).copied());

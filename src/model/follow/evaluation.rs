@@ -10,7 +10,7 @@ use super::options::FollowOptions;
 use super::output::{CauseChange, FollowerTask, Outcome, Output, Report, RolloutFailure};
 use super::progress::{EtaEstimator, ProgressClock};
 use super::reported_status::ReportedStatus;
-use crate::model::cause::{Cause, causes, stuck_if};
+use crate::model::cause::{Cause, causes_allowing, stuck_if};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -138,10 +138,10 @@ impl Evaluation {
         now: Now,
         out: &mut TargetOutput,
     ) {
-        let causes = causes(observation, now.server_time);
+        let causes = causes_allowing(observation, options.allowed_restarts, now.server_time);
         let (grace, last_progress) = (|cause: &Cause| options.grace(cause), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
-            self.causes.record(&causes, observation, grace, last_progress, now);
+            self.causes.record(&causes, observation, (options.allowed_restarts, grace), last_progress, now);
         out.reports.extend(changes.into_iter().map(|(cause, change)| Report::Cause { cause, change }));
         out.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
     }

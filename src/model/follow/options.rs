@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::causes::is_fatal;
 use super::goal::Goal;
-use crate::model::cause::{Cause, CauseId};
+use crate::model::cause::{AllowedRestarts, Cause, CauseId};
 use crate::model::kind::Workload;
 use crate::model::revision::RevisionWord;
 
@@ -34,6 +34,8 @@ pub struct FollowOptions {
     pub fail_fast: Option<Duration>,
     /// Further fatal causes and their grace periods (`--fail-on`).
     pub fail_on: Vec<(CauseId, Duration)>,
+    /// The restarts of a container that are no crash loop (`--allow-restarts`).
+    pub allowed_restarts: AllowedRestarts,
     /// How long a rollout may make no progress, for workloads whose controller has no deadline.
     pub deadline: Option<Duration>,
     /// The same for workloads without `spec.progressDeadlineSeconds`, if `deadline` is not set.

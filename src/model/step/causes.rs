@@ -7,7 +7,7 @@ use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::State;
 use super::task::{StepperOutput, Task};
-use crate::model::cause::{Cause, CauseId, causes_without_holds, without_secrets_of};
+use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds, without_secrets_of};
 use crate::model::follow::{CauseLedger, CauseUpdate, LogLines, Now, ProgressClock, is_fatal};
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::PodStage;
@@ -29,7 +29,8 @@ impl Causes {
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
-        let CauseUpdate { changes, logs } = self.ledger.record(&causes, observed, grace, last_progress, now);
+        let CauseUpdate { changes, logs } =
+            self.ledger.record(&causes, observed, (AllowedRestarts::default(), grace), last_progress, now);
         let reports = changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change });
         out.extend(reports.map(StepperOutput::Report));
         out.extend(logs.into_iter().map(|place| StepperOutput::Perform(Task::ReadLog(place))));

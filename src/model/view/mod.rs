@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::available::available;
 use self::since::since;
 use crate::model::api::managed_fields::Authorship;
-use crate::model::cause::{Cause, causes, stuck_if};
+use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
 use crate::model::kind::Workload;
@@ -61,7 +61,13 @@ impl RolloutView {
     /// Evaluates an observation. `now` is the server's time.
     #[must_use]
     pub fn of(observed: &Observation, now: Timestamp) -> Self {
-        let causes = causes(observed, now);
+        Self::allowing(observed, AllowedRestarts::default(), now)
+    }
+
+    /// Evaluates an observation in which so many restarts of a container are no crash loop.
+    #[must_use]
+    pub fn allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Self {
+        let causes = causes_allowing(observed, allowed, now);
         let verdict = stuck_if(verdict(observed), &causes, now);
         Self::with(observed, verdict, causes, now)
     }

@@ -6,7 +6,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::model::cause::CauseId;
+use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::*;
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -94,6 +94,43 @@ fn fatal_causes_fail_fast() {
         let mut patient = FollowerFixture::of(FollowOptions::default(), with_pod(&container));
         patient.pass(10_000);
         assert_eq!(patient.outcome(), None, "{container}");
+    }
+}
+
+/// A container waits for its next run with the restarts that it had, and then runs with one more.
+#[test]
+fn allowed_restarts_are_no_crash_loop() {
+    for (allowed, restarts, fails) in [
+        (None, 1, false),
+        (None, 2, true),
+        (Some(0), 0, false),
+        (Some(0), 1, true),
+        (Some(1), 1, false),
+        (Some(1), 2, true),
+        (Some(3), 2, false),
+        (Some(3), 3, false),
+        (Some(3), 4, true),
+    ] {
+        let options = FollowOptions { allowed_restarts: AllowedRestarts(allowed), ..fail_fast() };
+        let mut fixture = FollowerFixture::of(options.clone(), with_pod(&crashing(restarts)));
+        fixture.pass(31);
+        let failure = RolloutFailure::Cause { id: CauseId::CrashLoop, grace: GRACE };
+        let expected = fails.then_some(Outcome::Failed(failure));
+        assert_eq!(fixture.outcome(), expected.as_ref(), "{allowed:?} {restarts}");
+        assert_eq!(fixture.causes().len(), 1, "it is shown");
+
+        // It runs again, and is ready. Its last run took 60s, so without an option it must run for 60s.
+        let mut container = running(restarts);
+        let ended = json!({"exitCode": 1, "startedAt": "2026-11-20T12:59:00Z", "finishedAt": START});
+        container["lastState"] = json!({"terminated": ended});
+        let truth = deployment(DONE).with_pod("a", 2, true, &container);
+        let mut fixture = FollowerFixture::of(options, truth);
+        fixture.pass(11);
+        let is_allowed = allowed.is_some() && !fails;
+        let expected = is_allowed.then_some(Outcome::Reached);
+        if restarts > 0 {
+            assert_eq!(fixture.outcome(), expected.as_ref(), "{allowed:?} {restarts}");
+        }
     }
 }
 

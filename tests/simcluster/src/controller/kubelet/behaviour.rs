@@ -19,6 +19,8 @@ pub enum Behaviour {
     Crash,
     /// `crashlate`: exits with 1 some time after each start.
     CrashLate,
+    /// `recovers`: exits with 1 soon after its first starts, and runs from its fourth restart on.
+    Recovers,
     /// `oom`: exceeds its memory limit soon after each start.
     OutOfMemory,
     /// `slowstop`: takes long to end after SIGTERM.
@@ -28,10 +30,11 @@ pub enum Behaviour {
 }
 
 /// The words that a tag is searched for, in this order.
-const TAGS: [(&str, Behaviour); 10] = [
+const TAGS: [(&str, Behaviour); 11] = [
     ("bad", Behaviour::BadImage),
     ("crashlate", Behaviour::CrashLate),
     ("crash", Behaviour::Crash),
+    ("recovers", Behaviour::Recovers),
     ("oom", Behaviour::OutOfMemory),
     ("config", Behaviour::BadConfig),
     ("notready", Behaviour::NotReady),
@@ -51,7 +54,7 @@ impl Behaviour {
 
     /// Whether it ends again and again.
     pub(super) fn crashes(self) -> bool {
-        matches!(self, Self::Crash | Self::CrashLate | Self::OutOfMemory)
+        matches!(self, Self::Crash | Self::CrashLate | Self::Recovers | Self::OutOfMemory)
     }
 
     /// Whether the kubelet never starts it.

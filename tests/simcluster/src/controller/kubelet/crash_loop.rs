@@ -11,6 +11,9 @@ use super::phase::{Phase, Run, Start, State};
 /// How often a container is restarted at most, so that a test that waits until nothing is due ends.
 const MAX_RESTARTS: u64 = 29;
 
+/// The restart from which a container runs that recovers.
+const RECOVERY: u64 = 4;
+
 /// How long before a restart the kubelet reports `CrashLoopBackOff`.
 const REPORTED_BACK_OFF: Duration = Duration::from_millis(100);
 
@@ -29,6 +32,10 @@ pub(super) fn phase(start: &Start<'_>, elapsed: Duration) -> Phase {
     let mut restarts = first;
     loop {
         let phase = |state: State, last, until| Phase { state, is_ready: false, restarts, last, until };
+        if start.behaviour == Behaviour::Recovers && restarts >= RECOVERY {
+            let is_ready = !start.is_probed;
+            return Phase { is_ready, ..phase(State::Running(began), last, None) };
+        }
         let ended = began + run;
         if elapsed < ended {
             let is_ready = !start.is_probed;
