@@ -1,7 +1,10 @@
 //! The arguments of `status`, and their lowering.
 
+use std::time::Duration;
+
 use clap::{ArgAction, Args, ValueEnum};
 
+use super::duration::positive_duration;
 use super::follow::FollowArgs;
 use super::output_form::{OutputForm, OutputFormParser};
 use super::revision;
@@ -35,6 +38,13 @@ pub(super) struct StatusArgs {
         num_args = 0..=1, require_equals = true, default_value = "true", default_missing_value = "true"
     )]
     watch: bool,
+
+    /// Wait for workloads that do not exist yet, for this long at most; then exit with 1
+    ///
+    /// Each named workload must exist, and a selection must find at least one. For workloads that a controller
+    /// creates some time after kubectl apply. --timeout begins afterwards.
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, hide_short_help = true)]
+    wait_for_creation: Option<Duration>,
 
     /// Fail unless the current revision is this one
     ///
@@ -101,6 +111,10 @@ impl StatusArgs {
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );
         }
+        if self.wait_for_creation.is_some() && common.access.snapshot.is_some() {
+            return Err(Error::usage("--wait-for-creation needs a cluster: recorded objects do not change")
+                .hint("remove --from, or --wait-for-creation"));
+        }
         let revision = revision::read(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
         let scope = self.scope.lower(common);
@@ -118,6 +132,7 @@ impl StatusArgs {
             watch: self.watch,
             plain: self.plain,
             pods: self.pods,
+            wait_for_creation: self.wait_for_creation,
             options,
         })
     }

@@ -1,5 +1,7 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
+use std::time::Duration;
+
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
@@ -8,6 +10,8 @@ use super::follow;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::ReportFormat;
+use crate::command::stop_signals;
+use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -42,6 +46,8 @@ pub struct Request {
     pub plain: bool,
     /// Whether to show each pod.
     pub pods: bool,
+    /// How long to wait for targets that do not exist.
+    pub wait_for_creation: Option<Duration>,
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
 }
@@ -67,7 +73,16 @@ pub(super) async fn run(
     signals: Signals,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads_with(&request.scope, ManagedFields::Drop, source, screen).await?;
+    let found = match request.wait_for_creation {
+        None => find_workloads_with(&request.scope, ManagedFields::Drop, source, screen).await?,
+        Some(limit) => match await_creation(&request.scope, limit, source, signals.clone(), screen).await? {
+            Awaited::Found(found) => found,
+            Awaited::Stopped(signal) => {
+                screen.note("note: interrupted before the workloads existed");
+                return Ok(stop_signals::exit(signal).into());
+            }
+        },
+    };
     let (workloads, mut outcome) = found.with_outcome();
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {

@@ -118,7 +118,7 @@ pub(super) async fn select_targets(
         .hint("unset ROLLOUT2_REDACT"));
     }
     let found = find_workloads(scope, source, screen).await?;
-    let FoundTargets { mut workloads, errors, nothing_found } = found;
+    let FoundTargets { mut workloads, errors, nothing_found, .. } = found;
     // Two arguments may mean one workload. The second write would conflict with the first one.
     let mut uids = HashSet::new();
     workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));

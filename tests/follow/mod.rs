@@ -4,6 +4,7 @@
 
 mod allowed_restarts;
 mod broken_workloads;
+mod creation;
 mod github_actions;
 mod limits_and_stability;
 mod live_display;

@@ -8,16 +8,10 @@ use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::kind::{Kind, Workload};
 use crate::model::text::name;
-use crate::render::screen::Screen;
 
 /// Finds the workloads of all manifests, in the order of the files.
-pub(super) async fn find(
-    scope: &TargetScope,
-    finder: &TargetFinder<'_>,
-    screen: &mut Screen<'_>,
-    found: &mut FoundTargets,
-) {
-    let with_rollouts = with_rollouts(scope, screen);
+pub(super) async fn find(scope: &TargetScope, finder: &TargetFinder<'_>, found: &mut FoundTargets) {
+    let with_rollouts = with_rollouts(scope, &mut found.notes);
     if with_rollouts.is_empty() && !scope.manifest_objects.is_empty() {
         found.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
     }
@@ -29,16 +23,16 @@ pub(super) async fn find(
             Ok(workload) => found.workloads.push(workload),
             // Several objects in another namespace have one error.
             Err(error) if found.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
-            Err(error) => found.errors.push(error),
+            Err(error) => found.note_error(error),
         }
     }
 }
 
-/// Returns the objects that have rollouts, and prints the others in one note. kubectl fails for each of the
+/// Returns the objects that have rollouts, and names the others in one note. kubectl fails for each of the
 /// others, such as a Service in the same file.
 fn with_rollouts<'a>(
     scope: &'a TargetScope,
-    screen: &mut Screen<'_>,
+    notes: &mut Vec<String>,
 ) -> Vec<(&'a ManifestObject, &'static dyn Kind)> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for declared in &scope.manifest_objects {
@@ -48,7 +42,7 @@ fn with_rollouts<'a>(
         }
     }
     if !without.is_empty() {
-        screen.note(&format!("note: skipped objects without rollouts: {}", without.join(" ")));
+        notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
     }
     with
 }

@@ -1,5 +1,6 @@
 //! The targets of a command: finds the workloads that the command line names, and observes them.
 
+pub mod creation;
 pub mod manifest;
 mod manifest_targets;
 mod namespace_scope;
@@ -55,9 +56,17 @@ pub async fn find_workloads_with(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
-    let finder = TargetFinder { source, managed_fields, namespaces: NamespaceScope::of(scope, source)? };
+    let namespaces = NamespaceScope::of(scope, source)?;
+    let finder = TargetFinder { source, managed_fields, namespaces, suggests_names: true };
+    let mut found = search(scope, &finder).await;
+    screen.notes(std::mem::take(&mut found.notes));
+    Ok(found)
+}
+
+/// Searches the workloads of a scope once.
+async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets {
     let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
-    manifest_targets::find(scope, &finder, screen, &mut found).await;
+    manifest_targets::find(scope, finder, &mut found).await;
     let answers = scope.targets.iter().map(async |word| match word {
         TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
         TargetWord::All(type_) => finder.all(*type_, &scope.selector).await,
@@ -69,20 +78,21 @@ pub async fn find_workloads_with(
             // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
             (word, Err(error)) if is_optional(word) && is_absent(&error) => {}
             (word, Err(error)) if is_optional(word) && error.kind() == ErrorKind::Refused => {
-                screen.note(&format!("note: {}", error.sentence()));
+                found.notes.push(format!("note: {}", error.sentence()));
             }
             (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
-                screen.note(&format!("note: {}", error.sentence()));
+                found.notes.push(format!("note: {}", error.sentence()));
             }
-            (_, Err(error)) => found.errors.push(error),
+            (_, Err(error)) => found.note_error(error),
         }
     }
     if found.workloads.is_empty() && found.errors.is_empty() && scope.manifest_objects.is_empty() {
-        screen.note(&finder.namespaces.nothing_found());
-        screen.notes(finder.missing_namespace().await.as_slice());
+        found.missing.push(finder.namespaces.nothing_found_error());
+        found.notes.push(finder.namespaces.nothing_found());
+        found.notes.extend(finder.missing_namespace().await);
         found.nothing_found = (!scope.allow_empty).then(|| finder.namespaces.nothing_found_error());
     }
-    Ok(found)
+    found
 }
 
 /// Finds the workload of a scope with exactly one name.
@@ -112,6 +122,7 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
         source,
         managed_fields: ManagedFields::Drop,
         namespaces: NamespaceScope::of(&scope, source)?,
+        suggests_names: true,
     };
     match target {
         TargetWord::Named(type_, name) => finder.named(*type_, name, None).await,

@@ -5,7 +5,7 @@ use std::io::Read;
 use super::manifest::{self, ManifestObject, Manifests};
 use super::target_words::TargetWord;
 use crate::command::CommandOutcome;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
@@ -56,6 +56,14 @@ impl TargetScope {
 }
 
 impl FoundTargets {
+    /// Records the error of one target.
+    pub(super) fn note_error(&mut self, error: Error) {
+        if error.kind() == ErrorKind::NotFound {
+            self.missing.push(error.clone());
+        }
+        self.errors.push(error);
+    }
+
     /// Returns the workloads and the outcome so far.
     #[must_use]
     pub fn with_outcome(self) -> (Vec<Workload>, CommandOutcome) {
@@ -75,4 +83,8 @@ pub struct FoundTargets {
     /// The error of a search that found nothing, because a pipeline must notice a misspelled selector. None with
     /// `--allow-empty`.
     pub nothing_found: Option<Error>,
+    /// The targets that do not exist, as errors: also a search that found nothing.
+    pub(super) missing: Vec<Error>,
+    /// What is to be printed about the search.
+    pub(super) notes: Vec<String>,
 }

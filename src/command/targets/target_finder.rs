@@ -26,6 +26,8 @@ pub(super) struct TargetFinder<'a> {
     pub(super) source: &'a Source,
     pub(super) managed_fields: ManagedFields,
     pub(super) namespaces: NamespaceScope,
+    /// Whether the error of a missing workload suggests a similar name, which needs a list.
+    pub(super) suggests_names: bool,
 }
 
 impl TargetFinder<'_> {
@@ -82,7 +84,7 @@ impl TargetFinder<'_> {
             ErrorKind::NotFound,
             format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         );
-        let Some(kind) = kind::of_type(type_) else {
+        let Some(kind) = kind::of_type(type_).filter(|_| self.suggests_names) else {
             return error; // without a hint, so that no list is needed
         };
         let everything = Selector::default();

@@ -1,0 +1,70 @@
+//! Waits for the creation of targets (`--wait-for-creation`).
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::{FoundTargets, ManagedFields, NamespaceScope, TargetFinder, TargetScope};
+use super::{find_workloads_with, search};
+use crate::cluster::source::Source;
+use crate::command::stop_signals::StopSignals;
+use crate::error::Result;
+use crate::model::follow::StopSignal;
+use crate::model::text::go_duration;
+use crate::render::screen::Screen;
+use crate::world::Signals;
+
+/// The time between two searches. Most users may read a workload, and fewer may watch.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// What the wait for targets ended with.
+#[derive(Debug)]
+pub enum Awaited {
+    /// The last search: all targets exist, or the time is over.
+    Found(FoundTargets),
+    /// A signal.
+    Stopped(StopSignal),
+}
+
+/// Finds the workloads of a scope as [`find_workloads_with`], without `metadata.managedFields`. Searches again until each
+/// named workload exists and at least one is found, for so long at most.
+///
+/// # Errors
+/// As [`find_workloads_with`].
+pub async fn await_creation(
+    scope: &TargetScope,
+    limit: Duration,
+    source: &Source,
+    signals: Signals,
+    screen: &mut Screen<'_>,
+) -> Result<Awaited> {
+    let (managed_fields, end) = (ManagedFields::Drop, Instant::now() + limit);
+    let namespaces = NamespaceScope::of(scope, source)?;
+    let finder = TargetFinder { source, managed_fields, namespaces, suggests_names: false };
+    let mut stops = StopSignals::new(signals);
+    let mut is_first = true;
+    while Instant::now() < end && screen.is_read() {
+        let search = tokio::select! {
+            biased;
+            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            found = search(scope, &finder) => found,
+        };
+        if search.missing.is_empty() || search.errors.len() > search.missing.len() {
+            let FoundTargets { notes, .. } = &search;
+            screen.notes(notes);
+            return Ok(Awaited::Found(search));
+        }
+        if std::mem::take(&mut is_first) {
+            let limit = go_duration::write(limit);
+            let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
+            screen.notes(search.missing.iter().map(|missing| wait(missing.sentence())));
+        }
+        tokio::select! {
+            biased;
+            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            () = sleep(INTERVAL) => {}
+            () = sleep_until(end) => {}
+        }
+    }
+    find_workloads_with(scope, managed_fields, source, screen).await.map(Awaited::Found)
+}
