@@ -5,15 +5,20 @@ use clap::{Args, ValueEnum};
 use super::output_form::{OutputForm, OutputFormParser};
 use super::revision;
 use super::scope::ScopeArgs;
+use super::start_time::start_time;
 use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::model::text::start_time::StartTime;
 
 /// Show revisions, what each one changed, and which one is current
 ///
 /// Each row is one pod template. CHANGES lists the changes against the revision in use before. STATE is
 /// current, or updating and stable during a rollout. A revision that a rollback restored keeps its age,
 /// and that of a Deployment shows its former number.
+///
+/// With --since, shows the rollouts that began since then, newest first: what each one changed, who changed it, and
+/// what became of it. Without targets these are of all workloads of the namespace, or with -A of the cluster.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
@@ -27,11 +32,20 @@ pub(super) struct HistoryArgs {
     #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     revision: Option<String>,
 
+    /// Show what changed since a time: a duration such as 1h, a time of day such as 14:10 (UTC), or an RFC 3339 time
+    ///
+    /// A new revision counts from its creation, and a return to an earlier revision from the write of the field manager
+    /// that changed the template. If no stamp shows when a return was, AGO is "at most" the age of the revision that it
+    /// replaced. BY is the field manager whose stamp fits, if there is one.
+    #[arg(long, value_name = "TIME", conflicts_with = "revision", value_parser = start_time)]
+    since: Option<StartTime>,
+
     /// The output format
     ///
-    /// json contains the facts of the table in one document, and jsonpath=TEMPLATE,
+    /// markdown is the table for a ticket or a chat. json contains the facts of the table in one document, and jsonpath=TEMPLATE,
     /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision,
-    /// these are for the object that kubectl prints, as yaml and name always are.
+    /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
+    /// of json.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
     output: Option<OutputForm<HistoryFormat>>,
 
@@ -45,31 +59,42 @@ Examples:
   kubectl rollout2 history deployment/web
   kubectl rollout2 history statefulset/db --revision previous
   kubectl rollout2 history deploy,sts -l app=web -o wide
+  kubectl rollout2 history --since 1h -A
+  kubectl rollout2 history deployment/web --since 14:10 -o markdown
   kubectl rollout2 history asts/db
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum HistoryFormat {
     Wide,
+    Markdown,
     Json,
     Yaml,
     Name,
 }
 
 impl HistoryArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(mut self, common: &CommonOptions) -> Result<Request> {
+        if self.since.is_some() {
+            self.scope.default_to_all();
+        }
         let revision = revision::read(self.revision.as_deref())?;
         let output = match self.output {
             None => Output::Text,
             Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,
+            Some(OutputForm::Word(HistoryFormat::Markdown)) => Output::Markdown,
             Some(OutputForm::Word(HistoryFormat::Json)) => Output::Json,
             Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Yaml,
             Some(OutputForm::Word(HistoryFormat::Name)) => Output::Name,
             Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
         };
+        if self.since.is_some() && output == Output::Name {
+            return Err(Error::usage("--since prints tables, JSON or YAML")
+                .hint("use -o jsonpath='{.items[*].workload.name}'"));
+        }
         let scope = self.scope.lower(common)?;
         // kubectl drops managedFields from JSON and YAML only.
         let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
-        Ok(Request { scope, revision, output, show_managed_fields })
+        Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
     }
 }

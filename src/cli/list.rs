@@ -79,7 +79,8 @@ pub(super) struct ListArgs {
 
     /// The output format
     ///
-    /// wide adds the images, the strategy and the field manager that changed the template last.
+    /// wide adds the images, the strategy and the field manager that changed the template last. markdown is the
+    /// table for a ticket or a chat.
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<ListFormat>::new())]
@@ -99,6 +100,7 @@ Examples:
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ListFormat {
     Wide,
+    Markdown,
     Json,
     Yaml,
     Name,
@@ -144,6 +146,7 @@ impl ListArgs {
         let output = match self.output {
             None => Output::Text,
             Some(OutputForm::Word(ListFormat::Wide)) => Output::Wide,
+            Some(OutputForm::Word(ListFormat::Markdown)) => Output::Markdown,
             Some(OutputForm::Word(ListFormat::Json)) => Output::Json,
             Some(OutputForm::Word(ListFormat::Yaml)) => Output::Yaml,
             Some(OutputForm::Word(ListFormat::Name)) => Output::Name,

@@ -21,6 +21,7 @@ pub mod reference;
 mod restart;
 mod revision;
 mod scope;
+mod start_time;
 mod status;
 mod step;
 mod timeout;

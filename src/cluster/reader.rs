@@ -27,8 +27,10 @@ pub struct Needs {
     /// Whether to read pods. Forbidden pods are left out with a note.
     pub pods: bool,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
-    /// only the workload, so that forbidden revisions are left out with a note.
+    /// only the workload, so that forbidden revisions are left out with a note, unless they are `required`.
     pub status: bool,
+    /// Whether forbidden revisions are an error for a status too.
+    pub required: bool,
     /// Up to this many workloads of a namespace are read one by one, which returns only their own objects. For more,
     /// one list of each type takes fewer requests.
     pub one_by_one: usize,
@@ -47,8 +49,13 @@ pub enum RevisionContent {
 
 impl Needs {
     /// Revisions with their templates.
-    pub const REVISIONS: Self =
-        Self { revisions: RevisionContent::Template, pods: false, status: false, one_by_one: 8 };
+    pub const REVISIONS: Self = Self {
+        revisions: RevisionContent::Template,
+        pods: false,
+        status: false,
+        required: false,
+        one_by_one: 8,
+    };
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
@@ -57,6 +64,8 @@ impl Needs {
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
     pub const LIST: Self = Self { one_by_one: 0, ..Self::STATUS };
+    /// What `history --since` needs: a status, and revisions.
+    pub const RECENT: Self = Self { required: true, ..Self::STATUS };
 }
 
 /// What was read of several workloads.
@@ -259,7 +268,7 @@ impl Owned {
     /// When a list failed, unless it is forbidden and the command can work without it.
     fn observation(self, workload: Workload, needs: Needs, notes: &mut Vec<String>) -> Result<Observation> {
         Selector::of_workload(workload.object())?; // a workload without a valid selector owns no pods
-        let revisions = if needs.status {
+        let revisions = if needs.status && !needs.required {
             or_note(self.revisions, "status is based on the counters of the workload only", notes)?
         } else {
             Some(self.revisions?)

@@ -5,6 +5,7 @@ use tabled::settings::{Padding, Style as TableStyle};
 
 use super::fit_width::{beginning, cells, shortened_to};
 use super::line::Line;
+use super::markdown;
 use super::style::Style;
 
 /// The spaces between two columns, as in tables.
@@ -98,6 +99,18 @@ impl Table {
         lines.collect()
     }
 
+    /// Returns the lines of the table in Markdown.
+    #[must_use]
+    pub(super) fn markdown(self) -> Vec<Line> {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let mut lines: Vec<String> =
+            self.rows.iter().map(|row| markdown::row(row.iter().map(|cell| markdown::cell(cell)))).collect();
+        if !lines.is_empty() {
+            lines.insert(1, markdown::row(vec!["---".to_owned(); columns]));
+        }
+        lines.into_iter().map(Line::of).collect()
+    }
+
     /// Returns the table as text, without spaces at the ends of lines.
     fn text(self) -> String {
         let mut table = Builder::from_iter(self.rows).build();
@@ -143,6 +156,17 @@ mod tests {
         assert_eq!(lines[1], Line::of("大x  ").with(Style::Good, "current").with(Style::Plain, "  c"));
         let text: Vec<_> = lines.iter().map(Line::text).collect();
         assert_eq!(text, ["A    STATE    B", "大x  current  c", "y             d"]);
+    }
+
+    #[test]
+    fn markdown_has_a_line_below_the_header() {
+        let lines: Vec<_> = table().markdown().iter().map(Line::text).collect();
+        let expected = [
+            "| REVISION | CHANGES | CAUSE |",
+            "| --- | --- | --- |",
+            "| 1 | `image shop/web:1.1, env MODE=prod` | `because\\nof it` |",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

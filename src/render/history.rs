@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
+use super::markdown;
 use super::status::workload_json;
 use super::style::Style;
 use crate::model::api::managed_fields::last_template_author;
@@ -22,6 +23,8 @@ use crate::world::Terminal;
 pub struct HistoryTableOptions {
     /// Whether to show names, digests and images too.
     pub wide: bool,
+    /// Whether the table is in Markdown.
+    pub markdown: bool,
     /// Whether the header has the namespace.
     pub namespace: bool,
     /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
@@ -32,7 +35,11 @@ pub struct HistoryTableOptions {
 #[must_use]
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let mut lines = Line::of(header(history, options)).wrapped("  ", width, usize::MAX, LongWord::Keep);
+    let mut lines = if options.markdown {
+        vec![Line::of(markdown::code(&header(history, options))), Line::default()]
+    } else {
+        Line::of(header(history, options)).wrapped("  ", width, usize::MAX, LongWord::Keep)
+    };
     if history.entries.is_empty() {
         lines.push(Line::of("No rollout history found."));
         return lines;
@@ -44,6 +51,10 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let mut table = Table::new(&columns);
     for entry in &history.entries {
         table.row(&row(entry, history, options.wide));
+    }
+    if options.markdown {
+        lines.extend(table.markdown());
+        return lines;
     }
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
         table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);

@@ -2,12 +2,11 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::line::Line;
+use super::markdown::code;
 use super::state_words::state_text;
 use super::status::{NameContext, cause_words, rollback_hint, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};
 use crate::model::kind::verdict::RolloutState;
-use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 
 /// The most causes of one workload.
@@ -81,13 +80,6 @@ pub fn markdown(rows: &[Row]) -> String {
         text += &format!("\nTo roll back: {}\n", code(command.trim_start_matches("hint: ")));
     }
     text + "\n"
-}
-
-/// Returns a text as code, in which Markdown and HTML mean nothing.
-fn code(text: &str) -> String {
-    let text = without_secrets(text);
-    let text = Line::of(text.trim()).text().replace('`', "'").replace('|', "\\|");
-    if text.is_empty() { text } else { format!("`{text}`") }
 }
 
 #[cfg(test)]

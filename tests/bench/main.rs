@@ -74,7 +74,7 @@ fn history() -> std::io::Result<Case> {
     let observed = observed(Shape { revisions: 1_000, pods: 10, crashing: false })?;
     Ok(Box::new(move || {
         let history = History::of(&observed, k8s_openapi::jiff::Timestamp::UNIX_EPOCH);
-        black_box(table(&history, HistoryTableOptions { wide: true, namespace: false, terminal: None }));
+        black_box(table(&history, HistoryTableOptions { wide: true, ..HistoryTableOptions::default() }));
     }))
 }
 

@@ -45,7 +45,7 @@ fn invalid_arguments_are_usage_errors() {
         ),
         (
             &["deploy/web", "-o", "jsno"],
-            "error: invalid value 'jsno' for '--output <FORM>' [possible values: wide, json, yaml, name]\nhint: did you mean json?\n",
+            "error: invalid value 'jsno' for '--output <FORM>' [possible values: wide, markdown, json, yaml, name]\nhint: did you mean json?\n",
         ),
         (
             &["deploy/web", "-A"],

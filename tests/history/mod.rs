@@ -9,6 +9,7 @@ mod hostile;
 mod kubectl_texts;
 mod output;
 mod revision_words;
+mod since;
 
 use harness::{Run, snapshot_path};
 

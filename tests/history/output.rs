@@ -40,6 +40,11 @@ fn wide_adds_names_digests_and_images() {
 }
 
 #[test]
+fn markdown_has_a_table_for_each_workload() {
+    insta::assert_snapshot!(table("shop", &["deployment/web", "sts/db", "-o", "markdown"]));
+}
+
+#[test]
 fn with_all_namespaces_the_header_contains_the_namespace() {
     let text = table("quota", &["deployment", "-A"]);
     assert!(text.starts_with("deployment.apps/quota  in quota  template last changed by "), "{text}");

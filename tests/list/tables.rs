@@ -25,6 +25,21 @@ fn trouble_comes_first_in_all_namespaces() {
 }
 
 #[test]
+fn markdown_has_every_column() {
+    let output = list(&every_state(), &["-A", "-o", "markdown", "--state", "failed"]);
+    let expected = "\
+| NAMESPACE | WORKLOAD | REVISION | STATE | UPDATED | AVAILABLE | SINCE | CAUSE |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+| shop | deployment/checkout | 2 | failed | 1/2 | 0/2 outage | 10m | `app: CrashLoopBackOff, exit 1` |
+
+7 workloads: 1 failed, 2 progressing, 1 paused, 1 held, 1 unobserved, 1 complete
+";
+    assert_eq!((output.stdout.as_str(), output.exit), (expected, 0));
+    let output = list(&every_state(), &["-A", "-o", "markdown", "--state", "failed", "--no-headers"]);
+    assert_eq!(output.stdout.lines().count(), 3, "{}", output.stdout);
+}
+
+#[test]
 fn a_namespace_has_no_column_for_itself() {
     let output = list(&every_state(), &["-n", "test"]);
     assert_eq!(

@@ -85,6 +85,7 @@ fn every_document_about_recorded_objects_fits_the_schema() {
     let mut all = documents(&Run::of(["version", "-o", "json"]).run().stdout);
     for namespace in ["shop", "broken", "quota", "many"] {
         all.extend(recorded("history all -o json", namespace));
+        all.extend(recorded("history --since 24h -o json", namespace));
         all.extend(recorded("status all --watch=false -o json", namespace));
         all.extend(recorded("list -o json", namespace));
     }
@@ -94,7 +95,7 @@ fn every_document_about_recorded_objects_fits_the_schema() {
     let kinds: BTreeSet<_> = all.iter().map(title).collect();
     assert_eq!(
         kinds.into_iter().collect::<Vec<_>>(),
-        ["Diff", "HistoryList", "RolloutList", "Status", "Version"]
+        ["ChangeList", "Diff", "HistoryList", "RolloutList", "Status", "Version"]
     );
 }
 
@@ -137,6 +138,7 @@ fn a_search_that_finds_nothing_prints_an_error_document() {
     for (line, documents_before) in [
         ("status deploy -l app=none -o json", 0),
         ("history deploy -l app=none -o json", 1),
+        ("history --since 1h -l app=none -o json", 1),
         ("list deploy -l app=none -o json", 1),
         ("undo deploy -l app=none -o json --dry-run", 0),
         ("pause deploy -l app=none -o json --dry-run", 0),

@@ -76,8 +76,11 @@ fn cluster_with_secrets() -> SimCluster {
 }
 
 /// Command lines with our own output formats.
-const OWN_FORMATS: [&str; 23] = [
+const OWN_FORMATS: [&str; 26] = [
     "history deployment/crash -o wide",
+    "history --since 100000h -o wide",
+    "history --since 100000h -o markdown",
+    "history --since 100000h -o json",
     "history deployment/crash -o json",
     "diff deployment/crash",
     "diff deployment/crash --stat",

@@ -43,7 +43,7 @@ pub(super) async fn run(
         }
     }
     sort(&mut rollouts);
-    let prints_nothing = is_empty && matches!(request.output, Output::Text | Output::Wide | Output::Name);
+    let prints_nothing = is_empty && !request.output.is_document();
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
         outcome.errors.extend(print(&rollouts, request, source, screen).err());
     }
@@ -65,6 +65,9 @@ fn print(
             let width = screen.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
             screen.lines(&lines);
+        }
+        Output::Markdown => {
+            screen.lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
         }
         Output::Name => {
             for rollout in shown {

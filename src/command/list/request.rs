@@ -37,6 +37,8 @@ pub enum Output {
     Text,
     /// A table with images, strategy and the last writer of the template.
     Wide,
+    /// The table in Markdown.
+    Markdown,
     /// `TYPE/NAME` of each workload.
     Name,
     /// JSON.
@@ -47,11 +49,18 @@ pub enum Output {
     Template(TemplateForm),
 }
 
+impl Output {
+    /// Whether the output is a document, which is printed without rollouts too.
+    pub(super) fn is_document(&self) -> bool {
+        matches!(self, Self::Json | Self::Yaml | Self::Template(_))
+    }
+}
+
 impl Request {
     /// Whether the workloads keep their managed fields, which name the last writer of the template and are large.
     pub(super) fn managed_fields(&self) -> ManagedFields {
         match self.output {
-            Output::Text | Output::Name => ManagedFields::Drop,
+            Output::Text | Output::Markdown | Output::Name => ManagedFields::Drop,
             Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::Keep,
         }
     }

@@ -55,11 +55,24 @@ pub fn owner_of_change(object: &Object, path: &FieldPath, before: Option<&Value>
 
 /// Returns the manager that wrote last of those whose owned fields at a path are wanted.
 fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Option<Authorship> {
+    owners(object, path, is_wanted).into_iter().max_by_key(|author| author.time)
+}
+
+/// Returns the managers that own fields of `spec.template`. With `before`, only those that own a field that differs from
+/// that template.
+#[must_use]
+pub fn template_owners(workload: &Object, before: Option<&Value>) -> Vec<Authorship> {
+    let path = FieldPath::template();
+    let now = path.value_in(workload.json());
+    owners(workload, &path, |owned| before.is_none_or(|before| owns_difference(owned, Some(before), now)))
+}
+
+fn owners(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Vec<Authorship> {
     let authors = entries(object).filter_map(|entry| {
         let time = entry.time.as_ref().filter(|_| owned_fields(&entry, path).is_some_and(&is_wanted))?.0;
         Some(Authorship { time, manager: entry.manager? })
     });
-    authors.max_by_key(|author| author.time)
+    authors.collect()
 }
 
 /// Returns all field managers of an object.

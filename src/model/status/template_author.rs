@@ -8,7 +8,7 @@ use crate::model::observation::Observation;
 
 /// How long a controller may take to create the revision of a changed template. The stamps have whole seconds, so that a
 /// controller that needs less than a second can be two seconds later.
-const CONTROLLER_DELAY: SignedDuration = SignedDuration::from_secs(2);
+pub(super) const CONTROLLER_DELAY: SignedDuration = SignedDuration::from_secs(2);
 
 /// Returns the client that changed the template last; none if it is not known.
 ///

@@ -2,6 +2,7 @@
 
 mod available;
 mod order;
+pub mod recent;
 mod since;
 
 pub use order::{StateCounts, sort};

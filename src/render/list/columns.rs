@@ -160,6 +160,11 @@ fn cause(rollout: &RolloutView) -> (Line, Line) {
     (cause, Line::default())
 }
 
+/// Returns the cause of a rollout in words, as the column CAUSE has it; empty without one.
+pub(in crate::render) fn cause_text(rollout: &RolloutView) -> String {
+    cause(rollout).0.text()
+}
+
 /// Returns the update strategy as words: `RollingUpdate maxSurge=25% maxUnavailable=25%`.
 fn strategy(rollout: &RolloutView) -> String {
     let Some(strategy) = update_strategy(&rollout.workload) else { return "-".to_owned() };

@@ -5,12 +5,14 @@ mod fit_rows;
 mod watch;
 
 pub use columns::TableOptions;
+pub(super) use columns::cause_text;
 pub use watch::{WatchedList, WatchedRollouts, event_json};
 
 use serde_json::{Map, Value, json};
 
 use self::columns::{CellWidth, ListRow, header, row};
 use self::fit_rows::{Room, fitted, unfitted};
+use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
 use super::status::{merge, rollout_json};
@@ -40,6 +42,24 @@ pub fn table(
         None => unfitted(rows(CellWidth::Full)),
     };
     lines.extend(options.headers.then(|| Line::of(StateCounts::of(all).words())));
+    lines
+}
+
+/// Returns the table in Markdown, with all columns.
+#[must_use]
+pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptions) -> Vec<Line> {
+    let texts = |row: ListRow| row.into_cells().iter().map(Line::text).collect::<Vec<_>>();
+    let names = texts(header(options, CellWidth::Full));
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut table = Table::new(&names);
+    for rollout in shown {
+        table.row(&texts(row(rollout, options, CellWidth::Full)));
+    }
+    let mut lines = if shown.is_empty() { Vec::new() } else { table.markdown() };
+    if options.headers {
+        lines.extend((!shown.is_empty()).then(Line::default));
+        lines.push(Line::of(StateCounts::of(all).words()));
+    }
     lines
 }
 

@@ -1,5 +1,7 @@
 //! `history`: shows the revisions of workloads, what each one changed, and which one is current.
 
+mod since;
+
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, RevisionContent, read_all};
 use crate::cluster::source::Source;
@@ -10,6 +12,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
 use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
+use crate::model::text::start_time::StartTime;
 use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
 use crate::render::{history as render, revision};
@@ -21,6 +24,8 @@ pub struct Request {
     pub scope: TargetScope,
     /// The only revision to show.
     pub revision: Option<RevisionWord>,
+    /// Since when; shows the rollouts that began since then instead of the histories.
+    pub since: Option<StartTime>,
     /// The output format.
     pub output: Output,
     /// Whether documents keep `metadata.managedFields`.
@@ -35,6 +40,8 @@ pub enum Output {
     Text,
     /// A table with names, digests and images.
     Wide,
+    /// The table in Markdown.
+    Markdown,
     /// JSON.
     Json,
     /// YAML.
@@ -51,6 +58,9 @@ pub(super) async fn run(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    if let Some(start) = request.since {
+        return since::run(request, start, source, screen).await;
+    }
     let found = find_workloads(&request.scope, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let needs =
@@ -88,9 +98,14 @@ pub(super) fn with_history_hint(error: Error, workload: &Workload) -> Error {
 }
 
 impl Request {
+    /// Whether the output is a table, or one revision as kubectl describes it.
+    fn is_for_reading(&self) -> bool {
+        matches!(self.output, Output::Text | Output::Wide | Output::Markdown)
+    }
+
     /// Whether the output is our table. An empty line separates two tables.
     fn shows_tables(&self) -> bool {
-        matches!(self.output, Output::Text | Output::Wide) && self.revision.is_none()
+        self.is_for_reading() && self.revision.is_none()
     }
 
     /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
@@ -100,7 +115,7 @@ impl Request {
 
     /// What is kept of each revision: kubectl's documents are whole objects, all other formats show templates.
     fn revision_content(&self) -> RevisionContent {
-        let shows_documents = !matches!(self.output, Output::Text | Output::Wide) && !self.shows_facts();
+        let shows_documents = !self.is_for_reading() && !self.shows_facts();
         match (shows_documents, self.show_managed_fields) {
             (false, _) => RevisionContent::Template,
             (true, false) => RevisionContent::Document,
@@ -127,9 +142,10 @@ fn show(
     }
     screen.notes(render::altered(observed));
     match (&request.output, &request.revision) {
-        (Output::Text | Output::Wide, None) => {
+        (Output::Text | Output::Wide | Output::Markdown, None) => {
             let options = render::HistoryTableOptions {
                 wide: request.output == Output::Wide,
+                markdown: request.output == Output::Markdown,
                 namespace: request.scope.all_namespaces,
                 terminal: screen.terminal(),
             };
@@ -138,7 +154,7 @@ fn show(
         _ if request.shows_facts() => {
             histories.push(render::json(&History::of(observed, source.now())));
         }
-        (Output::Text | Output::Wide, Some(word)) => {
+        (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = revision::described(&observed.workload, revision);
             screen.result(&revision::one(&observed.workload, revision, &screen.shown(&template)));

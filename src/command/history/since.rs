@@ -1,0 +1,77 @@
+//! `history --since`: the rollouts that began since a time.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::{Output, Request};
+use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::source::Source;
+use crate::command::CommandOutcome;
+use crate::command::targets::find_workloads;
+use crate::error::Result;
+use crate::model::api::managed_fields::last_template_author;
+use crate::model::observation::Observation;
+use crate::model::text::start_time::StartTime;
+use crate::model::text::yaml::yaml;
+use crate::model::view::recent::{recent_rollouts, sort_recent};
+use crate::render::history::not_a_revision_yet;
+use crate::render::recent::{RecentChanges, RecentTableOptions};
+use crate::render::screen::Screen;
+
+/// Shows the rollouts of all workloads of the scope, newest first.
+pub(super) async fn run(
+    request: &Request,
+    start: StartTime,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome> {
+    let found = find_workloads(&request.scope, source, screen).await?;
+    let (workloads, mut outcome) = found.with_outcome();
+    let is_empty = workloads.is_empty();
+    let one_by_one = if request.scope.is_selection() { 0 } else { Needs::RECENT.one_by_one };
+    let needs = Needs { one_by_one, ..Needs::RECENT };
+    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
+    screen.notes(&read.notes);
+    let now = source.now();
+    let since = start.resolve(now);
+    let (mut rollouts, mut is_any_read) = (Vec::new(), false);
+    for observed in read.observations {
+        match observed {
+            Ok(observed) => {
+                is_any_read = true;
+                screen.notes(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
+                rollouts.extend(recent_rollouts(&observed, since, now));
+            }
+            Err(error) => outcome.errors.push(error),
+        }
+    }
+    sort_recent(&mut rollouts);
+    let is_table = matches!(request.output, Output::Text | Output::Wide | Output::Markdown | Output::Name);
+    if is_any_read || (is_empty && outcome.errors.is_empty() && !is_table) {
+        let changes = RecentChanges { rollouts: &rollouts, since, now };
+        outcome.errors.extend(print(&changes, request, screen).err());
+    }
+    Ok(outcome)
+}
+
+/// Whether a field manager wrote to the template since a time.
+fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
+    last_template_author(observed.workload.object()).is_some_and(|author| author.time >= since)
+}
+
+fn print(changes: &RecentChanges<'_>, request: &Request, screen: &mut Screen<'_>) -> Result<()> {
+    match &request.output {
+        Output::Text | Output::Wide | Output::Markdown | Output::Name => {
+            let options = RecentTableOptions {
+                wide: request.output == Output::Wide,
+                namespaces: request.scope.all_namespaces,
+                markdown: request.output == Output::Markdown,
+                terminal: screen.terminal(),
+            };
+            screen.lines(&changes.table(options));
+        }
+        Output::Json => screen.json(&format!("{:#}\n", changes.json())),
+        Output::Yaml => screen.document(&yaml(&changes.json())),
+        Output::Template(form) => screen.exact(&form.text(&changes.json(), true)?),
+    }
+    Ok(())
+}

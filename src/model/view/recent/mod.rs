@@ -1,0 +1,117 @@
+//! The rollouts that began since a time: one for each revision that a workload began to use.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::RolloutView;
+use crate::model::diff::{Changes, SecretValues};
+use crate::model::kind::Workload;
+use crate::model::observation::{Observation, PodCount};
+use crate::model::status::use_author::use_author;
+use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
+
+/// A revision that a workload began to use.
+#[derive(Clone, Debug)]
+pub struct RecentRollout {
+    /// The workload.
+    pub workload: Workload,
+    /// The number of the revision in this use; none if no object stores it.
+    pub revision: Option<i64>,
+    /// The number that the revision had before a return to it, if it is known.
+    pub was: Option<i64>,
+    /// The name of the ReplicaSet or ControllerRevision.
+    pub name: String,
+    /// Whether the workload went back to an earlier revision.
+    pub is_return: bool,
+    /// When it began. A return has a time if a stamp of a field manager fits.
+    pub start: UseStart,
+    /// What it changed against the revision in use before, as the parts of one line with secrets masked; empty for no
+    /// change. None if there was none before, or it is not kept.
+    pub changes: Option<Vec<String>>,
+    /// Whether it is the first revision of the workload.
+    pub is_first: bool,
+    /// The images of its containers, init containers first.
+    pub images: Vec<String>,
+    /// The change-cause of the revision, if there is one.
+    pub cause: Option<String>,
+    /// The field manager that changed the template; none if it is not known.
+    pub by: Option<String>,
+    /// What became of it.
+    pub now: UseNow,
+}
+
+/// What became of the use of a revision.
+#[derive(Clone, Debug)]
+pub enum UseNow {
+    /// The use ended.
+    Ended(UseEnd),
+    /// It is the last use.
+    InUse {
+        /// The rollout.
+        view: Box<RolloutView>,
+        /// The pods that run the revision; none if nothing counts them.
+        pods: Option<PodCount>,
+    },
+}
+
+/// Returns the rollouts of a workload that began since a time, newest first. `now` is the server's time.
+#[must_use]
+pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout> {
+    let uses = uses(observed);
+    let recent = uses.iter().rev().filter(|one| one.start.may_be_since(since));
+    let recent = recent.filter_map(|one| {
+        let author = use_author(observed, one);
+        let start = match (one.start, &author) {
+            (UseStart::Between { .. }, Some(author)) => UseStart::At(author.time),
+            (start, _) => start,
+        };
+        let by = author.map(|author| author.manager);
+        start.may_be_since(since).then(|| rollout(observed, one, start, by, now))
+    });
+    recent.collect()
+}
+
+/// Sorts rollouts of several workloads, newest first. Those of one workload stay in their order.
+pub fn sort_recent(rollouts: &mut [RecentRollout]) {
+    rollouts.sort_by_key(|one| std::cmp::Reverse(one.start.earliest()));
+}
+
+fn rollout(
+    observed: &Observation,
+    one: &RevisionUse<'_>,
+    start: UseStart,
+    by: Option<String>,
+    now: Timestamp,
+) -> RecentRollout {
+    let revision = one.revision;
+    let template = revision.template();
+    let images = template.images().into_iter().map(str::to_owned).collect();
+    let changes = one.before.map(|before| {
+        let (before, after) = (before.template().into_canonical(), template.into_canonical());
+        Changes::between(&before, &after, SecretValues::Masked).summary()
+    });
+    RecentRollout {
+        workload: observed.workload.clone(),
+        revision: one.number,
+        was: one.was,
+        name: revision.name.clone(),
+        is_return: one.is_return,
+        start,
+        changes,
+        is_first: !one.is_return
+            && one.before.is_none()
+            && revision.numbers().min().is_none_or(|least| least <= 1),
+        images,
+        cause: revision.cause.clone(),
+        by,
+        now: match one.end {
+            Some(end) => UseNow::Ended(end),
+            None => UseNow::InUse {
+                view: Box::new(RolloutView::of(observed, now)),
+                pods: observed.pod_count(revision),
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! Rows of recent rollouts, from revisions, managed fields, conditions and pods.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::revision::Revisions;
+
+fn at(second: i64) -> String {
+    let start: Timestamp = "2026-11-20T13:00:00Z".parse().unwrap();
+    Timestamp::from_second(start.as_second() + second).unwrap().to_string()
+}
+
+fn template(image: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+}
+
+fn manager(name: &str, second: i64, owned: &Value) -> Value {
+    let container = json!({"k:{\"name\":\"c\"}": owned});
+    let owned = json!({"f:spec": {"f:template": {"f:spec": {"f:containers": container}}}});
+    json!({"manager": name, "operation": "Update", "time": at(second), "fieldsV1": owned})
+}
+
+/// A manager that owns the image of the container.
+fn setter(name: &str, second: i64) -> Value {
+    manager(name, second, &json!({"f:image": {}}))
+}
+
+/// A manager that owns the name of the container.
+fn owner(name: &str, second: i64) -> Value {
+    manager(name, second, &json!({".": {}, "f:name": {}}))
+}
+
+/// What is known of a workload. Its revisions have images, creations in seconds, and numbers with the present one last.
+struct Case<'a> {
+    kind: &'a str,
+    live: &'a str,
+    kept: &'a [(&'a str, i64, &'a [i64])],
+    managers: Vec<Value>,
+    /// The image and the creation of each pod.
+    pods: &'a [(&'a str, i64)],
+    /// `lastUpdateTime` of `NewReplicaSetAvailable` of a complete Deployment.
+    completed: Option<i64>,
+}
+
+impl Default for Case<'_> {
+    fn default() -> Self {
+        Self { kind: "Deployment", live: "x:1", kept: &[], managers: Vec::new(), pods: &[], completed: None }
+    }
+}
+
+impl Case<'_> {
+    fn observation(&self) -> Observation {
+        let uid = json!([{"controller": true, "uid": "w"}]);
+        let conditions = self.completed.map(|second| {
+            json!([{"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable", "lastUpdateTime": at(second)}])
+        });
+        let workload = Workload::of_json(&json!({
+            "apiVersion": "apps/v1", "kind": self.kind,
+            "metadata": {"name": "w", "namespace": "n", "uid": "w", "managedFields": self.managers},
+            "spec": {"template": template(self.live), "replicas": 2},
+            "status": {"conditions": conditions, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2},
+        }));
+        let revision = |(image, created, numbers): &(&str, i64, &[i64])| {
+            let (number, past) = numbers.split_last().unwrap();
+            let past: Vec<_> = past.iter().map(ToString::to_string).collect();
+            Object::read(json!({
+                "kind": "ReplicaSet", "revision": number, "data": {"spec": {"template": template(image)}},
+                "spec": {"template": template(image)},
+                "metadata": {
+                    "name": image, "uid": image, "labels": {"controller-revision-hash": image}, "creationTimestamp": at(*created), "ownerReferences": uid,
+                    "annotations": {
+                        "deployment.kubernetes.io/revision": number.to_string(),
+                        "deployment.kubernetes.io/revision-history": past.join(","),
+                    },
+                },
+            }))
+        };
+        let pod = |(image, created): &(&str, i64)| {
+            let owner = if self.kind == "Deployment" { image } else { "w" };
+            Arc::new(Pod::read(&Object::read(json!({
+                "kind": "Pod", "metadata": {
+                    "name": format!("p{created}"), "creationTimestamp": at(*created),
+                    "labels": {"controller-revision-hash": image}, "ownerReferences": [{"controller": true, "uid": owner}],
+                },
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+            })).unwrap()))
+        };
+        let workload = workload.unwrap();
+        let revisions = Revisions::of(&workload, self.kept.iter().map(|kept| revision(kept).unwrap()));
+        Observation { workload, revisions, pods: Some(self.pods.iter().map(pod).collect()), events: None }
+    }
+
+    /// Returns `SECOND NUMBER (WAS) CHANGES BY STATE` of each row since a second.
+    fn rows(&self, since: i64) -> Vec<String> {
+        let start = at(0).parse::<Timestamp>().unwrap().as_second();
+        let second = |time: Timestamp| time.as_second() - start;
+        let recent =
+            recent_rollouts(&self.observation(), at(since).parse().unwrap(), at(9000).parse().unwrap());
+        let row = |one: &RecentRollout| {
+            let time = match one.start {
+                UseStart::At(time) => second(time).to_string(),
+                UseStart::Between { earliest, latest } => {
+                    format!(
+                        "{}..{}",
+                        second(earliest),
+                        latest.map(second).map(|second| second.to_string()).unwrap_or_default()
+                    )
+                }
+            };
+            let number = one.revision.map_or_else(|| "-".to_owned(), |number| number.to_string());
+            let was = one.was.map(|was| format!(" (was {was})")).unwrap_or_default();
+            let back = if one.is_return { " back" } else { "" };
+            let changes = one.changes.as_ref().map_or_else(
+                || if one.is_first { "first" } else { "oldest" }.to_owned(),
+                |all| all.join(", "),
+            );
+            let now = match &one.now {
+                UseNow::Ended(UseEnd::Undone) => "undone",
+                UseNow::Ended(UseEnd::Replaced) => "replaced",
+                UseNow::InUse { view, .. } => view.state().word(),
+            };
+            format!("{time} {number}{was}{back}: {changes} by {} {now}", one.by.as_deref().unwrap_or("-"))
+        };
+        recent.iter().map(row).collect()
+    }
+}
+
+#[test]
+fn a_new_revision_counts_at_its_creation() {
+    let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[1]), ("x:2", 100, &[2]), ("x:3", 200, &[3])];
+    let case = Case {
+        live: "x:3",
+        kept: &kept,
+        managers: vec![setter("set", 199), owner("helm", 100)],
+        ..Case::default()
+    };
+    let rows =
+        ["200 3: image x:3 by set complete", "100 2: image x:2 by helm replaced", "0 1: first by - replaced"];
+    assert_eq!(case.rows(0), rows);
+    assert_eq!(case.rows(100), rows[..2]);
+    assert_eq!(case.rows(101), rows[..1]);
+    assert_eq!(case.rows(201), [""; 0]);
+    let pruned = Case { live: "x:3", kept: &kept[1..], ..Case::default() };
+    assert_eq!(pruned.rows(0), ["200 3: image x:3 by - complete", "100 2: oldest by - replaced"]);
+}
+
+#[test]
+fn only_a_stamp_that_fits_has_an_author() {
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
+    for (what, managers, by) in [
+        ("just before the revision", vec![setter("set", 98)], "set"),
+        ("the clock of another API server", vec![setter("set", 101)], "set"),
+        ("the owner of the image wrote again later", vec![setter("set", 500)], "set"),
+        ("the owner of the image wrote during a pause", vec![setter("set", 50)], "set"),
+        ("before the first revision", vec![setter("set", -50)], "-"),
+        ("the owner of another field, later", vec![owner("helm", 500)], "-"),
+        ("the owner of another field, just before", vec![owner("helm", 99)], "helm"),
+        ("two owners of other fields", vec![owner("helm", 99), owner("argocd", 100)], "-"),
+        ("the owner of the image beside another one", vec![owner("helm", 100), setter("set", 99)], "set"),
+        ("no managed fields", vec![], "-"),
+    ] {
+        let rows = Case { live: "x:2", kept: &kept, managers, ..Case::default() }.rows(100);
+        assert_eq!(rows, [format!("100 2: image x:2 by {by} complete")], "{what}");
+    }
+}
+
+#[test]
+fn a_return_counts_at_the_write_of_the_manager() {
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2])];
+    let case = |managers, completed| Case { kept: &kept, managers, completed, ..Case::default() };
+    let undone = "100 2: image x:2 by - undone";
+    let back = |time: &str, by: &str| format!("{time} 3 (was 1) back: image x:1 by {by} complete");
+    for (what, managers, completed, expected) in [
+        (
+            "the owner of the image",
+            vec![setter("undo", 300)],
+            Some(301),
+            vec![back("300", "undo"), undone.to_owned()],
+        ),
+        (
+            "without the condition",
+            vec![setter("undo", 300)],
+            None,
+            vec![back("300", "undo"), undone.to_owned()],
+        ),
+        ("no stamp", vec![], Some(301), vec![back("100..301", "-"), undone.to_owned()]),
+        ("no stamp and no condition", vec![], None, vec![back("100..", "-"), undone.to_owned()]),
+        (
+            "the same client scaled later",
+            vec![setter("undo", 700)],
+            Some(301),
+            vec![back("100..301", "-"), undone.to_owned()],
+        ),
+    ] {
+        assert_eq!(case(managers, completed).rows(100), expected, "{what}");
+    }
+    // A scale an hour later is no rollout.
+    assert_eq!(case(vec![setter("undo", 4000)], Some(301)).rows(3900), [""; 0]);
+    assert_eq!(case(vec![setter("undo", 300)], Some(301)).rows(301), [""; 0]);
+    assert_eq!(case(vec![], Some(301)).rows(301), [back("100..301", "-")], "it may be in time");
+}
+
+#[test]
+fn each_number_of_a_replica_set_is_a_use() {
+    let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[1, 3, 5]), ("x:2", 100, &[2]), ("x:4", 200, &[4])];
+    let case = Case { kept: &kept, managers: vec![setter("undo", 300)], ..Case::default() };
+    let rows = [
+        "300 5 (was 3) back: image x:1 by undo complete",
+        "200 4: image x:4 by - undone",
+        "100..200 3 (was 1) back: image x:1 by - replaced",
+        "100 2: image x:2 by - undone",
+        "0 1: first by - replaced",
+    ];
+    assert_eq!(case.rows(0), rows);
+    assert_eq!(case.rows(150), rows[..3]);
+    assert_eq!(case.rows(201), rows[..1]);
+    let pruned: [(&str, i64, &[i64]); 1] = [("x:1", 0, &[1, 3])];
+    let case = Case { kept: &pruned, managers: vec![setter("undo", 300)], ..Case::default() };
+    assert_eq!(case.rows(1), ["300 3 (was 1) back: oldest by undo complete"], "revision 2 is not kept");
+}
+
+#[test]
+fn a_controller_revision_with_a_higher_number_than_a_newer_one_is_a_return() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[1]), ("x:3", 200, &[3]), ("x:2", 100, &[4])];
+        let pods = [("x:2", 50), ("x:2", 310), ("x:2", 320)];
+        let case =
+            |managers| Case { kind, live: "x:2", kept: &kept, managers, pods: &pods, ..Case::default() };
+        let state = case(vec![]).observation();
+        let state = RolloutView::of(&state, at(9000).parse().unwrap()).state().word();
+        let first =
+            ["200 3: image x:3 by - undone", "100 -: image x:2 by - replaced", "0 1: first by - replaced"];
+        let rows = case(vec![setter("undo", 300)]).rows(0);
+        assert_eq!(rows[0], format!("300 4 back: image x:2 by undo {state}"));
+        assert_eq!(rows[1..], first);
+        assert_eq!(case(vec![]).rows(150)[0], format!("200..310 4 back: image x:2 by - {state}"));
+        assert_eq!(case(vec![]).rows(311), [""; 0], "a pod ran it before");
+    }
+}
+
+#[test]
+fn a_return_that_the_controller_has_not_numbered_yet_is_a_row() {
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
+    let case = Case { kept: &kept, managers: vec![setter("undo", 300)], ..Case::default() };
+    let rows = case.rows(100);
+    assert_eq!(rows[0], "300 - (was 1) back: image x:1 by undo complete");
+    assert_eq!(rows[1], "100 2: image x:2 by - undone");
+}
+
+#[test]
+fn a_change_without_a_revision_is_no_row() {
+    let kept: [(&str, i64, &[i64]); 1] = [("x:1", 0, &[1])];
+    let case = Case { live: "x:2", kept: &kept, managers: vec![setter("set", 300)], ..Case::default() };
+    assert_eq!(case.rows(1), [""; 0]);
+    assert_eq!(case.rows(0).len(), 1);
+    let undated: [(&str, i64, &[i64]); 0] = [];
+    assert_eq!(Case { kept: &undated, ..Case::default() }.rows(0), [""; 0]);
+}
+
+#[test]
+fn the_newest_comes_first_and_a_workload_keeps_its_order() {
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2])];
+    let case = Case { kept: &kept, ..Case::default() };
+    let other: [(&str, i64, &[i64]); 2] = [("x:1", 50, &[1]), ("x:2", 400, &[2])];
+    let other = Case { live: "x:2", kept: &other, ..Case::default() };
+    let since = at(0).parse().unwrap();
+    let mut all = recent_rollouts(&case.observation(), since, since);
+    all.extend(recent_rollouts(&other.observation(), since, since));
+    sort_recent(&mut all);
+    let numbers: Vec<_> = all.iter().map(|one| one.revision.unwrap()).collect();
+    assert_eq!(numbers, [2, 3, 2, 1, 1]);
+}

@@ -1,0 +1,189 @@
+//! `history --since`: what several clients changed on the simulated cluster, and recorded objects.
+
+use harness::test_cluster::Editor;
+use harness::{Run, TestCluster};
+use serde_json::{Value, json};
+use simcluster::patch::Format;
+use simcluster::rules::{Author, Part};
+use simcluster::{Controllers, Key, Rule, SimCluster, User};
+
+use crate::history::history;
+
+/// Writes to an object as a client does.
+fn write(editor: &Editor, key: &Key, manager: &str, format: Format, patch: &Value) {
+    let author = Author::new(manager);
+    editor.sim.store(|store| store.patch(key, Part::Object, format, patch, &author).unwrap());
+}
+
+fn container(fields: &Value) -> Value {
+    let mut container = json!({"name": "app"});
+    container.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    json!({"spec": {"template": {"spec": {"containers": [container]}}}})
+}
+
+/// A Deployment that four clients changed and one restarted, and a StatefulSet that a client changed.
+async fn changed() -> TestCluster {
+    let cluster = TestCluster::new();
+    let (web, db) = (cluster.deployment(3, &json!({})), cluster.stateful_set(2, &json!({})));
+    cluster.advance(3600).await;
+    let editor = cluster.editor();
+    let set = |key: &Key, manager: &str, fields: &Value| {
+        write(&editor, key, manager, Format::Strategic, &container(fields));
+    };
+    set(&web, "argocd-controller", &json!({"image": "app:2.0", "workingDir": "/srv"}));
+    cluster.advance(60).await;
+    set(&web, "helm", &json!({"env": [{"name": "CACHE", "value": "on"}]}));
+    cluster.advance(60).await;
+    set(&web, "kubectl-set", &json!({"image": "app:3.0"}));
+    cluster.advance(60).await;
+    assert_eq!(cluster.run("undo deployment/web").await.exit, 0);
+    cluster.advance(60).await;
+    set(&db, "kubectl-edit", &json!({"image": "app:2.0-crash"}));
+    cluster.advance(60).await;
+    // What is no rollout: a scale, a label of the workload, and the status.
+    write(&editor, &web, "kubectl-scale", Format::Merge, &json!({"spec": {"replicas": 4}}));
+    write(&editor, &web, "kubectl-label", Format::Merge, &json!({"metadata": {"labels": {"team": "shop"}}}));
+    cluster.advance(60).await;
+    cluster
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_change_of_a_template_is_a_row() {
+    let cluster = changed().await;
+    let output = cluster.run("history --since 10m").await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    insta::assert_snapshot!(output.stdout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn wide_and_markdown_have_the_same_rows() {
+    let cluster = changed().await;
+    for form in ["wide", "markdown"] {
+        let output = cluster.run(&format!("history deployment/web --since 14:27 -o {form}")).await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+        insta::assert_snapshot!(output.stdout);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_changes_since_the_time_are_rows() {
+    let cluster = changed().await;
+    for (words, rows, last) in [
+        ("--since 10m", 5, "5 rollouts of 2 workloads changed since 14:21 UTC"),
+        ("sts --since 10m", 1, "1 rollout of 1 workload changed since 14:21 UTC"),
+        ("deployment/web --since 4m", 2, "2 rollouts of 1 workload changed since 14:27 UTC"),
+        ("--since 14:28:00 -A", 2, "2 rollouts of 2 workloads changed since 14:28 UTC"),
+        ("--since 30s", 0, "no rollout changed since 14:30 UTC"),
+        ("--since 23:00", 7, "7 rollouts of 2 workloads changed since 2026-11-19 23:00 UTC"),
+        (
+            "--since 2026-11-20T14:27:00+00:00 -l team=shop",
+            2,
+            "2 rollouts of 1 workload changed since 14:27 UTC",
+        ),
+    ] {
+        let output = cluster.run(&format!("history {words}")).await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{words}");
+        let lines: Vec<_> = output.stdout.lines().collect();
+        assert_eq!(lines.len(), if rows == 0 { 1 } else { rows + 2 }, "{words}\n{}", output.stdout);
+        assert_eq!(
+            lines.last(),
+            Some(&format!("{last}; revisions that were pruned are not listed").as_str()),
+            "{words}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn json_and_yaml_are_the_same_document() {
+    let cluster = changed().await;
+    let output = cluster.run("history --since 10m -o json").await;
+    let json: Value = serde_json::from_str(&output.stdout).unwrap();
+    let yaml: Value =
+        serde_saphyr::from_str(&cluster.run("history --since 10m -o yaml").await.stdout).unwrap();
+    assert_eq!(json, yaml);
+    assert!(harness::schema::mistakes(&json).is_empty(), "{:?}", harness::schema::mistakes(&json));
+    let facts: Vec<_> = json["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| {
+            json!([item["workload"]["name"], item["revision"], item["was"], item["by"], item["state"]])
+        })
+        .collect();
+    let expected = [
+        json!(["db", 2, null, "kubectl-edit", "stuck"]),
+        json!(["web", 5, 3, "kubectl-rollout2", "current"]),
+        json!(["web", 4, null, null, "undone"]),
+        json!(["web", 3, null, "helm", "replaced"]),
+        json!(["web", 2, null, "argocd-controller", "replaced"]),
+    ];
+    assert_eq!(facts, expected, "{}", output.stdout);
+    let names = cluster.run("history --since 10m -o jsonpath={.items[*].workload.name}").await;
+    assert_eq!(names.stdout, "db web web web web");
+    let none: Value = serde_json::from_str(&cluster.run("history --since 1s -o json").await.stdout).unwrap();
+    assert_eq!(none["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_type_is_listed_once() {
+    let cluster = changed().await;
+    cluster.sim.forget_requests();
+    assert_eq!(cluster.run("history --since 10m deploy,sts").await.exit, 0);
+    let mut lines: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
+    lines.sort();
+    let path = |rest: &str| format!("GET /apis/apps/v1/namespaces/default/{rest}");
+    let expected = [
+        "GET /api/v1/namespaces/default/events".to_owned(),
+        "GET /api/v1/namespaces/default/pods".to_owned(),
+        path("controllerrevisions"),
+        path("deployments"),
+        path("replicasets"),
+        path("statefulsets"),
+    ];
+    assert_eq!(lines, expected);
+}
+
+/// A list without revisions would say that nothing changed.
+#[tokio::test(start_paused = true)]
+async fn forbidden_revisions_are_an_error() {
+    let rights = ["deployments", "pods", "events"];
+    let user = User::limited("gina", [Rule::allow(&["list"], &rights)]);
+    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    cluster.deployment(1, &json!({}));
+    cluster.advance(60).await;
+    let output = cluster.run_as("gina", "history deploy --since 1h").await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    assert!(output.stderr.starts_with("error: cannot read replicasets: forbidden"), "{}", output.stderr);
+}
+
+#[test]
+fn recorded_objects_end_at_their_newest_stamp() {
+    let output = history("shop", &["--since", "70s"]).run();
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    insta::assert_snapshot!(output.stdout);
+}
+
+#[test]
+fn a_change_during_a_pause_is_a_note() {
+    let output = history("broken", &["deployment/paused", "--since", "5m"]).run();
+    let note = "note: the live template of deployment/paused has no revision yet: it is paused; its pods run revision 1\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (note, 0));
+    assert_eq!(history("broken", &["deployment/paused", "--since", "1s"]).run().stderr, "");
+}
+
+#[test]
+fn a_terminal_shortens_the_changes() {
+    let output = history("shop", &["--since", "1h", "--color", "never"]).terminal(110, 40).run();
+    let widest = output.stdout.lines().map(|line| line.chars().count()).max();
+    assert!(widest.is_some_and(|widest| widest <= 110), "{}", output.stdout);
+}
+
+#[test]
+fn nothing_found_is_an_error_and_an_empty_document() {
+    let output = history("shop", &["--since", "1h", "-l", "app=none"]).run();
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    let json = Run::of(["history", "--since", "1h", "-l", "app=none", "-o", "json", "--allow-empty"]);
+    let output = json.arg("--from").arg(harness::snapshot_path("shop")).run();
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(serde_json::from_str::<Value>(&output.stdout).unwrap()["items"], json!([]));
+}
