@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::duration::duration;
 use super::output_form::{OutputForm, OutputFormParser};
+use super::start_time::start_time;
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::text::start_time::StartTime;
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
@@ -51,6 +53,13 @@ pub(super) struct ListArgs {
     #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true)]
     states: Vec<StateArg>,
 
+    /// Show only the rollouts whose template changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
+    ///
+    /// A new revision changed it at its creation, and a return to an earlier revision at the write of the field manager, as
+    /// in history --since. A return without such a stamp is shown if it can have been since then.
+    #[arg(long, value_name = "TIME", conflicts_with = "watch", value_parser = start_time)]
+    since: Option<StartTime>,
+
     /// Exit with the code of a rollout in one of these states, as status does
     ///
     /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved. A complete
@@ -79,7 +88,7 @@ pub(super) struct ListArgs {
 
     /// The output format
     ///
-    /// wide adds the images, the strategy and the field manager that changed the template last. markdown is the
+    /// wide adds the images, and when and by which field manager the template was changed last. markdown is the
     /// table for a ticket or a chat.
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
@@ -92,6 +101,7 @@ Examples:
   kubectl rollout2 list
   kubectl rollout2 list -A --state stuck,failed,held
   kubectl rollout2 list deploy,sts -l app=web -o wide
+  kubectl rollout2 list -A --since 30m -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json
   kubectl rollout2 list -o custom-columns=NAME:.workload.name,STATE:.state
   kubectl rollout2 list -A --watch
@@ -161,6 +171,7 @@ impl ListArgs {
             scope,
             states: states(&self.states),
             fail_on: states(&self.fail_on_state),
+            since: self.since,
             output,
             watch: self.watch,
             timeout: self.timeout,

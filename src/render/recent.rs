@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::jiff::Timestamp;
-use k8s_openapi::jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::columns::Table;
 use super::line::Line;
 use super::list::cause_text;
+use super::start_time::{in_utc, start_age};
 use super::status::{cause_json, workload_json};
 use super::style::Style;
 use crate::model::diff::short_digests;
@@ -19,7 +19,6 @@ use crate::model::text::plural::plural;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::model::view::recent::{RecentRollout, UseNow};
-use crate::render::age::age;
 use crate::world::Terminal;
 
 /// What changed since a time.
@@ -74,17 +73,15 @@ impl RecentChanges<'_> {
     }
 
     fn row(&self, rollout: &RecentRollout, options: RecentTableOptions) -> Vec<String> {
-        let (ago, time) = match rollout.start {
-            UseStart::At(time) => (age(time, self.now), time.to_string()),
-            UseStart::Between { earliest, .. } => {
-                (format!("at most {}", age(earliest, self.now)), format!("after {earliest}"))
-            }
+        let time = match rollout.start {
+            UseStart::At(time) => time.to_string(),
+            UseStart::Between { earliest, .. } => format!("after {earliest}"),
         };
         let dash = || "-".to_owned();
         let number = rollout.revision.map_or_else(dash, |number| number.to_string());
         let was = rollout.was.map(|was| format!(" (was {was})")).unwrap_or_default();
         let mut cells = vec![
-            ago,
+            start_age(rollout.start, self.now),
             rollout.workload.target(),
             number + &was,
             changes(rollout),
@@ -126,13 +123,6 @@ impl RecentChanges<'_> {
             "items": self.rollouts.iter().map(rollout_json).collect::<Vec<_>>(),
         })
     }
-}
-
-/// Returns a time in minutes: `14:10 UTC` for the day of `now`, else `2026-11-23 14:10 UTC`.
-fn in_utc(time: Timestamp, now: Timestamp) -> String {
-    let [time, now] = [time, now].map(|time| time.to_zoned(TimeZone::UTC));
-    let format = if time.date() == now.date() { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
-    time.strftime(format).to_string()
 }
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.

@@ -6,6 +6,7 @@ mod arguments;
 mod clusters;
 mod documents;
 mod objects;
+mod since;
 mod tables;
 mod templates;
 mod watching;

@@ -95,17 +95,17 @@ fn without_headers_only_rows_are_printed() {
 }
 
 #[test]
-fn the_wide_table_has_images_strategy_and_writer() {
+fn the_wide_table_has_images_and_the_last_change() {
     let writer = json!({"metadata": {"managedFields": [{
-        "manager": "helm", "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {}}},
+        "manager": "helm", "time": "2026-11-20T13:30:00Z", "fieldsV1": {"f:spec": {"f:template": {}}},
     }]}});
     let output = list(&deployment("n", "web", &writer), &["deploy", "-o", "wide"]);
     let lines: Vec<_> = output.stdout.lines().collect();
     assert_eq!(
         lines[..2],
         [
-            "WORKLOAD        REVISION  STATE     UPDATED  AVAILABLE  SINCE  IMAGES  STRATEGY                                     CHANGED BY  CAUSE",
-            "deployment/web  2         complete  2/2      2/2        -      x:2     RollingUpdate maxSurge=25% maxUnavailable=0  helm",
+            "WORKLOAD        REVISION  STATE     UPDATED  AVAILABLE  SINCE  IMAGES  CHANGED  BY    CAUSE",
+            "deployment/web  2         complete  2/2      2/2        -      x:2     0s       helm",
         ]
     );
 }
@@ -115,6 +115,7 @@ fn a_terminal_colours_states_and_does_not_cut_the_wide_table() {
     let run = |width, args: &[&str]| listing(&every_state(), args).terminal(width, 24).run().stdout;
     let wide = run(80, &["-n", "shop", "deploy,sts", "-o", "wide", "--color", "never"]);
     assert!(wide.contains("until kubectl rollout2 resume deployment/paid -n shop\n"), "{wide}");
+    assert!(wide.lines().all(|line| line.chars().count() <= 120), "{wide}");
     let colored = run(120, &["-n", "shop", "deploy,sts"]);
     for text in [
         "\x1b[31mfailed\x1b[0m",

@@ -48,6 +48,7 @@ pub(crate) enum StreamKind {
 /// A command line, the kind of its output, and its stream.
 pub(crate) const COMMANDS: &[(&str, OutputFormat, StreamKind)] = &[
     ("list all -A -o wide", OutputFormat::Text, StreamKind::Pipe),
+    ("list all --since 100000h -o wide", OutputFormat::Text, StreamKind::Terminal),
     ("list all", OutputFormat::Text, StreamKind::Terminal),
     ("list all -o markdown", OutputFormat::Text, StreamKind::Pipe),
     ("list all -o yaml", OutputFormat::Exact, StreamKind::Terminal),

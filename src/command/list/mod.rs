@@ -33,12 +33,13 @@ pub(super) async fn run(
     let found = find_workloads_with(&request.scope, fields, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
-    let read = read_all(workloads, request.scope.all_namespaces, Needs::LIST, source).await;
+    let needs = Needs { required: request.since.is_some(), ..Needs::LIST };
+    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     screen.notes(&read.notes);
-    let mut rollouts = Vec::new();
+    let (mut rollouts, now) = (Vec::new(), source.now());
     for observed in read.observations {
         match observed {
-            Ok(observed) => rollouts.push(RolloutView::of(&observed, source.now())),
+            Ok(observed) => rollouts.extend(request.view(&observed, now)),
             Err(error) => outcome.errors.push(error),
         }
     }

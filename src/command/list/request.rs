@@ -6,6 +6,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::command::targets::{ManagedFields, TargetScope};
 use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
+use crate::model::text::start_time::StartTime;
 use crate::model::view::RolloutView;
 use crate::render::list::TableOptions;
 use crate::render::template_form::TemplateForm;
@@ -19,6 +21,8 @@ pub struct Request {
     pub states: Vec<RolloutState>,
     /// The states that fail the command.
     pub fail_on: Vec<RolloutState>,
+    /// Since when the template must have changed; none lists all rollouts.
+    pub since: Option<StartTime>,
     /// The output format.
     pub output: Output,
     /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
@@ -35,7 +39,7 @@ pub enum Output {
     /// A table.
     #[default]
     Text,
-    /// A table with images, strategy and the last writer of the template.
+    /// A table with images and the last change of the template.
     Wide,
     /// The table in Markdown.
     Markdown,
@@ -60,6 +64,7 @@ impl Request {
     /// Whether the workloads keep their managed fields, which name the last writer of the template and are large.
     pub(super) fn managed_fields(&self) -> ManagedFields {
         match self.output {
+            _ if self.since.is_some() => ManagedFields::Keep,
             Output::Text | Output::Markdown | Output::Name => ManagedFields::Drop,
             Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::Keep,
         }
@@ -70,12 +75,28 @@ impl Request {
         self.states.is_empty() || rollout.is_in(&self.states)
     }
 
+    /// Evaluates an observation, with the last change of the template if it is needed. None if the template has not changed
+    /// since the time that was asked for.
+    pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
+        let view = RolloutView::of(observed, now);
+        let view = if self.since.is_some() || self.output == Output::Wide {
+            view.with_change(observed)
+        } else {
+            view
+        };
+        let is_recent = |since: StartTime| {
+            view.change.as_ref().is_some_and(|change| change.start.may_be_since(since.resolve(now)))
+        };
+        self.since.is_none_or(is_recent).then_some(view)
+    }
+
     /// Returns the options of the table at a time.
     pub(super) fn table_options(&self, now: Timestamp) -> TableOptions {
         TableOptions {
             wide: self.output == Output::Wide,
             namespaces: self.scope.all_namespaces,
             headers: !self.no_headers,
+            changed_since: self.since.map(|since| since.resolve(now)),
             now,
         }
     }

@@ -175,7 +175,8 @@ impl Watch<'_> {
         let begun = Instant::now();
         let now = self.cluster.now();
         let observed = self.observer.observations();
-        let mut rollouts: Vec<_> = observed.iter().map(|observed| RolloutView::of(observed, now)).collect();
+        let mut rollouts: Vec<_> =
+            observed.iter().filter_map(|observed| self.request.view(observed, now)).collect();
         sort(&mut rollouts);
         let is_incomplete = |rollout: &RolloutView| rollout.state() != RolloutState::Complete;
         if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {

@@ -2,6 +2,7 @@
 
 pub mod history;
 pub mod template_author;
+pub mod template_change;
 pub mod use_author;
 pub mod uses;
 pub mod verdict;

@@ -21,6 +21,7 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::{Serving, is_outage};
 use crate::model::status::template_author::template_author;
+use crate::model::status::template_change::{TemplateChange, last_change};
 use crate::model::status::verdict::verdict;
 
 /// One rollout at a moment.
@@ -54,6 +55,8 @@ pub struct RolloutView {
     pub since: Option<Timestamp>,
     /// The last writer of the template; none if it is not known.
     pub author: Option<Authorship>,
+    /// The last change of the template; none if it is not known, or was not asked for.
+    pub change: Option<TemplateChange>,
     /// The types that could not be read.
     pub unknown: Vec<&'static str>,
 }
@@ -91,10 +94,17 @@ impl RolloutView {
             next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
             since: since(observed, verdict.state),
             author: template_author(observed),
+            change: None,
             unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),
             verdict,
         }
+    }
+
+    /// Adds the last change of the template, which is found by its managed fields.
+    #[must_use]
+    pub fn with_change(self, observed: &Observation) -> Self {
+        Self { change: last_change(observed), ..self }
     }
 
     /// Replaces the verdict of a rollout of another revision than the expected one. What serves and whether it needs a fix

@@ -3,11 +3,11 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::hold::brief_hold;
-use crate::model::kind::strategy::update_strategy;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::RolloutView;
 use crate::render::age::age;
 use crate::render::line::Line;
+use crate::render::start_time::start_age;
 use crate::render::state_words::state_style;
 use crate::render::status::cause_style;
 use crate::render::style::Style;
@@ -15,12 +15,14 @@ use crate::render::style::Style;
 /// The options of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableOptions {
-    /// Whether to show images, the strategy and the last writer of the template too.
+    /// Whether to show images and the last change of the template too.
     pub wide: bool,
     /// Whether to show the namespaces.
     pub namespaces: bool,
     /// Whether to print the header and the last line.
     pub headers: bool,
+    /// The time since which the templates of all rollouts changed, if that was asked for.
+    pub changed_since: Option<Timestamp>,
     /// The time that ages are relative to.
     pub now: Timestamp,
 }
@@ -55,7 +57,7 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
         names.insert(0, "NAMESPACE");
     }
     if options.wide {
-        names.extend(["IMAGES", "STRATEGY", "CHANGED BY"]);
+        names.extend(["IMAGES", "CHANGED", "BY"]);
     }
     let cells = names.into_iter().map(Line::of).collect();
     ListRow { cells, cause: Line::of("CAUSE"), command: Line::default() }
@@ -92,10 +94,13 @@ pub(super) fn row_with(
         cells.insert(0, Line::of(workload.object().namespace()));
     }
     if options.wide {
+        let dash = || "-".to_owned();
         cells.extend([
             Line::of(workload.template().images().join(",")),
-            Line::of(strategy(rollout)),
-            Line::of(rollout.author.as_ref().map_or("-", |author| &author.manager)),
+            Line::of(
+                rollout.change.as_ref().map_or_else(dash, |change| start_age(change.start, options.now)),
+            ),
+            Line::of(rollout.change.as_ref().and_then(|change| change.by.clone()).unwrap_or_else(dash)),
         ]);
     }
     let (cause, command) = cause(rollout);
@@ -163,21 +168,4 @@ fn cause(rollout: &RolloutView) -> (Line, Line) {
 /// Returns the cause of a rollout in words, as the column CAUSE has it; empty without one.
 pub(in crate::render) fn cause_text(rollout: &RolloutView) -> String {
     cause(rollout).0.text()
-}
-
-/// Returns the update strategy as words: `RollingUpdate maxSurge=25% maxUnavailable=25%`.
-fn strategy(rollout: &RolloutView) -> String {
-    let Some(strategy) = update_strategy(&rollout.workload) else { return "-".to_owned() };
-    let mut words: Vec<String> = Vec::new();
-    words.extend(strategy.get("type").and_then(serde_json::Value::as_str).map(str::to_owned));
-    let fields = [strategy.get("rollingUpdate"), Some(strategy)].into_iter().flatten();
-    for (name, value) in fields.filter_map(serde_json::Value::as_object).flatten() {
-        match value {
-            serde_json::Value::String(text) if name != "type" => words.push(format!("{name}={text}")),
-            serde_json::Value::Number(number) => words.push(format!("{name}={number}")),
-            serde_json::Value::Bool(flag) => words.push(format!("{name}={flag}")),
-            _ => {}
-        }
-    }
-    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
 }

@@ -15,12 +15,16 @@ use self::fit_rows::{Room, fitted, unfitted};
 use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
+use super::start_time::in_utc;
 use super::status::{merge, rollout_json};
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};
 
+/// The width into which the wide table fits on a narrower terminal.
+const WIDE: usize = 120;
+
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
-/// `width`, but not the wide table, which is for reading everything.
+/// `width`, and the wide table one of at least [`WIDE`] columns.
 #[must_use]
 pub fn table(
     shown: &[&RolloutView],
@@ -33,16 +37,25 @@ pub fn table(
         let rows = shown.iter().map(|rollout| row(rollout, options, width));
         has_header.then(|| header(options, width)).into_iter().chain(rows).collect()
     };
-    let mut lines = match width.filter(|_| !options.wide) {
+    let mut lines = match width {
         Some(width) => {
             let (cause_lines, long) = (usize::MAX, LongWord::KeepCommand);
-            let room = Room { width, has_header, cause_lines, long, shortened_column: None };
+            let images = header(options, CellWidth::Full).cells.len().checked_sub(3);
+            let (width, shortened_column) =
+                if options.wide { (width.max(WIDE), images) } else { (width, None) };
+            let room = Room { width, has_header, cause_lines, long, shortened_column };
             fitted(rows, room).concat()
         }
         None => unfitted(rows(CellWidth::Full)),
     };
-    lines.extend(options.headers.then(|| Line::of(StateCounts::of(all).words())));
+    lines.extend(options.headers.then(|| last_line(all, options)));
     lines
+}
+
+/// Returns `2 workloads: 1 failed, 1 complete`, or with `--since` `2 workloads: 1 failed, 1 complete; changed since 14:10 UTC`.
+fn last_line(all: &[RolloutView], options: TableOptions) -> Line {
+    let since = options.changed_since.map(|since| format!("; changed since {}", in_utc(since, options.now)));
+    Line::of(StateCounts::of(all).words() + &since.unwrap_or_default())
 }
 
 /// Returns the table in Markdown, with all columns.
@@ -58,7 +71,7 @@ pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptio
     let mut lines = if shown.is_empty() { Vec::new() } else { table.markdown() };
     if options.headers {
         lines.extend((!shown.is_empty()).then(Line::default));
-        lines.push(Line::of(StateCounts::of(all).words()));
+        lines.push(last_line(all, options));
     }
     lines
 }

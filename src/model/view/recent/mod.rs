@@ -6,6 +6,7 @@ use super::RolloutView;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
+use crate::model::status::template_change::start_of;
 use crate::model::status::use_author::use_author;
 use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
 
@@ -60,10 +61,7 @@ pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp)
     let recent = uses.iter().rev().filter(|one| one.start.may_be_since(since));
     let recent = recent.filter_map(|one| {
         let author = use_author(observed, one);
-        let start = match (one.start, &author) {
-            (UseStart::Between { .. }, Some(author)) => UseStart::At(author.time),
-            (start, _) => start,
-        };
+        let start = start_of(one, author.as_ref());
         let by = author.map(|author| author.manager);
         start.may_be_since(since).then(|| rollout(observed, one, start, by, now))
     });
