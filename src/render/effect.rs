@@ -4,7 +4,8 @@ use super::line::Line;
 use super::pod_names::{names, pods};
 use super::pod_update;
 use super::style::Style;
-use crate::model::change::effect::{Effect, HeldBy, UpdatePace};
+use crate::model::change::effect::{Effect, HeldBy};
+use crate::model::change::update_pace::UpdatePace;
 use crate::model::kind::properties::PodIdentity;
 use crate::model::text::plural::plural;
 
@@ -15,6 +16,7 @@ pub(super) fn lines(effect: &Effect) -> Vec<Line> {
     let mut lines = vec![Line::styled(style, format!("  {line}"))];
     let details = effect.update.as_ref().and_then(pod_update::details);
     lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
+    lines.extend(effect.least_time.map(|least| Line::of(format!("  {least}"))));
     if !effect.removed.is_empty() {
         let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
         lines.push(Line::of(format!("  scaling down removes {removed}")));
@@ -122,6 +124,7 @@ mod tests {
             pods: PodIdentity::Ordinal,
             update: None,
             pace: None,
+            least_time: None,
         })
         .1
     }
@@ -173,6 +176,7 @@ mod tests {
                 pods,
                 update: None,
                 pace: Some(pace),
+                least_time: None,
             };
             super::pace(&effect).unwrap()
         };

@@ -6,6 +6,7 @@ mod allowed_restarts;
 mod broken_workloads;
 mod creation;
 mod github_actions;
+mod least_time;
 mod limits_and_stability;
 mod live_display;
 mod missed_events;

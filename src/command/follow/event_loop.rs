@@ -1,5 +1,6 @@
 //! The event loop of `status`: passes events to the follower, executes its requests and prints its reports.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::undo_on_failure::{delete_stuck, undo_on_failure};
@@ -13,6 +14,7 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
+use crate::render::follow::lines;
 use crate::render::screen::Screen;
 use crate::world::Signals;
 
@@ -59,9 +61,19 @@ pub(in crate::command) async fn follow<'w>(
 ) -> Follower {
     let source = EventSource::new(cluster, &found);
     let stops = StopSignals::new(signals);
+    let timeout = options.timeout;
     let follower = Follower::new(options, found);
-    let mut event_loop =
-        FollowLoop { cluster, source, stops, follower, to_undo: Vec::new(), to_delete: Vec::new(), reporter };
+    let mut event_loop = FollowLoop {
+        cluster,
+        source,
+        stops,
+        follower,
+        to_undo: Vec::new(),
+        to_delete: Vec::new(),
+        timeout,
+        timed: BTreeSet::new(),
+        reporter,
+    };
     event_loop.run().await;
     event_loop.follower
 }
@@ -75,6 +87,10 @@ struct FollowLoop<'a, T> {
     to_undo: Vec<TargetId>,
     /// The pods that block a rollback and are to be deleted.
     to_delete: Vec<(TargetId, PodRef)>,
+    /// The time limit of all targets.
+    timeout: Option<Duration>,
+    /// The targets that progressed once, so that their least time was printed.
+    timed: BTreeSet<usize>,
     reporter: &'a mut T,
 }
 
@@ -86,6 +102,7 @@ impl<'w, T: Reporter<'w, Follower>> FollowLoop<'_, T> {
                 stop = self.stops.next() => self.apply(FollowerEvent::Stopped(stop)),
                 received = self.source.next(self.follower.due(), self.reporter.next_redraw()) => self.receive(received),
             }
+            self.note_least_times();
             self.execute_writes().await;
             self.watch_warnings_if_needed();
             let now = self.source.now();
@@ -125,6 +142,20 @@ impl<'w, T: Reporter<'w, Follower>> FollowLoop<'_, T> {
                 }
                 FollowerTask::RollBack => self.to_undo.push(target),
                 FollowerTask::DeletePod(pod) => self.to_delete.push((target, pod)),
+            }
+        }
+    }
+
+    /// Prints the least time of each rollout that begins to progress.
+    fn note_least_times(&mut self) {
+        let elapsed = self.source.now().elapsed;
+        for (index, tracker) in self.follower.targets().iter().enumerate() {
+            if !tracker.is_progressing() || !self.timed.insert(index) {
+                continue;
+            }
+            let Some(least) = tracker.least_time() else { continue };
+            for line in lines::least_time(tracker, least, self.timeout, elapsed) {
+                self.reporter.note_once(&line);
             }
         }
     }

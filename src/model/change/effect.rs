@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 
 use serde_json::Value;
 
+use super::least_time::LeastTime;
+use super::update_pace::UpdatePace;
 use crate::model::api::pod::Pod;
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::PodUpdate;
@@ -13,7 +15,6 @@ use crate::model::kind::plan_fields;
 use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::properties::PodUpdatePolicy;
 use crate::model::kind::strategy;
-use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
@@ -40,25 +41,8 @@ pub struct Effect {
     pub update: Option<UpdatedPods>,
     /// How many pods are replaced at a time; none if none is replaced, and for an unknown strategy.
     pub pace: Option<UpdatePace>,
-}
-
-/// How many pods a controller replaces at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpdatePace {
-    /// `Recreate`: all outdated pods stop before the first updated one starts.
-    AllAtOnce,
-    /// As many as the update budget allows.
-    Budget(UpdateBudget),
-}
-
-impl UpdatePace {
-    /// Returns the pace of a strategy; none for one that is not known to this version.
-    fn of(after: &Workload) -> Option<Self> {
-        if strategy::is_rolling(after) {
-            return Some(Self::Budget(after.update_budget()));
-        }
-        strategy::is_recreate(after).then_some(Self::AllAtOnce)
-    }
+    /// The least time that the replacement needs; none if it is short or not known.
+    pub least_time: Option<LeastTime>,
 }
 
 /// What happens to the pods that a change updates, where the controller may update them in place.
@@ -185,6 +169,11 @@ impl Effect {
         held.sort_by_key(|pod| (strategy::partition_index(after, &pod.name), &pod.node, &pod.name));
         let pods = after.kind().pods();
         let keeps_all = matches!(held_by, Some(HeldBy::Paused | HeldBy::OnDelete));
+        let pace = UpdatePace::of(after).filter(|_| !replaced.is_empty() && held_by != Some(HeldBy::Plan));
+        let serving = replaced.iter().filter(|pod| pod.ready).count();
+        let missing = usize::try_from(after.wanted()).unwrap_or_default().saturating_sub(already.len());
+        let least_time =
+            pace.and_then(|pace| LeastTime::of_update(serving.min(missing), pace, after.min_ready_seconds()));
         let may_replace = !replaced.is_empty() || (observation.pods.is_none() && !keeps_all);
         let names = |list: Vec<&Pod>| list.into_iter().map(|pod| pod_name(pods, pod)).collect::<Vec<_>>();
         Self {
@@ -197,6 +186,7 @@ impl Effect {
             pods,
             update,
             pace: if may_replace { UpdatePace::of(after) } else { None },
+            least_time,
         }
     }
 }

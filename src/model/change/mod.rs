@@ -2,8 +2,10 @@
 
 pub mod conflict;
 pub mod effect;
+pub mod least_time;
 pub mod owners;
 pub mod preview;
 pub mod restart;
 pub mod stuck_pods;
 pub mod undo;
+pub mod update_pace;

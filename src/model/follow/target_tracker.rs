@@ -15,9 +15,11 @@ use super::output::{FollowerTask, Outcome, Report, RollbackResult, TargetResult}
 use super::rollback::{Rollback, StartState, unblock};
 use crate::error::Error;
 use crate::model::cause::{Cause, without_secrets_of};
+use crate::model::change::effect::Effect;
+use crate::model::change::least_time::LeastTime;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::Verdict;
+use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::view::RolloutView;
@@ -88,6 +90,20 @@ impl TargetTracker {
     pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
         let (observed, verdict) = self.observation().zip(self.verdict())?;
         Some(RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now))
+    }
+
+    /// Whether the rollout progresses, as last evaluated.
+    #[must_use]
+    pub fn is_progressing(&self) -> bool {
+        let state = self.verdict().map(|verdict| verdict.state);
+        self.observation().is_some() && matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck))
+    }
+
+    /// Returns the least time that the rollout still needs; none if it is short or not known.
+    #[must_use]
+    pub fn least_time(&self) -> Option<LeastTime> {
+        let observed = self.observation()?;
+        Effect::of_change(observed, observed.workload.object().json()).least_time
     }
 
     /// Returns the last log lines of the container that the cause is about, if they were read.

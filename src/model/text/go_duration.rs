@@ -56,6 +56,19 @@ pub fn write(duration: Duration) -> String {
     }
 }
 
+/// Formats a duration as flags are typed: `5m`, `1h30m`, `90s` as `1m30s`.
+#[must_use]
+pub fn short(duration: Duration) -> String {
+    let mut text = write(duration);
+    for (long, short) in [("m0s", "m"), ("h0m", "h")] {
+        if text.ends_with(long) {
+            text.truncate(text.len() - long.len());
+            text += short;
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,11 @@
 //! The reports of a follower as lines of text: kubectl's lines for stdout, all others for stderr.
 
+use std::time::Duration;
+
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::cause::{Cause, CauseId};
+use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
     CauseChange, LogLines, Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker,
 };
@@ -86,6 +89,26 @@ pub fn cause_with_log(
 #[must_use]
 pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
     format!("note: {}: waiting for {reason}", tracker.workload().reference())
+}
+
+/// Returns the least time that a rollout needs, and a warning if the command ends before. `elapsed` is how long it has run.
+#[must_use]
+pub fn least_time(
+    tracker: &TargetTracker,
+    least: LeastTime,
+    timeout: Option<Duration>,
+    elapsed: Duration,
+) -> Vec<String> {
+    let name = tracker.workload().reference();
+    let is_short = |timeout: &Duration| elapsed.saturating_add(least.total) > *timeout;
+    let warning = timeout.filter(is_short).map(|timeout| {
+        let fitting = go_duration::short(elapsed.saturating_add(least.fitting_timeout()));
+        let timeout = go_duration::short(timeout);
+        format!(
+            "warning: --timeout {timeout} ends before the rollout of {name} can; --timeout {fitting} fits"
+        )
+    });
+    std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
 }
 
 /// Returns that the command stops following a target because the reader of its output exited.

@@ -3,9 +3,11 @@
 use super::lines::{heading, outcome};
 use super::words::{reach, safeguards, time};
 use super::{Closing, Printed};
+use crate::model::change::least_time::LeastTime;
 use crate::model::follow::Now;
+use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::kind::Workload;
-use crate::model::step::{PlanPreview, StepOutcome};
+use crate::model::step::{BatchStage, PlanPreview, StepOutcome};
 use crate::render::fit_width::LongWord;
 use crate::render::frame::batch_rows;
 use crate::render::line::Line;
@@ -39,6 +41,9 @@ pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Termin
         format!("the soaks add up to {more}{}", time(view.soaks))
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
+    lines.extend(
+        least_time(workload, preview).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
+    );
     let may_stay = workload.has_pod_update_policy();
     for (number, update) in &preview.batch_updates {
         let update = pod_update::of_plan(update, may_stay);
@@ -56,6 +61,14 @@ pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Termin
         lines.extend(line(Style::Plain, &format!("  to end the hold without this program: {command}")));
     }
     lines
+}
+
+/// Returns the least time of the listed batches that are not done.
+fn least_time(workload: &Workload, preview: &PlanPreview) -> Option<LeastTime> {
+    let view = &preview.plan;
+    let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
+    let at_a_time = view.max_unavailable.saturating_add(view.surge);
+    LeastTime::of_plan(left, at_a_time, own_min_ready_seconds(workload), [view.pace.soak, view.soaks])
 }
 
 /// Returns the reason why the plan cannot run now, if there is one.

@@ -122,14 +122,7 @@ pub(in crate::render) fn detail(batch: &Batch) -> String {
 
 /// Returns a duration in the form of flags: `5m`, `1h`, `1m30s`.
 pub(in crate::render) fn time(duration: Duration) -> String {
-    let mut text = go_duration::write(duration);
-    for (long, short) in [("m0s", "m"), ("h0m", "h")] {
-        if text.ends_with(long) {
-            text.truncate(text.len() - long.len());
-            text += short;
-        }
-    }
-    text
+    go_duration::short(duration)
 }
 
 #[cfg(test)]

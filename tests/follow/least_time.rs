@@ -1,0 +1,80 @@
+//! The least time of a rollout, and a `--timeout` below it.
+
+use harness::test_cluster::TestCluster;
+use serde_json::json;
+use simcluster::Key;
+
+/// Creates a Deployment of four pods that are updated one by one, and each must be available for five minutes.
+async fn slow_deployment(cluster: &TestCluster) -> Key {
+    let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
+    let deadline = 3600;
+    let web = cluster.deployment(
+        4,
+        &json!({"minReadySeconds": 300, "progressDeadlineSeconds": deadline, "strategy": rolling}),
+    );
+    cluster.advance(400).await;
+    web
+}
+
+const LEAST: &str = "at least 20m: 4 waves, minReadySeconds 5m";
+
+#[tokio::test(start_paused = true)]
+async fn a_followed_rollout_begins_with_its_least_time() {
+    let note = format!("note: deployment.apps/web: {LEAST}\n");
+    let warning =
+        "warning: --timeout 10m ends before the rollout of deployment.apps/web can; --timeout 24m fits\n";
+    for (flags, exit, expected) in [
+        ("", 0, note.clone()),
+        ("--timeout 24m", 0, note.clone()),
+        ("--timeout 10m", 3, format!("{note}{warning}")),
+    ] {
+        let cluster = TestCluster::new();
+        let web = slow_deployment(&cluster).await;
+        cluster.set_image_on_first_read(&web, "app:2.0");
+        let output = cluster.status(&format!("deployment/web {flags}")).await;
+        assert_eq!(output.exit, exit, "{flags}\n{}", output.transcript);
+        assert!(output.stderr.contains(&expected), "{flags}\n{}", output.transcript);
+        assert_eq!(output.stderr.contains("warning"), exit == 3, "{}", output.transcript);
+        assert_eq!(output.transcript.matches("at least").count(), 1, "{}", output.transcript);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rest_of_a_rollout_counts() {
+    let cluster = TestCluster::new();
+    let web = slow_deployment(&cluster).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(400).await; // the first wave is available
+    let output = cluster.status("deployment/web --timeout 20m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let note = "note: deployment.apps/web: at least 10m: 2 waves, minReadySeconds 5m\n";
+    assert!(output.stderr.contains(note), "{}", output.transcript);
+    let complete = cluster.status("deployment/web --timeout 1m").await;
+    assert_eq!((complete.exit, complete.stderr.as_str()), (0, ""), "{}", complete.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_verb_that_updates_has_the_least_time() {
+    let cluster = TestCluster::new();
+    let web = slow_deployment(&cluster).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(2000).await;
+    for args in ["undo deployment/web --dry-run", "restart deployment/web --dry-run"] {
+        let output = cluster.run(args).await;
+        assert!(output.transcript.contains(&format!("  {LEAST}\n")), "{args}\n{}", output.transcript);
+    }
+    let output = cluster.run("restart deployment/web --wait --timeout 10m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    assert!(output.stderr.contains(LEAST), "{}", output.transcript);
+    assert!(output.stderr.contains("--timeout 24m fits"), "{}", output.transcript);
+    cluster.run("undo deployment/web").await;
+    cluster.advance(2000).await;
+    cluster.run("pause deployment/web").await;
+    cluster.editor().set_image(&web, "app:3.0");
+    let output = cluster.run("step deployment/web --by 2 --soak 10s --dry-run").await;
+    assert!(
+        output.stdout.contains("  at least 20m: 4 waves, minReadySeconds 5m, soaks "),
+        "{}",
+        output.transcript
+    );
+}
