@@ -6,7 +6,7 @@ use super::{Output, Request};
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
-use crate::command::targets::find_workloads;
+use crate::command::targets::{ManagedFields, find_workloads_with};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::observation::Observation;
@@ -24,7 +24,7 @@ pub(super) async fn run(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads(&request.scope, source, screen).await?;
+    let found = find_workloads_with(&request.scope, ManagedFields::OfTemplate, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
     let one_by_one = if request.scope.is_selection() { 0 } else { Needs::RECENT.one_by_one };

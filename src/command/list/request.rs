@@ -64,9 +64,9 @@ impl Request {
     /// Whether the workloads keep their managed fields, which name the last writer of the template and are large.
     pub(super) fn managed_fields(&self) -> ManagedFields {
         match self.output {
-            _ if self.since.is_some() => ManagedFields::Keep,
+            _ if self.since.is_some() => ManagedFields::OfTemplate,
             Output::Text | Output::Markdown | Output::Name => ManagedFields::Drop,
-            Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::Keep,
+            Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::OfTemplate,
         }
     }
 

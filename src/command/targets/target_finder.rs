@@ -4,6 +4,7 @@ use crate::cluster::source::Source;
 use crate::command::targets::namespace_scope::NamespaceScope;
 use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::managed_fields::with_template_owners_only;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
@@ -17,6 +18,8 @@ use crate::model::text::shell_command::{Word, command};
 pub enum ManagedFields {
     /// Keep them.
     Keep,
+    /// Keep only what is owned of the template, to find its last writer.
+    OfTemplate,
     /// Drop them. They are the largest part of most workloads.
     Drop,
 }
@@ -59,6 +62,7 @@ impl TargetFinder<'_> {
     pub(super) async fn all(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
         let keep = |object: Object| match self.managed_fields {
             ManagedFields::Keep => workload(type_, object),
+            ManagedFields::OfTemplate => workload(type_, with_template_owners_only(object)),
             ManagedFields::Drop => workload(type_, object.into_unmanaged()),
         };
         let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;

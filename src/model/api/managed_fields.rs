@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::field_path::FieldPath;
 use super::object::Object;
@@ -65,6 +65,23 @@ pub fn template_owners(workload: &Object, before: Option<&Value>) -> Vec<Authors
     let path = FieldPath::template();
     let now = path.value_in(workload.json());
     owners(workload, &path, |owned| before.is_none_or(|before| owns_difference(owned, Some(before), now)))
+}
+
+/// Keeps of the managed fields only what is owned of `spec.template`. The rest is most of them: spec and status.
+#[must_use]
+pub fn with_template_owners_only(object: Object) -> Object {
+    object.with_managed_fields(|entries| {
+        entries.retain_mut(|entry| {
+            let owned = entry.pointer_mut("/fieldsV1/f:spec/f:template").map(Value::take);
+            match (owned, entry.get_mut("fieldsV1")) {
+                (Some(owned), Some(fields)) => {
+                    *fields = json!({"f:spec": {"f:template": owned}});
+                    true
+                }
+                _ => false,
+            }
+        });
+    })
 }
 
 fn owners(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> bool) -> Vec<Authorship> {
@@ -129,7 +146,6 @@ fn owns_difference(owned: &Value, before: Option<&Value>, now: Option<&Value>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn the_last_writer_of_the_template_is_found() {
@@ -170,6 +186,26 @@ mod tests {
             );
             assert_eq!(author.map(|author| author.manager).as_deref(), Some("kubectl-set"));
         }
+    }
+
+    #[test]
+    fn only_the_owners_of_the_template_are_kept() {
+        let template = json!({"f:spec": {"f:containers": {}}});
+        let entry = |manager: &str, fields: Value| json!({"manager": manager, "time": "2026-11-20T13:00:00Z", "fieldsV1": fields});
+        let object = json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": [
+            entry("helm", json!({"f:metadata": {"f:labels": {}}, "f:spec": {"f:replicas": {}, "f:template": template}})),
+            entry("kube-controller-manager", json!({"f:status": {"f:replicas": {}}})),
+            entry("x", json!("y")), json!(1),
+        ]}});
+        let object = Object::read(object).unwrap();
+        let kept = with_template_owners_only(object.clone());
+        let expected = json!([entry("helm", json!({"f:spec": {"f:template": template}}))]);
+        assert_eq!(kept.at("/metadata/managedFields"), Some(&expected));
+        assert_eq!(template_owners(&kept, None), template_owners(&object, None));
+        let without =
+            Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": "x"}}))
+                .unwrap();
+        assert_eq!(with_template_owners_only(without.clone()), without);
     }
 
     #[test]

@@ -164,6 +164,16 @@ impl Object {
         json
     }
 
+    /// Changes `metadata.managedFields`, if there are any.
+    #[must_use]
+    pub(super) fn with_managed_fields(mut self, change: impl FnOnce(&mut Vec<Value>)) -> Self {
+        let managed = Arc::make_mut(&mut self.0).pointer_mut("/metadata/managedFields");
+        if let Some(managed) = managed.and_then(Value::as_array_mut) {
+            change(managed);
+        }
+        self
+    }
+
     /// Removes `metadata.managedFields`, which can be half of the object.
     #[must_use]
     pub fn into_unmanaged(mut self) -> Self {
