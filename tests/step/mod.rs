@@ -5,6 +5,7 @@
 
 mod arguments;
 mod below_partition;
+mod check_recipes;
 mod checks;
 mod daemon_set;
 mod deployment;
