@@ -143,6 +143,28 @@ async fn each_type_is_listed_once() {
     assert_eq!(lines, expected);
 }
 
+/// A client that only removes a field owns nothing, so that no stamp shows when it did. A restart is a rollout.
+#[tokio::test(start_paused = true)]
+async fn a_return_by_a_removal_has_no_stamp() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({}));
+    cluster.advance(3600).await;
+    let editor = cluster.editor();
+    let env = container(&json!({"env": [{"name": "A", "value": "1"}]}));
+    write(&editor, &web, "helm", Format::Strategic, &env);
+    cluster.advance(120).await;
+    write(&editor, &web, "kubectl-patch", Format::Strategic, &container(&json!({"env": null})));
+    cluster.advance(300).await;
+    let rows = cluster.run("history --since 1h").await.stdout;
+    insta::assert_snapshot!("a_removal", rows);
+    // The rollout was complete soon after the removal, so that it is not later.
+    let later = cluster.run("history --since 4m").await.stdout;
+    assert!(later.starts_with("no rollout changed since "), "{later}");
+    assert_eq!(cluster.run("restart deployment/web").await.exit, 0);
+    cluster.advance(60).await;
+    insta::assert_snapshot!("a_restart", cluster.run("history --since 4m").await.stdout);
+}
+
 /// A list without revisions would say that nothing changed.
 #[tokio::test(start_paused = true)]
 async fn forbidden_revisions_are_an_error() {

@@ -19,7 +19,7 @@ const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 #[must_use]
 pub fn use_author(observed: &Observation, one: &RevisionUse<'_>) -> Option<Authorship> {
     let object = observed.workload.object();
-    let fits = |author: &Authorship| fits(author.time, one.start);
+    let fits = |author: &Authorship| fits(author.time, one);
     if one.end.is_none()
         && observed.revisions.is_current(one.revision)
         && let Some(before) = one.before
@@ -47,14 +47,19 @@ pub fn use_author(observed: &Observation, one: &RevisionUse<'_>) -> Option<Autho
     }
 }
 
-fn fits(time: Timestamp, start: UseStart) -> bool {
-    match start {
+/// Whether a write can have begun a use. A write just before the next use began that one.
+fn fits(time: Timestamp, one: &RevisionUse<'_>) -> bool {
+    match one.start {
         UseStart::At(created) => {
             let delay = created.duration_since(time);
             -CLOCK_SKEW <= delay && delay <= CONTROLLER_DELAY
         }
         UseStart::Between { earliest, latest } => {
-            time >= earliest && latest.is_none_or(|latest| time.duration_since(latest) <= CLOCK_SKEW)
+            let is_before = |latest: Timestamp| match one.end {
+                None => time.duration_since(latest) <= CLOCK_SKEW,
+                Some(_) => latest.duration_since(time) > CONTROLLER_DELAY,
+            };
+            time >= earliest && latest.is_none_or(is_before)
         }
     }
 }

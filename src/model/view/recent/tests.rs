@@ -218,6 +218,17 @@ fn each_number_of_a_replica_set_is_a_use() {
     assert_eq!(case.rows(0), rows);
     assert_eq!(case.rows(150), rows[..3]);
     assert_eq!(case.rows(201), rows[..1]);
+    // The write that began revision 4 is not that of the return before it.
+    let kept: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2]), ("x:4", 200, &[4])];
+    let case = |second| Case {
+        live: "x:4",
+        kept: &kept,
+        managers: vec![setter("set", 200), owner("undo", second)],
+        ..Case::default()
+    };
+    let back = |time: &str, by: &str| format!("{time} 3 (was 1) back: image x:1 by {by} replaced");
+    assert_eq!(case(199).rows(150), ["200 4: image x:4 by set complete".to_owned(), back("100..200", "-")]);
+    assert_eq!(case(160).rows(150)[1], back("160", "undo"));
     let pruned: [(&str, i64, &[i64]); 1] = [("x:1", 0, &[1, 3])];
     let case = Case { kept: &pruned, managers: vec![setter("undo", 300)], ..Case::default() };
     assert_eq!(case.rows(1), ["300 3 (was 1) back: oldest by undo complete"], "revision 2 is not kept");
