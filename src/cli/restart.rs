@@ -26,6 +26,13 @@ pub(super) struct RestartArgs {
     #[arg(long)]
     replace_stuck_pods: bool,
 
+    /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
+    /// limit refuses them
+    ///
+    /// Without this flag, it is a warning.
+    #[arg(long)]
+    strict: bool,
+
     /// Set the change-cause
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
@@ -48,7 +55,8 @@ Examples:
 impl RestartArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let (scope, options) = self.write.lower(common)?;
-        let options = ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
+        let options =
+            ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, strict: self.strict, ..options };
         let options = self.wait.lower(options)?;
         let wait = options.wait.map(|options| {
             let options = FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };

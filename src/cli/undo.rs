@@ -57,6 +57,13 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     replace_stuck_pods: bool,
 
+    /// Write nothing if new pods cannot start: something that the template names is missing, or a quota or a
+    /// limit refuses them
+    ///
+    /// Without this flag, it is a warning.
+    #[arg(long, hide_short_help = true)]
+    strict: bool,
+
     /// Apply the rollback even if another client changed the workload meanwhile
     #[arg(long)]
     force: bool,
@@ -64,7 +71,7 @@ pub(super) struct UndoArgs {
     /// Ask nothing on a terminal
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
-    /// a ready pod, to what was undone just before, or past the stable revision. Without a terminal it never
+    /// a ready pod or whose pods cannot start, to what was undone just before, or past the stable revision. Without a terminal it never
     /// asks: it warns, and refuses a type without names, -l or --failed.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
@@ -124,7 +131,11 @@ impl UndoArgs {
                 sync_last_applied: self.sync_last_applied,
                 cause: self.cause,
             },
-            options: ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, ..options },
+            options: ChangeOptions {
+                replace_stuck_pods: self.replace_stuck_pods,
+                strict: self.strict,
+                ..options
+            },
             diff: self.diff,
             secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,

@@ -93,6 +93,7 @@ impl WriteArgs {
             field_manager: self.field_manager,
             interactive: self.interactive,
             replace_stuck_pods: false,
+            strict: false,
             wait: None,
             plain: false,
         };

@@ -102,6 +102,27 @@ impl Cluster {
         })
     }
 
+    /// Whether an object exists, by its metadata alone: no value of a Secret or ConfigMap is requested.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses the request.
+    pub async fn exists(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<bool> {
+        let namespace = Some(namespace).filter(|_| type_.is_namespaced());
+        let path = self.connection.served.object(type_, namespace, name);
+        let request = ApiRequest::metadata(&path);
+        let response =
+            self.connection.send(&request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
+        let response = response.map_err(|failure| self.explain(type_, failure))?;
+        if !response.is_not_found() {
+            return Ok(true);
+        }
+        if response.json()["details"]["name"] == name {
+            return Ok(false);
+        }
+        // The server answers so to a path that it does not serve, in a version of another Kubernetes.
+        Err(Error::new(ErrorKind::NotFound, format!("the server does not know {}", type_.plural())))
+    }
+
     /// Whether a namespace exists. Returns true when RBAC forbids reading it.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod outcome;
 mod owners;
 mod patch;
 mod pod_deletion;
+mod preflight;
 pub mod preview;
 pub mod restart;
 pub mod status;

@@ -2,11 +2,11 @@
 
 use super::CommandOutcome;
 use super::follow;
-use super::owners;
 use super::writing_verb::{
-    ChangeOptions, DryRun, print_effect, print_selection, replace_stuck_pods_if_requested, select_targets,
-    shows_effect,
+    ChangeOptions, DryRun, confirm_on_terminal, print_effect, print_selection,
+    replace_stuck_pods_if_requested, select_targets, shows_effect,
 };
+use super::{owners, preflight};
 use crate::cluster::source::Source;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe};
@@ -38,6 +38,12 @@ pub(super) async fn run(
 ) -> Result<CommandOutcome> {
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
     print_selection(&request.scope, &workloads, screen);
+    if request.options.strict && workloads.len() > 1 {
+        let obstacles = preflight::obstacles_of_all(&workloads, source, |_, _| false).await;
+        for (workload, obstacles) in workloads.iter().zip(obstacles) {
+            preflight::refuse(workload, &obstacles)?;
+        }
+    }
     let mut written = Vec::new();
     for workload in workloads {
         let done = restart_workload(workload, request, source, screen).await;
@@ -54,15 +60,28 @@ async fn restart_workload(
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
     let options = &request.options;
+    // A restart leaves what the template names as it is.
+    let is_first = preflight::is_first(options, screen);
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     owners::warn_of_kruise_rollout(&workload, screen);
-    if shows_effect(options, screen) || held_by(&workload).is_some() {
-        let observed = observe(workload.clone(), source, screen).await?;
-        print_effect(&observed, "restart", &patch, options, screen);
-    }
+    let check = async { if is_first { Some(preflight::obstacles(&workload, source).await) } else { None } };
+    let known = if shows_effect(options, screen) || held_by(&workload).is_some() {
+        let (observed, known) = tokio::join!(observe(workload.clone(), source, screen), check);
+        print_effect(&observed?, "restart", &patch, options, screen);
+        known
+    } else {
+        check.await
+    };
     let question = format!("restart {}?", workload.target());
+    let after = Workload::of_json(patch.after()).unwrap_or_else(|| workload.clone());
+    if preflight::check_first(&after, known, options, source, screen).await? && !options.interactive {
+        confirm_on_terminal(&question, options, screen)?;
+    }
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
-    let Some(object) = write_change(&workload, &patch, &words, options, source, screen).await? else {
+    let write = async |screen: &mut Screen<'_>| {
+        write_change(&workload, &patch, &words, options, source, screen).await
+    };
+    let Some(object) = preflight::check_beside(&after, options, source, screen, write).await? else {
         return Ok(workload);
     };
     if options.dry_run == DryRun::None {

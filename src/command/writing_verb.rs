@@ -40,6 +40,8 @@ pub struct ChangeOptions {
     pub plain: bool,
     /// Whether to ask before each write.
     pub interactive: bool,
+    /// Whether to write nothing if new pods cannot start.
+    pub strict: bool,
     /// How to follow the rollout after the write, with `--wait`.
     pub wait: Option<FollowOptions>,
 }

@@ -18,6 +18,12 @@ use crate::model::revision::Revision;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 
+/// Returns the warning before a change whose new pods cannot start.
+#[must_use]
+pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
+    format!("warning: new pods of {} cannot start: {why}", after.target())
+}
+
 /// Returns the preview of a rollback.
 #[must_use]
 pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -> Vec<Line> {

@@ -70,7 +70,7 @@ async fn assert_repeatable_after_kill(args: &[&str], key: Key, requests: usize) 
 
 #[tokio::test]
 async fn a_killed_undo_of_a_deployment_can_be_repeated() {
-    assert_repeatable_after_kill(&["undo", "deployment/web", "--to-revision", "4"], web(), 4).await;
+    assert_repeatable_after_kill(&["undo", "deployment/web", "--to-revision", "4"], web(), 5).await;
 }
 
 #[tokio::test]

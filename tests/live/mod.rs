@@ -15,6 +15,7 @@ mod kubectl_texts;
 mod plain_http;
 mod plugin_policy;
 mod plugins;
+mod preflight;
 mod protocols;
 mod proxies;
 mod questions;

@@ -47,7 +47,7 @@ async fn a_closed_connection_is_replaced_silently() {
             server.cluster.fault(leaves);
             let output = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
             assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{protocols:?}");
-            assert_eq!(server.lines().len(), 4, "{protocols:?}: nothing is sent twice");
+            assert_eq!(server.lines().len(), 5, "{protocols:?}: nothing is sent twice");
             assert!(connections(&server) >= expected, "{protocols:?}: {}", connections(&server));
         }
     }

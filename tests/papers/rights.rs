@@ -238,12 +238,22 @@ fn every_verb_has_a_role_and_a_test() {
     }
 }
 
+/// Leaves out what only a user who may read Secrets and the like is told. No role has these rights (docs/rbac.md).
+fn without_names(mut output: Output) -> Output {
+    for text in [&mut output.stderr, &mut output.transcript] {
+        let others =
+            text.split_inclusive('\n').filter(|line| !line.contains(" cannot start: the template names "));
+        *text = others.collect();
+    }
+    output
+}
+
 /// The clock of the test is paused.
 #[tokio::test(start_paused = true)]
 async fn the_rights_of_a_role_are_sufficient() {
     for (verb, rights) in roles() {
         for &(cluster, line) in lines_of(&verb) {
-            let (admin, _) = run_as_user(line, cluster, None).await;
+            let admin = without_names(run_as_user(line, cluster, None).await.0);
             let (gina, _) = run_as_user(line, cluster, Some(&rights)).await;
             assert_eq!(gina, admin, "{line}");
         }

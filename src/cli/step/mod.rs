@@ -95,6 +95,13 @@ struct OverrideArgs {
     #[arg(long, hide_short_help = true)]
     force: bool,
 
+    /// Begin no plan if new pods cannot start: something that the template names is missing, or a quota or a
+    /// limit refuses them
+    ///
+    /// Without this flag, it is a warning.
+    #[arg(long, hide_short_help = true)]
+    strict: bool,
+
     /// Refuse an update that would recreate a pod: for the workloads of OpenKruise, whose pods may be updated in place
     #[arg(long, hide_short_help = true)]
     in_place_only: bool,
@@ -178,6 +185,7 @@ impl StepArgs {
             scope,
             plan,
             check: self.failure.into_command(),
+            strict: self.overrides.strict,
             dry_run,
             output: self.output.map_or(Output::Text, |StepFormat::Json| Output::Json),
             plain: self.plain,

@@ -13,12 +13,22 @@ pub(crate) struct ApiRequest<'a> {
     path: &'a str,
     content: Option<(&'static str, String)>,
     uncompressed: bool,
+    accept: &'static str,
 }
+
+/// The form of an object that has its metadata only. Without another form behind it, a server that does not know this
+/// one answers 406 and not with the object (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`).
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 impl<'a> ApiRequest<'a> {
     /// Creates a GET of a path, with its query.
     pub(crate) fn get(path: &'a str) -> Self {
-        Self { method: Method::GET, path, content: None, uncompressed: false }
+        Self { method: Method::GET, path, content: None, uncompressed: false, accept: "application/json" }
+    }
+
+    /// Creates a GET of the metadata of an object: the values of a Secret are never sent.
+    pub(crate) fn metadata(path: &'a str) -> Self {
+        Self { accept: METADATA, ..Self::get(path) }
     }
 
     /// Creates a GET of a streamed response. It asks for no compression, because a compressor delays events
@@ -31,15 +41,14 @@ impl<'a> ApiRequest<'a> {
     pub(crate) fn json_patch(path: &'a str, body: String) -> Self {
         Self {
             method: Method::PATCH,
-            path,
             content: Some(("application/json-patch+json", body)),
-            uncompressed: false,
+            ..Self::get(path)
         }
     }
 
     /// Creates a DELETE with `DeleteOptions` as its body.
     pub(crate) fn delete(path: &'a str, body: String) -> Self {
-        Self { method: Method::DELETE, path, content: Some(("application/json", body)), uncompressed: false }
+        Self { method: Method::DELETE, content: Some(("application/json", body)), ..Self::get(path) }
     }
 
     /// Creates a POST with a JSON body.
@@ -48,8 +57,7 @@ impl<'a> ApiRequest<'a> {
     }
 
     pub(super) fn to_http(&self) -> Result<Request<Body>> {
-        let request =
-            Request::builder().method(&self.method).uri(self.path).header(ACCEPT, "application/json");
+        let request = Request::builder().method(&self.method).uri(self.path).header(ACCEPT, self.accept);
         let request = if self.uncompressed { request.header(ACCEPT_ENCODING, "identity") } else { request };
         let request = match &self.content {
             Some((type_, body)) => {

@@ -8,13 +8,14 @@ mod kubectl;
 pub use applied::AppliedObjects;
 pub use kubectl::{ApplyFlags, RunContext};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
 use serde_json::Value;
 
 use super::CommandOutcome;
 use super::diff::show_lines;
+use super::preflight;
 use super::stop_signals::{self, StopSignals};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_all};
@@ -22,10 +23,12 @@ use crate::cluster::source::Source;
 use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
+use crate::model::api::object::Object;
 use crate::model::change::preview::{Preview, PreviewWarning, refusal_by_plan};
 use crate::model::diff::SecretValues;
 use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
+use crate::model::revision::references::Reference;
 use crate::model::text::yaml::yaml;
 use crate::render::preview::{self as render, RefusedObject, json};
 use crate::render::screen::Screen;
@@ -93,6 +96,7 @@ async fn preview(
     let applied = request.applied.read(context, source, screen).await?;
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
+    let given: HashSet<_> = applied.objects.iter().map(identity).collect();
     for object in applied.objects {
         let kind = object.kind().to_owned();
         match Workload::of(object) {
@@ -100,11 +104,18 @@ async fn preview(
             None => *others.entry(kind).or_insert(0) += 1,
         }
     }
-    let before = observe_all(&workloads, request, source, screen).await;
+    let is_given = |namespace: &str, named: &Reference| {
+        let namespace = if named.type_.is_namespaced() { namespace } else { "" };
+        given.contains(&(named.type_.title().to_owned(), namespace.to_owned(), named.name.clone()))
+    };
+    let (before, obstacles) = tokio::join!(
+        observe_all(&workloads, request, source, screen),
+        preflight::obstacles_of_all(&workloads, source, is_given)
+    );
     let mut errors = Vec::new();
     let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
-    for (after, before) in workloads.into_iter().zip(before) {
-        let preview = match before {
+    for ((after, before), obstacles) in workloads.into_iter().zip(before).zip(obstacles) {
+        let mut preview = match before {
             Ok(Some(before)) => Preview::of(&before, after, request.applied.field_manager(), request.secrets),
             Ok(None) => Preview::of_new(after),
             Err(error) => {
@@ -112,6 +123,9 @@ async fn preview(
                 continue;
             }
         };
+        if preview.outcome.is_rollout() {
+            preview.warnings.extend(obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
+        }
         errors.extend(printed.show(&preview, context.environment, screen).await.err());
     }
     for refused in &applied.refused {
@@ -127,6 +141,11 @@ async fn preview(
     printed.finish(&others, screen);
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
+}
+
+/// Returns the Kind, the namespace and the name of an object.
+fn identity(object: &Object) -> (String, String, String) {
+    (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
 }
 
 /// Returns why the API server refuses an object, if that depends on the workload as it is now.

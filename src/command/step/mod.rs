@@ -18,15 +18,16 @@ use tokio::time::{sleep, timeout};
 use super::CommandOutcome;
 use super::follow::frame_reporter::FrameReporter;
 use super::identity::lock;
-use super::owners;
 use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
+use super::{owners, preflight};
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::follow::Now;
+use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::render::frame::Frame;
@@ -53,9 +54,18 @@ pub(super) async fn run(
     }
     disruption_budgets::check(&request.plan, &found, source, screen).await?;
     let (messages, target) = (screen.messages(), found.clone());
-    // Beside the plan, whose first write comes after more round trips than this one.
+    let is_new = request.plan.new_plan || PlanRecord::in_force(&found).is_none();
+    if request.strict && is_new {
+        preflight::refuse(&found, &preflight::obstacles(&found, source).await)?;
+    }
+    // Beside the plan, whose first write comes after more round trips than these.
     let warning = autoscalers::warn(&request.plan, &target, source, &messages);
-    tokio::join!(biased; warning, plan_or_step(request, found, source, caller, screen)).1
+    let check = async {
+        if is_new && !request.strict {
+            preflight::warn(&target, &preflight::obstacles(&target, source).await, &messages);
+        }
+    };
+    tokio::join!(biased; warning, check, plan_or_step(request, found, source, caller, screen)).2
 }
 
 async fn plan_or_step(

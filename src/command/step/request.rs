@@ -14,6 +14,8 @@ pub struct Request {
     pub plan: model::Request,
     /// The command of `--check`. It is never stored in the cluster.
     pub check: Option<String>,
+    /// Whether to begin no plan if new pods cannot start.
+    pub strict: bool,
     /// Whether to print the plan and write nothing.
     pub dry_run: bool,
     /// The output format.

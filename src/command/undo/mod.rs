@@ -1,6 +1,7 @@
 //! `undo`: rolls workloads back to an earlier revision and shows the changes first.
 
 pub(super) mod notes;
+mod prepared;
 mod request;
 mod several;
 mod wait_observed;
@@ -8,23 +9,22 @@ mod wait_observed;
 pub use self::request::Request;
 
 use self::notes::note_rollback;
+use self::prepared::{Prepared, after, observe_target, read_all_ahead, target_of};
 use self::several::{asks_once, only_failed, refuse_unasked};
 use super::CommandOutcome;
-use super::follow;
-use super::owners;
 use super::writing_verb::{
     ChangeOptions, DryRun, Output, confirm, confirm_on_terminal, print_change, print_selection,
     replace_stuck_pods_if_requested, select_targets,
 };
-use crate::cluster::reader::{Needs, read_all, reread};
+use super::{follow, owners, preflight};
+use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
-use crate::command::history::with_history_hint;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -54,13 +54,17 @@ pub(super) async fn run(
     print_selection(&request.scope, &workloads, screen);
     let is_dry_run = request.options.dry_run != DryRun::None;
     let asks_once = asks_once(&workloads, request, screen);
-    let group = Group { is_confirmed: asks_once, has_others: workloads.len() > 1 };
+    let has_others = workloads.len() > 1;
+    let is_announced = asks_once || request.options.strict && has_others;
+    let group = Group { is_announced, has_others };
     let mut read_ahead = Vec::new();
-    if asks_once || is_dry_run && group.has_others {
-        read_ahead = observe_all(&workloads, source, screen).await;
+    if is_announced || is_dry_run && has_others {
+        read_ahead = read_all_ahead(&workloads, request, source, screen).await;
+    }
+    if is_announced {
+        announce_all(&read_ahead, request, source, screen).await?;
     }
     if asks_once {
-        announce_all(&read_ahead, request, source, screen);
         let question = format!("roll back {}?", plural(workloads.len(), "workload"));
         confirm_on_terminal(&question, &request.options, screen)?;
     }
@@ -68,12 +72,12 @@ pub(super) async fn run(
     let mut read_ahead = read_ahead.into_iter();
     for workload in workloads {
         let before = workload.template_digest();
-        let observed = match read_ahead.next() {
-            Some(observed) => observed,
-            None => observe_target(workload, source, screen).await,
+        let prepared = match read_ahead.next() {
+            Some(prepared) => prepared,
+            None => observe_target(workload, source, screen).await.map(Prepared::of),
         };
-        let done = match observed {
-            Ok(observed) => roll_back_workload(observed, group, request, source, screen).await,
+        let done = match prepared {
+            Ok(prepared) => roll_back_workload(prepared, group, request, source, screen).await,
             Err(error) => Err(error),
         };
         results.record(done.map(|workload| {
@@ -116,98 +120,73 @@ async fn end_completed_rollback(
     }
 }
 
-/// Reads all workloads together, each after its controller has observed it.
-async fn observe_all(
-    workloads: &[Workload],
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Vec<Result<Observation>> {
-    let mut current = Vec::new();
-    for workload in workloads {
-        current.push(wait_observed::wait_until_observed(workload.clone(), source, screen).await);
-    }
-    let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
-    let read = read_all(found, false, Needs::WRITE, source).await;
-    screen.notes(&read.notes);
-    let mut observations = read.observations.into_iter();
-    let observed = |found: Result<Workload>| match found {
-        Ok(_) => observations.next(),
-        Err(error) => Some(Err(error)),
-    };
-    current.into_iter().filter_map(observed).collect()
-}
-
 /// Shows what happens to each of several workloads before the one question.
-fn announce_all(
-    observations: &[Result<Observation>],
+///
+/// # Errors
+/// As [`announce`].
+async fn announce_all(
+    all: &[Result<Prepared>],
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
-) {
-    for observed in observations.iter().flatten() {
+) -> Result<()> {
+    for prepared in all.iter().flatten() {
+        let observed = &prepared.observed;
         let workload = observed.workload.target();
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
                 screen.note(&format!("{workload} already runs revision {}", target.label()));
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
-                Ok(undo) => drop(announce(observed, &undo, request, source, screen)),
+                Ok(undo) => {
+                    announce(prepared, &undo, request, source, screen).await?;
+                }
                 Err(error) => screen.note(&format!("{workload} cannot be rolled back: {}", error.sentence())),
             },
         }
     }
-}
-
-/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
-async fn observe_target(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observation> {
-    let workload = wait_observed::wait_until_observed(workload, source, screen).await?;
-    observe(workload, source, screen).await
+    Ok(())
 }
 
 /// What a workload shares with the others of the command.
 #[derive(Clone, Copy)]
 struct Group {
-    /// Whether its changes were shown, and one question was answered for all.
-    is_confirmed: bool,
+    /// Whether its changes were shown before those of all others, and one question was answered for all.
+    is_announced: bool,
     /// Whether there are others, so that one command takes back all rollbacks.
     has_others: bool,
 }
 
-/// Finds the revision to roll a workload back to.
-fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
-    let blocked = blocked_rollback(observed)
-        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
-    let found = blocked.map_or_else(|| request.to_revision.find(observed), Ok);
-    found.map_err(|error| with_history_hint(error, &observed.workload))
-}
-
 /// Rolls one workload back and returns the object that the API server stored.
 async fn roll_back_workload(
-    mut observed: Observation,
+    mut prepared: Prepared,
     mut group: Group,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
-    let target = target_of(&observed, request)?.clone();
+    let target = target_of(&prepared.observed, request)?.clone();
     for _ in 0..MAX_CONFLICTS {
+        let observed = &prepared.observed;
         owners::warn_before_an_undo(&observed.workload, screen);
-        if is_live(&observed, &target) {
+        if is_live(observed, &target) {
             notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
-            match completed_rollback(&observed) {
+            match completed_rollback(observed) {
                 Some(_) if request.options.dry_run == DryRun::None => {
-                    end_completed_rollback(&observed, request, source, screen).await?;
+                    end_completed_rollback(observed, request, source, screen).await?;
                 }
                 _ => note_rollback(&observed.workload, screen),
             }
-            let workload = observed.workload;
+            let workload = prepared.observed.workload;
             replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, screen)
                 .await?;
             return Ok(workload);
         }
-        let undo = undo(&observed, &target, &request.undo_options)?;
-        let now = match write(&observed, &undo, group, request, source, screen).await? {
-            PatchOutcome::Applied(object) => return Ok(Workload::of(object).unwrap_or(observed.workload)),
+        let undo = undo(observed, &target, &request.undo_options)?;
+        let now = match write(&prepared, &undo, group, request, source, screen).await? {
+            PatchOutcome::Applied(object) => {
+                return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
+            }
             PatchOutcome::Conflict(now) => now,
         };
         let error = now.error(&observed.workload, "its rollback was prepared");
@@ -224,26 +203,30 @@ async fn roll_back_workload(
         if !is_stepped {
             screen.note(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        observed = observe(again, source, screen).await?;
-        group.is_confirmed = false; // what was shown is not what is written
+        prepared = Prepared::of(observe(again, source, screen).await?);
+        group.is_announced = false; // what was shown is not what is written
     }
     Err(Error::new(
         ErrorKind::Conflict,
         format!(
             "{} keeps changing; not rolled back after {MAX_CONFLICTS} attempts",
-            observed.workload.target()
+            prepared.observed.workload.target()
         ),
     ))
 }
 
 /// Shows what a rollback changes, why one may doubt it, and what else it ends. Returns whether there is a doubt.
-fn announce(
-    observed: &Observation,
+///
+/// # Errors
+/// With `--strict`, when new pods cannot start.
+async fn announce(
+    prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
-) -> bool {
+) -> Result<bool> {
+    let observed = &prepared.observed;
     show_changes(observed, undo, request, screen);
     let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
     notes::warn_of_stuck_pods(observed, undo, &request.options, screen);
@@ -252,20 +235,22 @@ fn announce(
         screen.notes(hold::restored(&observed.workload, undo.patch.after()));
     }
     owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
-    is_doubtful
+    let (after, known) = (after(observed, undo), prepared.obstacles.clone());
+    Ok(preflight::check_first(&after, known, &request.options, source, screen).await? || is_doubtful)
 }
 
 /// Shows a rollback, asks for confirmation if requested, and writes it.
 async fn write(
-    observed: &Observation,
+    prepared: &Prepared,
     undo: &Undo<'_>,
     group: Group,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<PatchOutcome> {
+    let observed = &prepared.observed;
     let (workload, options) = (&observed.workload, &request.options);
-    let is_doubtful = !group.is_confirmed && announce(observed, undo, request, source, screen);
+    let is_doubtful = !group.is_announced && announce(prepared, undo, request, source, screen).await?;
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
         print_change(workload, operation, undo.patch.after(), &undo.patch, options, screen);
@@ -276,7 +261,11 @@ async fn write(
         confirm_on_terminal(&question, options, screen)?;
     }
     confirm(&question, options, screen)?;
-    let object = match patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, screen).await? {
+    let target = PatchTarget::of(workload);
+    let apply =
+        async |screen: &mut Screen<'_>| patch::apply(&undo.patch, &target, options, source, screen).await;
+    let written = preflight::check_beside(&after(observed, undo), options, source, screen, apply).await?;
+    let object = match written {
         PatchOutcome::Applied(object) => object,
         conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
     };

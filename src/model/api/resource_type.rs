@@ -115,6 +115,12 @@ impl ResourceType {
         self.grouped(self.title)
     }
 
+    /// Whether its objects are in a namespace.
+    #[must_use]
+    pub fn is_namespaced(&self) -> bool {
+        !matches!(self.title, "Namespace" | "Node" | "PriorityClass" | "RuntimeClass")
+    }
+
     /// Whether a word in the place of a type means this one: singular, plural, Kind in any case or
     /// short name, each with an optional `.GROUP` or `.VERSION.GROUP`.
     #[must_use]
@@ -177,6 +183,31 @@ pub static HORIZONTAL_POD_AUTOSCALER: ResourceType = ResourceType {
 /// Namespaces.
 pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
 
+/// ConfigMaps.
+pub static CONFIG_MAP: ResourceType = other("ConfigMap", ["configmap", "configmaps", "cm"], "");
+/// Secrets.
+pub static SECRET: ResourceType = other("Secret", ["secret", "secrets", "secrets"], "");
+/// PersistentVolumeClaims.
+pub static PERSISTENT_VOLUME_CLAIM: ResourceType =
+    other("PersistentVolumeClaim", ["persistentvolumeclaim", "persistentvolumeclaims", "pvc"], "");
+/// ServiceAccounts.
+pub static SERVICE_ACCOUNT: ResourceType =
+    other("ServiceAccount", ["serviceaccount", "serviceaccounts", "sa"], "");
+/// PriorityClasses.
+pub static PRIORITY_CLASS: ResourceType =
+    other("PriorityClass", ["priorityclass", "priorityclasses", "pc"], "scheduling.k8s.io");
+/// RuntimeClasses.
+pub static RUNTIME_CLASS: ResourceType =
+    other("RuntimeClass", ["runtimeclass", "runtimeclasses", "runtimeclasses"], "node.k8s.io");
+/// ResourceClaims, of dynamic resource allocation.
+pub static RESOURCE_CLAIM: ResourceType =
+    other("ResourceClaim", ["resourceclaim", "resourceclaims", "resourceclaims"], "resource.k8s.io");
+/// ResourceQuotas.
+pub static RESOURCE_QUOTA: ResourceType =
+    other("ResourceQuota", ["resourcequota", "resourcequotas", "quota"], "");
+/// LimitRanges.
+pub static LIMIT_RANGE: ResourceType = other("LimitRange", ["limitrange", "limitranges", "limits"], "");
+
 /// Types that kubectl knows and that have no rollouts; they only occur in errors.
 static REFUSED: [&ResourceType; 17] = [
     &POD,
@@ -187,8 +218,8 @@ static REFUSED: [&ResourceType; 17] = [
     &workload("Job", ["job", "jobs", "jobs"], "batch"),
     &workload("CronJob", ["cronjob", "cronjobs", "cj"], "batch"),
     &other("Service", ["service", "services", "svc"], ""),
-    &other("ConfigMap", ["configmap", "configmaps", "cm"], ""),
-    &other("Secret", ["secret", "secrets", "secrets"], ""),
+    &CONFIG_MAP,
+    &SECRET,
     &NODE,
     &NAMESPACE,
     &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),

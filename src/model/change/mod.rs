@@ -6,6 +6,7 @@ pub mod least_time;
 pub mod owners;
 pub mod preview;
 pub mod restart;
+pub mod room;
 pub mod stuck_pods;
 pub mod undo;
 pub mod update_pace;

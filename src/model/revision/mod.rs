@@ -4,6 +4,7 @@ pub mod foretold;
 mod list;
 mod pods;
 mod read;
+pub mod references;
 mod revision_object;
 mod revision_word;
 pub mod template;

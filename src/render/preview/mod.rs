@@ -4,6 +4,7 @@ pub mod json;
 
 use std::collections::BTreeMap;
 
+use super::change::pods_cannot_start;
 use super::line::Line;
 use super::style::Style;
 use super::{diff, effect, owner_warnings, pod_names};
@@ -149,6 +150,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
         PreviewWarning::BeingDeleted => {
             format!("warning: {target} is being deleted, so its controller ignores changes")
         }
+        PreviewWarning::PodsCannotStart(why) => pods_cannot_start(workload, why),
     }
 }
 

@@ -10,18 +10,19 @@ use super::{agent, db, edit, messages, object, observe, observe_in, patches, run
 use crate::live::setup::{TestServer, run_with};
 
 #[tokio::test]
-async fn an_undo_is_three_reads_and_one_guarded_patch() {
-    for (target, key, image) in [
-        ("deployment/web", web(), "shop/web:1.1"),
-        ("statefulset/db", db(), "shop/db:1.2"),
-        ("daemonset/agent", agent(), "shop/agent:1.2"),
+async fn an_undo_is_its_reads_and_one_guarded_patch() {
+    // The LimitRanges are read beside the patch of the Deployment, whose container requests CPU.
+    for (target, key, image, requests) in [
+        ("deployment/web", web(), "shop/web:1.1", 5),
+        ("statefulset/db", db(), "shop/db:1.2", 4),
+        ("daemonset/agent", agent(), "shop/agent:1.2", 4),
     ] {
         let server = TestServer::of("shop");
         let before = object(&server.cluster, &key);
         let output = run(&server, &["undo", target]).await;
         assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
         assert!(output.stdout.ends_with(" rolled back\n"), "{}", output.stdout);
-        assert_eq!(server.lines().len(), 4, "{:?}", server.lines());
+        assert_eq!(server.lines().len(), requests, "{:?}", server.lines());
         let sent = patches(&server).pop().unwrap();
         assert_eq!(sent.header("content-type"), "application/json-patch+json");
         assert_eq!(sent.query.get("fieldManager"), "kubectl-rollout2");

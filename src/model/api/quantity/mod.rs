@@ -85,6 +85,18 @@ impl Quantity {
         self.nanos == 0
     }
 
+    /// Returns the sum, printed as this amount is. A sum beyond what the type counts is its largest value.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self { nanos: self.nanos.saturating_add(other.nanos), written: None, ..*self }
+    }
+
+    /// Returns what is left of this amount after another one, printed as this amount is; zero if nothing is left.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        Self { nanos: self.nanos.saturating_sub(other.nanos).max(0), written: None, ..*self }
+    }
+
     /// Returns the exact value, equal for every notation.
     #[must_use]
     pub fn exact(&self) -> String {

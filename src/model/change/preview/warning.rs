@@ -38,6 +38,8 @@ pub enum PreviewWarning {
     StuckPods(Vec<String>),
     /// The workload is being deleted.
     BeingDeleted,
+    /// New pods cannot start, with the reason.
+    PodsCannotStart(String),
 }
 
 impl PreviewWarning {
@@ -54,6 +56,7 @@ impl PreviewWarning {
             Self::MovingTag(_) => "moving-tag",
             Self::StuckPods(_) => "stuck-pods",
             Self::BeingDeleted => "being-deleted",
+            Self::PodsCannotStart(_) => "pods-cannot-start",
         }
     }
 }

@@ -166,6 +166,80 @@ pub static HORIZONTALPODAUTOSCALERS: Resource = Resource {
     ..CORE
 };
 
+/// `ConfigMaps`.
+pub static CONFIGMAPS: Resource =
+    Resource { plural: "configmaps", singular: "configmap", kind: "ConfigMap", short_names: &["cm"], ..CORE };
+
+/// Secrets.
+pub static SECRETS: Resource = Resource { plural: "secrets", singular: "secret", kind: "Secret", ..CORE };
+
+/// `PersistentVolumeClaims`.
+pub static PERSISTENTVOLUMECLAIMS: Resource = Resource {
+    plural: "persistentvolumeclaims",
+    singular: "persistentvolumeclaim",
+    kind: "PersistentVolumeClaim",
+    short_names: &["pvc"],
+    ..CORE
+};
+
+/// `ServiceAccounts`.
+pub static SERVICEACCOUNTS: Resource = Resource {
+    plural: "serviceaccounts",
+    singular: "serviceaccount",
+    kind: "ServiceAccount",
+    short_names: &["sa"],
+    ..CORE
+};
+
+/// `ResourceQuotas`. They are stored and not enforced; [`crate::Builder`] has a limit of pods.
+pub static RESOURCEQUOTAS: Resource = Resource {
+    plural: "resourcequotas",
+    singular: "resourcequota",
+    kind: "ResourceQuota",
+    short_names: &["quota"],
+    subresources: &["status"],
+    ..CORE
+};
+
+/// `LimitRanges`. They are stored and not enforced.
+pub static LIMITRANGES: Resource = Resource {
+    plural: "limitranges",
+    singular: "limitrange",
+    kind: "LimitRange",
+    short_names: &["limits"],
+    ..CORE
+};
+
+/// `PriorityClasses`.
+pub static PRIORITYCLASSES: Resource = Resource {
+    group: "scheduling.k8s.io",
+    plural: "priorityclasses",
+    singular: "priorityclass",
+    kind: "PriorityClass",
+    short_names: &["pc"],
+    namespaced: false,
+    ..CORE
+};
+
+/// `RuntimeClasses`.
+pub static RUNTIMECLASSES: Resource = Resource {
+    group: "node.k8s.io",
+    plural: "runtimeclasses",
+    singular: "runtimeclass",
+    kind: "RuntimeClass",
+    namespaced: false,
+    ..CORE
+};
+
+/// `ResourceClaims`.
+pub static RESOURCECLAIMS: Resource = Resource {
+    group: "resource.k8s.io",
+    plural: "resourceclaims",
+    singular: "resourceclaim",
+    kind: "ResourceClaim",
+    ..CORE
+};
+
 /// The API group of OpenKruise, which is served only if [`crate::Builder`] says so.
 pub const KRUISE: &str = "apps.kruise.io";
 
@@ -207,7 +281,7 @@ pub static CLONESETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..CLON
 pub static ADVANCED_DAEMONSETS_V1ALPHA1: Resource = Resource { version: "v1alpha1", ..ADVANCED_DAEMONSETS };
 
 /// Every row.
-pub static ALL: [&Resource; 16] = [
+pub static ALL: [&Resource; 25] = [
     &NAMESPACES,
     &NODES,
     &PODS,
@@ -219,6 +293,15 @@ pub static ALL: [&Resource; 16] = [
     &CONTROLLERREVISIONS,
     &PODDISRUPTIONBUDGETS,
     &HORIZONTALPODAUTOSCALERS,
+    &CONFIGMAPS,
+    &SECRETS,
+    &PERSISTENTVOLUMECLAIMS,
+    &SERVICEACCOUNTS,
+    &RESOURCEQUOTAS,
+    &LIMITRANGES,
+    &PRIORITYCLASSES,
+    &RUNTIMECLASSES,
+    &RESOURCECLAIMS,
     &CLONESETS,
     &ADVANCED_STATEFULSETS,
     &ADVANCED_DAEMONSETS,

@@ -1,0 +1,105 @@
+//! What `undo` reads about workloads before it writes.
+
+use super::request::Request;
+use super::wait_observed::wait_until_observed;
+use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::source::Source;
+use crate::command::history::with_history_hint;
+use crate::command::preflight;
+use crate::command::targets::observe;
+use crate::error::Result;
+use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::render::screen::Screen;
+
+/// Reads all workloads together, each after its controller has observed it.
+async fn observe_all(
+    workloads: &[Workload],
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Result<Observation>> {
+    let mut current = Vec::new();
+    for workload in workloads {
+        current.push(wait_until_observed(workload.clone(), source, screen).await);
+    }
+    let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
+    let read = read_all(found, false, Needs::WRITE, source).await;
+    screen.notes(&read.notes);
+    let mut observations = read.observations.into_iter();
+    let observed = |found: Result<Workload>| match found {
+        Ok(_) => observations.next(),
+        Err(error) => Some(Err(error)),
+    };
+    current.into_iter().filter_map(observed).collect()
+}
+
+/// What was read about a workload before its rollback.
+pub(super) struct Prepared {
+    pub(super) observed: Observation,
+    /// What keeps new pods from starting; none if it was not read yet.
+    pub(super) obstacles: Option<Vec<String>>,
+}
+
+impl Prepared {
+    pub(super) fn of(observed: Observation) -> Self {
+        Self { observed, obstacles: None }
+    }
+
+    /// Returns the workload as a rollback would make it; none if it would not write.
+    fn rolled_back(&self, request: &Request) -> Option<Workload> {
+        let target = target_of(&self.observed, request).ok()?;
+        let undo = undo(&self.observed, target, &request.undo_options).ok()?;
+        (!is_live(&self.observed, target)).then(|| after(&self.observed, &undo))
+    }
+}
+
+/// Reads all workloads together, and then what keeps their new pods from starting.
+pub(super) async fn read_all_ahead(
+    workloads: &[Workload],
+    request: &Request,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Vec<Result<Prepared>> {
+    let mut all: Vec<_> =
+        observe_all(workloads, source, screen).await.into_iter().map(|read| read.map(Prepared::of)).collect();
+    if !preflight::is_first(&request.options, screen) {
+        return all;
+    }
+    let (mut rolled_back, mut places) = (Vec::new(), Vec::new());
+    for prepared in all.iter_mut().flatten() {
+        if let Some(after) = prepared.rolled_back(request) {
+            rolled_back.push(after);
+            places.push(&mut prepared.obstacles);
+        }
+    }
+    let obstacles = preflight::obstacles_of_all(&rolled_back, source, |_, _| false).await;
+    for (place, obstacles) in places.into_iter().zip(obstacles) {
+        *place = Some(obstacles);
+    }
+    all
+}
+
+/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
+pub(super) async fn observe_target(
+    workload: Workload,
+    source: &Source,
+    screen: &mut Screen<'_>,
+) -> Result<Observation> {
+    let workload = wait_until_observed(workload, source, screen).await?;
+    observe(workload, source, screen).await
+}
+
+/// Finds the revision to roll a workload back to.
+pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
+    let blocked = blocked_rollback(observed)
+        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
+    let found = blocked.map_or_else(|| request.to_revision.find(observed), Ok);
+    found.map_err(|error| with_history_hint(error, &observed.workload))
+}
+
+/// Returns the workload as the rollback makes it.
+pub(super) fn after(observed: &Observation, undo: &Undo<'_>) -> Workload {
+    Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone())
+}

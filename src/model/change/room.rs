@@ -1,0 +1,239 @@
+//! Whether the rules of a namespace leave room for a new pod: its ResourceQuotas and LimitRanges.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{LimitRange, LimitRangeItem, ResourceQuota};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Stored;
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use crate::model::api::object::Object;
+use crate::model::api::quantity::Quantity;
+use crate::model::kind::Workload;
+
+/// Returns why a quota refuses the first new pod of a workload, one sentence for each resource; empty where there is room,
+/// and where an old pod goes first and makes room.
+///
+/// A quota with scopes is left out: whether it counts the pod depends on more than the template. So is a resource that the
+/// template does not request, which a LimitRange may add (`plugin/pkg/admission/resourcequota`).
+#[must_use]
+pub fn refusing_quotas(quotas: &[Object], after: &Workload) -> Vec<String> {
+    if !needs_room(after) {
+        return Vec::new();
+    }
+    let quotas = quotas.iter().filter_map(|quota| ResourceQuota::deserialize(quota.json()).ok());
+    quotas.flat_map(|quota| used_up(&quota, after)).collect()
+}
+
+/// Whether a new pod comes before an old one goes, so that a used-up quota refuses it.
+#[must_use]
+pub fn needs_room(after: &Workload) -> bool {
+    let budget = after.update_budget();
+    budget.unavailable == 0 && budget.surge > 0
+}
+
+/// Whether a container asks for an amount that a LimitRange may refuse.
+#[must_use]
+pub fn asks_for_amounts(after: &Workload) -> bool {
+    let mut all = ["initContainers", "containers"].into_iter().flat_map(|list| containers(after, list));
+    all.any(|container| container["resources"].as_object().is_some_and(|asked| !asked.is_empty()))
+}
+
+fn used_up(quota: &ResourceQuota, after: &Workload) -> Vec<String> {
+    let spec = quota.spec.as_ref();
+    if spec.is_some_and(|spec| spec.scopes.is_some() || spec.scope_selector.is_some()) {
+        return Vec::new();
+    }
+    let Some(status) = &quota.status else { return Vec::new() };
+    let name = quota.metadata.name.as_deref().unwrap_or_default();
+    let used = |resource: &str| status.used.as_ref().and_then(|used| amount(used.get(resource)?));
+    let sentence = |(resource, hard): (&String, &Stored)| {
+        let needed = need(after, resource)?;
+        let left = amount(hard)?.minus(&used(resource)?);
+        (left < needed)
+            .then(|| format!("quota {name:?} leaves {left} of {resource}, and a surge pod needs {needed}"))
+    };
+    status.hard.iter().flatten().filter_map(sentence).collect()
+}
+
+/// Returns how much of a resource of a quota a pod needs; none for one that does not count pods, and for no request.
+fn need(after: &Workload, resource: &str) -> Option<Quantity> {
+    let (kind, name) = match resource {
+        "pods" | "count/pods" => return Some(Quantity::one()),
+        "cpu" | "memory" | "ephemeral-storage" => ("requests", resource),
+        _ => resource.split_once('.')?,
+    };
+    let amounts = |list| containers(after, list).map(|container| asked(container, kind, name));
+    let beside = amounts("containers").chain(
+        containers(after, "initContainers")
+            .filter(|container| container["restartPolicy"] == "Always")
+            .map(|container| asked(container, kind, name)),
+    );
+    let together = beside.flatten().reduce(|all, one| all.plus(&one));
+    let first = amounts("initContainers").flatten().max();
+    together.max(first).filter(|needed| !needed.is_zero())
+}
+
+/// Returns why a LimitRange refuses a pod of a workload, one sentence for each limit; empty if none does. Only amounts
+/// that the template has are compared: the others get the defaults of the LimitRange (`plugin/pkg/admission/limitranger`).
+#[must_use]
+pub fn refusing_limits(limits: &[Object], after: &Workload) -> Vec<String> {
+    let limits = limits.iter().filter_map(|limits| LimitRange::deserialize(limits.json()).ok());
+    limits
+        .flat_map(|range| {
+            let name = range.metadata.name.unwrap_or_default();
+            let items = range.spec.map(|spec| spec.limits).unwrap_or_default();
+            let of_containers: Vec<_> = items.into_iter().filter(|item| item.type_ == "Container").collect();
+            let refusals = of_containers.iter().flat_map(|item| beyond(item, after)).collect::<Vec<_>>();
+            refusals.into_iter().map(move |why| format!("LimitRange {name:?} refuses {why}"))
+        })
+        .collect()
+}
+
+fn beyond(item: &LimitRangeItem, after: &Workload) -> Vec<String> {
+    let all = || ["initContainers", "containers"].into_iter().flat_map(|list| containers(after, list));
+    let mut refusals = Vec::new();
+    for container in all() {
+        let name = container["name"].as_str().unwrap_or_default();
+        for (resource, most) in bounds(item.max.as_ref()) {
+            let highest = asked(container, "limits", resource).max(asked(container, "requests", resource));
+            if let Some(asked) = highest.filter(|asked| *asked > most) {
+                refusals.push(format!("{asked} of {resource} for container {name}: at most {most}"));
+            }
+        }
+        for (resource, least) in bounds(item.min.as_ref()) {
+            let asked = asked(container, "requests", resource).or(asked(container, "limits", resource));
+            if let Some(asked) = asked.filter(|asked| *asked < least) {
+                refusals.push(format!("{asked} of {resource} for container {name}: at least {least}"));
+            }
+        }
+    }
+    refusals
+}
+
+fn bounds(bounds: Option<&BTreeMap<String, Stored>>) -> impl Iterator<Item = (&str, Quantity)> {
+    bounds.into_iter().flatten().filter_map(|(name, bound)| Some((name.as_str(), amount(bound)?)))
+}
+
+fn amount(stored: &Stored) -> Option<Quantity> {
+    Quantity::parse(&stored.0)
+}
+
+/// Returns what a container asks for: its `requests` or `limits` of a resource. A missing request is its limit.
+fn asked(container: &Value, kind: &str, resource: &str) -> Option<Quantity> {
+    let of = |kind: &str| Quantity::read(container.get("resources")?.get(kind)?.get(resource)?);
+    of(kind).or_else(|| if kind == "requests" { of("limits") } else { None })
+}
+
+fn containers<'a>(workload: &'a Workload, list: &str) -> impl Iterator<Item = &'a Value> {
+    let containers = workload.object().at(&format!("/spec/template/spec/{list}"));
+    containers.and_then(Value::as_array).into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn deployment(unavailable: i64, containers: &Value, init: &Value) -> Workload {
+        let limits = json!({"maxSurge": 1, "maxUnavailable": unavailable});
+        let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+            "spec": {"replicas": 3, "strategy": {"type": "RollingUpdate", "rollingUpdate": limits},
+                "template": {"spec": {"containers": containers, "initContainers": init}}}});
+        Workload::of_json(&object).unwrap()
+    }
+
+    fn asking(requests: &Value, limits: &Value) -> Value {
+        json!({"name": "app", "resources": {"requests": requests, "limits": limits}})
+    }
+
+    fn quota(hard: &Value, used: &Value) -> Object {
+        let quota = json!({"kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": hard},
+            "status": {"hard": hard, "used": used}});
+        Object::read(quota).unwrap()
+    }
+
+    #[test]
+    fn a_quota_needs_room_for_one_surge_pod() {
+        let one = asking(&json!({"cpu": "200m", "memory": "1Gi"}), &json!({"cpu": 1}));
+        let web = deployment(0, &json!([one, one]), &json!([]));
+        for (hard, used, expected) in [
+            (json!({"pods": "3"}), json!({"pods": "3"}), vec!["0 of pods, and a surge pod needs 1"]),
+            (json!({"pods": "4"}), json!({"pods": "3"}), vec![]),
+            (
+                json!({"count/pods": "3"}),
+                json!({"count/pods": "5"}),
+                vec!["0 of count/pods, and a surge pod needs 1"],
+            ),
+            (json!({"cpu": "1"}), json!({"cpu": "700m"}), vec!["300m of cpu, and a surge pod needs 400m"]),
+            (json!({"requests.memory": "5Gi"}), json!({"requests.memory": "3Gi"}), vec![]),
+            (
+                json!({"requests.memory": "5Gi"}),
+                json!({"requests.memory": "3100Mi"}),
+                vec!["2020Mi of requests.memory, and a surge pod needs 2Gi"],
+            ),
+            (
+                json!({"limits.cpu": "3"}),
+                json!({"limits.cpu": "2"}),
+                vec!["1 of limits.cpu, and a surge pod needs 2"],
+            ),
+            (json!({"limits.memory": "0"}), json!({"limits.memory": "0"}), vec![]),
+            (json!({"services": "0", "count/jobs.batch": "0"}), json!({"services": "0"}), vec![]),
+            (json!({"pods": "3"}), json!({}), vec![]),
+        ] {
+            let sentences = refusing_quotas(&[quota(&hard, &used)], &web);
+            let expected: Vec<_> = expected.iter().map(|rest| format!("quota \"q\" leaves {rest}")).collect();
+            assert_eq!(sentences, expected, "{hard} {used}");
+        }
+    }
+
+    #[test]
+    fn an_init_container_needs_its_amount_before_the_others() {
+        let init = asking(&json!({"cpu": "3"}), &json!(null));
+        let sidecar = |mut container: Value| {
+            container["restartPolicy"] = json!("Always");
+            container
+        };
+        let app = asking(&json!({"cpu": "1"}), &json!(null));
+        let full = quota(&json!({"cpu": "10"}), &json!({"cpu": "10"}));
+        for (init, needed) in [(json!([init]), "3"), (json!([sidecar(init)]), "4"), (json!([]), "1")] {
+            let web = deployment(0, &json!([app]), &init);
+            let sentences = refusing_quotas(std::slice::from_ref(&full), &web);
+            assert_eq!(sentences, [format!("quota \"q\" leaves 0 of cpu, and a surge pod needs {needed}")]);
+        }
+    }
+
+    #[test]
+    fn a_quota_is_no_problem_where_an_old_pod_makes_room_or_scopes_decide() {
+        let full = quota(&json!({"pods": "3"}), &json!({"pods": "3"}));
+        let app = json!([{"name": "app"}]);
+        assert!(refusing_quotas(std::slice::from_ref(&full), &deployment(1, &app, &json!([]))).is_empty());
+        let mut scoped = full.json().clone();
+        scoped["spec"]["scopes"] = json!(["BestEffort"]);
+        let scoped = Object::read(scoped).unwrap();
+        assert!(refusing_quotas(&[scoped], &deployment(0, &app, &json!([]))).is_empty());
+    }
+
+    #[test]
+    fn a_limit_range_refuses_amounts_beyond_its_bounds() {
+        let limits = json!({"kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [
+            {"type": "Container", "max": {"memory": "1Gi", "cpu": "2"}, "min": {"cpu": "100m"}},
+            {"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}},
+        ]}});
+        let limits = Object::read(limits).unwrap();
+        for (requests, limit, expected) in [
+            (json!({"cpu": "1"}), json!({"memory": "1Gi"}), vec![]),
+            (json!({}), json!({"memory": "2Gi"}), vec!["2Gi of memory for container app: at most 1Gi"]),
+            (json!({"cpu": 3}), json!(null), vec!["3 of cpu for container app: at most 2"]),
+            (json!({"cpu": "50m"}), json!({"cpu": "1"}), vec!["50m of cpu for container app: at least 100m"]),
+            (json!(null), json!({"cpu": "50m"}), vec!["50m of cpu for container app: at least 100m"]),
+            (json!(null), json!(null), vec![]),
+        ] {
+            let web = deployment(0, &json!([asking(&requests, &limit)]), &json!([]));
+            let expected: Vec<_> =
+                expected.iter().map(|why| format!("LimitRange \"l\" refuses {why}")).collect();
+            assert_eq!(refusing_limits(std::slice::from_ref(&limits), &web), expected, "{requests} {limit}");
+        }
+    }
+}
