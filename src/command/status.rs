@@ -163,6 +163,9 @@ fn show(
     }
     screen.summarize([job_summary::of_status(&view, names)]);
     let exit = exit_of_state(request.options.goal.rollout_state(observed, &view.verdict));
+    if exit == Exit::Done && view.state() != RolloutState::Complete {
+        screen.note(&render::reached(&view.workload, names));
+    }
     if exit == Exit::Done && request.options.stable.is_some_and(|stable| !stable.is_zero()) {
         screen.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);

@@ -51,6 +51,12 @@ pub fn line(workload: &Workload, verdict: &Verdict, names: NameContext) -> Strin
     }
 }
 
+/// Returns the note that a goal short of a complete rollout is reached, which kubectl's line does not say.
+#[must_use]
+pub fn reached(workload: &Workload, names: NameContext) -> String {
+    format!("note: {} has reached the goal of --until", names.name(workload))
+}
+
 /// Returns a line in the colour of its verdict, wrapped between words on a terminal.
 #[must_use]
 pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Line> {

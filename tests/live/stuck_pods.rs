@@ -142,6 +142,21 @@ async fn an_undo_to_a_revision_whose_pods_cannot_start_prints_a_warning() {
     assert!(output.stderr.contains(warning), "{}", output.transcript);
 }
 
+/// Another rollback would return to the revision that failed, or to one before both.
+#[tokio::test]
+async fn a_rollback_of_all_that_failed_completes_one_that_a_pod_blocks() {
+    let (server, mut controllers) = broken();
+    assert_eq!(server.run(["undo", "--failed"]).run_async().await.exit, 0);
+    controllers.run_for(&server.cluster, Duration::from_secs(60));
+    let output = server.run(["undo", "--failed"]).run_async().await;
+    let error = "error: statefulset/db already runs revision 3, and a stuck pod blocks it\n\
+                 hint: to delete the pod: kubectl rollout2 undo statefulset/db -n shop --to-revision current \
+                 --replace-stuck-pods\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (error, 1));
+    let output = with_controllers(&server, controllers, &["undo", "--failed", "--replace-stuck-pods"]).await;
+    assert_eq!((images(&server.cluster), output.exit), (vec![json!("db:1.0"); 4], 0), "{}", output.stderr);
+}
+
 /// Without a revision, the rollback that a pod blocks is completed and not reversed.
 #[tokio::test]
 async fn the_next_undo_completes_a_rollback_that_a_pod_blocks() {

@@ -7,11 +7,12 @@ use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
 use crate::command::preflight;
 use crate::command::targets::observe;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::text::shell_command::command;
 use crate::render::screen::Screen;
 
 /// Reads all workloads together, each after its controller has observed it.
@@ -94,9 +95,23 @@ pub(super) async fn observe_target(
 /// Finds the revision to roll a workload back to.
 pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Result<&'a Revision> {
     let blocked = blocked_rollback(observed)
-        .filter(|_| request.options.replace_stuck_pods && request.to_revision == TargetRevision::Previous);
-    let found = blocked.map_or_else(|| request.to_revision.find(observed), Ok);
+        .filter(|_| request.failed || request.to_revision == TargetRevision::Previous);
+    let found = match blocked {
+        Some(current) if request.options.replace_stuck_pods => Ok(current),
+        Some(current) if request.failed => return Err(already_rolled_back(&observed.workload, current)),
+        _ => request.to_revision.find(observed),
+    };
     found.map_err(|error| with_history_hint(error, &observed.workload))
+}
+
+/// Another rollback would not help: the controller waits for the pods of the revision that was undone.
+fn already_rolled_back(workload: &Workload, current: &Revision) -> Error {
+    let message =
+        format!("{} already runs revision {}, and a stuck pod blocks it", workload.target(), current.label());
+    Error::new(ErrorKind::Refused, message).hint(command(
+        "to delete the pod: kubectl rollout2 undo {} --to-revision current --replace-stuck-pods",
+        [workload.command_target()],
+    ))
 }
 
 /// Returns the workload as the rollback makes it.

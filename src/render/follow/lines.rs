@@ -18,7 +18,7 @@ use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::renumbered;
 use crate::render::status::{
-    NameContext, cause_line, deadlock_hints, line, next_change_note, rollback_hint, serving_line,
+    NameContext, cause_line, deadlock_hints, line, next_change_note, reached, rollback_hint, serving_line,
 };
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
@@ -232,12 +232,17 @@ fn delete_hint(tracker: &TargetTracker, blocked: &Cause) -> Option<String> {
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
 
-/// Returns the result of a target. None for a reached goal: kubectl's last line says so.
+/// Returns the result of a target. None for a complete rollout: kubectl's last line says so.
 fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> Option<String> {
     let name = names.name(tracker.workload());
     let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
     Some(match &result.outcome {
-        Outcome::Reached => return None,
+        Outcome::Reached
+            if tracker.verdict().is_none_or(|verdict| verdict.state == RolloutState::Complete) =>
+        {
+            return None;
+        }
+        Outcome::Reached => reached(tracker.workload(), names),
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
         Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
