@@ -256,12 +256,12 @@ impl Connection {
         policy: Policy,
         deadline: Instant,
     ) -> Result<(Response<Body>, Instant), RequestError> {
-        let response = self.within(deadline, self.send_with_notice(client, request, policy)).await?;
+        let response = self.answered(deadline, self.send_with_notice(client, request, policy)).await?;
         if response.status() == StatusCode::UNAUTHORIZED
             && let Some(renewed) = self.renew_client().await?
         {
             let deadline = self.deadline(); // a plugin may have prompted the user
-            let again = self.within(deadline, self.send_with_notice(renewed, request, policy)).await?;
+            let again = self.answered(deadline, self.send_with_notice(renewed, request, policy)).await?;
             return Ok((again, deadline));
         }
         Ok((response, deadline))
@@ -269,6 +269,22 @@ impl Connection {
 
     fn deadline(&self) -> Instant {
         Instant::now() + self.timeouts.request
+    }
+
+    /// Waits for the head of a response. When (nearly) the whole limit passes without one, the failure is that of a silent
+    /// server, whichever of two equal limits ended the wait: six requests then fail with one error.
+    async fn answered<T>(
+        &self,
+        deadline: Instant,
+        head: impl Future<Output = Result<T, RequestError>>,
+    ) -> Result<T, RequestError> {
+        let begun = Instant::now();
+        self.within(deadline, head).await.map_err(|failure| match failure {
+            RequestError::DeadlineExceeded(limit) if begun.elapsed() >= limit.mul_f32(0.9) => {
+                RequestError::ReadTimeout(limit)
+            }
+            other => other,
+        })
     }
 
     async fn within<T>(
