@@ -26,9 +26,10 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
             assert!(refused.stderr.contains(why), "{}", refused.transcript);
             assert_eq!(cluster.object(&db)["spec"], before["spec"], "{verb}");
         }
-        let list = cluster.run("list -o wide").await;
+        let list = cluster.run("list -o json").await;
         ends(&list, 0);
-        assert!(list.stdout.contains(&format!("  {type_}  ")), "{}", list.transcript);
+        let items = &serde_json::from_str::<serde_json::Value>(&list.stdout).unwrap()["items"];
+        assert_eq!(items[0]["strategy"]["type"], type_, "{}", list.transcript);
         let restart = cluster.run("restart statefulset/db --dry-run").await;
         let pace = "all of them stop before the updated ones start (Recreate)\n";
         assert_eq!(restart.stdout.contains(pace), type_ == "Recreate", "{}", restart.transcript);
