@@ -9,6 +9,7 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::kind::properties::StepBy;
+use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 
 /// Where a Deployment has the limits of its strategy.
@@ -76,7 +77,9 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<String
 /// Returns why no old pod goes first: `maxUnavailable 25% of 3 pods is 0`.
 fn kept_by(workload: &Workload) -> String {
     match limit(workload, "maxUnavailable") {
-        Value::String(share) => format!("maxUnavailable {share} of {} pods is 0", workload.wanted()),
+        Value::String(share) => {
+            format!("maxUnavailable {share} of {} is 0", plural(workload.wanted(), "pod"))
+        }
         _ => "maxUnavailable is 0".to_owned(),
     }
 }
