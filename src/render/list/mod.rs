@@ -24,7 +24,7 @@ use crate::model::view::{RolloutView, StateCounts};
 const WIDE: usize = 120;
 
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
-/// `width`, and the wide table one of at least [`WIDE`] columns.
+/// `width`, and the wide table one of at least 120 columns.
 #[must_use]
 pub fn table(
     shown: &[&RolloutView],
