@@ -95,7 +95,7 @@ pub fn after_an_undo(owner: &ManifestOwner, workload: &Workload) -> Option<Strin
     ))
 }
 
-/// Returns what to do with an owner that applies its source by itself.
+/// Returns what to do with an owner that applies its source automatically.
 fn suspended_first(owner: &ManifestOwner, otherwise: &str) -> String {
     let suspend = owner.suspension().map(|one| one.suspend);
     let how = suspend.map_or_else(|| otherwise.to_owned(), |suspend| format!("stop it first: {suspend}"));

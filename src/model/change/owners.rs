@@ -46,7 +46,7 @@ pub struct Suspension {
 }
 
 impl ManifestOwner {
-    /// Returns the commands that suspend and resume the owner, if it applies its manifests by itself and its name is known.
+    /// Returns the commands that suspend and resume the owner, if it applies its manifests automatically and its name is known.
     ///
     /// Argo CD forgets the options of its automated sync when that is turned off, so the second command lacks them.
     #[must_use]

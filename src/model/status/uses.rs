@@ -64,7 +64,7 @@ impl UseStart {
 /// What ended the use of a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UseEnd {
-    /// The workload went back to an earlier revision.
+    /// The workload returned to an earlier revision.
     Undone,
     /// A new revision replaced it.
     Replaced,

@@ -21,7 +21,7 @@ pub struct RecentRollout {
     pub was: Option<i64>,
     /// The name of the ReplicaSet or ControllerRevision.
     pub name: String,
-    /// Whether the workload went back to an earlier revision.
+    /// Whether the workload returned to an earlier revision.
     pub is_return: bool,
     /// When it began. A return has a time if a stamp of a field manager fits.
     pub start: UseStart,
