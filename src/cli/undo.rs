@@ -71,8 +71,8 @@ pub(super) struct UndoArgs {
     /// Ask nothing on a terminal
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
-    /// a ready pod or whose pods cannot start, to what was undone just before, or past the stable revision. Without a terminal it never
-    /// asks: it warns, and refuses a type without names, -l or --failed.
+    /// a ready pod or whose pods cannot start, to what was undone just before, or past the stable revision.
+    /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
 

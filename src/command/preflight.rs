@@ -61,9 +61,9 @@ pub(super) async fn obstacles_of_all(
         let absent = named.iter().filter(|named| missing.contains(&&(place.clone(), *named)));
         let absent =
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
-        let of_place = |rules: &BTreeMap<String, Vec<Object>>| rules.get(&place).cloned().unwrap_or_default();
-        let quotas = refusing_quotas(&of_place(&quotas), after);
-        absent.chain(quotas).chain(refusing_limits(&of_place(&limits), after)).collect()
+        let [quotas, limits] =
+            [&quotas, &limits].map(|rules| rules.get(&place).map_or(&[][..], Vec::as_slice));
+        absent.chain(refusing_quotas(quotas, after)).chain(refusing_limits(limits, after)).collect()
     };
     all.iter().zip(&named).map(sentences).collect()
 }
@@ -90,7 +90,7 @@ async fn rules(
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()
 }
 
-/// Checks a change before its write, where the result can stop it: with `--strict`, where somebody is asked, and in a
+/// Checks a change before its write, where the result can stop it: with `--strict`, where the user is asked, and in a
 /// client's dry run. `known` are the obstacles, if they were read before. Returns whether there is one.
 ///
 /// # Errors

@@ -38,7 +38,8 @@ pub(super) async fn run(
 ) -> Result<CommandOutcome> {
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
     print_selection(&request.scope, &workloads, screen);
-    if request.options.strict && workloads.len() > 1 {
+    let is_checked = request.options.strict && workloads.len() > 1;
+    if is_checked {
         let obstacles = preflight::obstacles_of_all(&workloads, source, |_, _| false).await;
         for (workload, obstacles) in workloads.iter().zip(obstacles) {
             preflight::refuse(workload, &obstacles)?;
@@ -46,25 +47,32 @@ pub(super) async fn run(
     }
     let mut written = Vec::new();
     for workload in workloads {
-        let done = restart_workload(workload, request, source, screen).await;
+        let done = restart_workload(workload, is_checked, request, source, screen).await;
         results.record(done.map(|workload| written.push(workload)));
     }
     Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
 }
 
-/// Restarts one workload and returns the object that the API server stored.
+/// Restarts one workload and returns the object that the API server stored. `is_checked` says that its new pods can start.
 async fn restart_workload(
     workload: Workload,
+    is_checked: bool,
     request: &Request,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<Workload> {
     let options = &request.options;
-    // A restart leaves what the template names as it is.
-    let is_first = preflight::is_first(options, screen);
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     owners::warn_of_kruise_rollout(&workload, screen);
-    let check = async { if is_first { Some(preflight::obstacles(&workload, source).await) } else { None } };
+    // A restart leaves what the template names as it is.
+    let is_first = preflight::is_first(options, screen);
+    let check = async {
+        match (is_checked, is_first) {
+            (true, _) => Some(Vec::new()),
+            (false, true) => Some(preflight::obstacles(&workload, source).await),
+            (false, false) => None,
+        }
+    };
     let known = if shows_effect(options, screen) || held_by(&workload).is_some() {
         let (observed, known) = tokio::join!(observe(workload.clone(), source, screen), check);
         print_effect(&observed?, "restart", &patch, options, screen);
@@ -73,15 +81,14 @@ async fn restart_workload(
         check.await
     };
     let question = format!("restart {}?", workload.target());
-    let after = Workload::of_json(patch.after()).unwrap_or_else(|| workload.clone());
-    if preflight::check_first(&after, known, options, source, screen).await? && !options.interactive {
+    if preflight::check_first(&workload, known, options, source, screen).await? && !options.interactive {
         confirm_on_terminal(&question, options, screen)?;
     }
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
     let write = async |screen: &mut Screen<'_>| {
         write_change(&workload, &patch, &words, options, source, screen).await
     };
-    let Some(object) = preflight::check_beside(&after, options, source, screen, write).await? else {
+    let Some(object) = preflight::check_beside(&workload, options, source, screen, write).await? else {
         return Ok(workload);
     };
     if options.dry_run == DryRun::None {

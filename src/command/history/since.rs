@@ -45,8 +45,7 @@ pub(super) async fn run(
         }
     }
     sort_recent(&mut rollouts);
-    let is_table = matches!(request.output, Output::Text | Output::Wide | Output::Markdown | Output::Name);
-    if is_any_read || (is_empty && outcome.errors.is_empty() && !is_table) {
+    if is_any_read || (is_empty && outcome.errors.is_empty() && !request.is_for_reading()) {
         let changes = RecentChanges { rollouts: &rollouts, since, now };
         outcome.errors.extend(print(&changes, request, screen).err());
     }

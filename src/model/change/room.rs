@@ -35,8 +35,8 @@ pub fn needs_room(after: &Workload) -> bool {
 /// Whether a container asks for an amount that a LimitRange may refuse.
 #[must_use]
 pub fn asks_for_amounts(after: &Workload) -> bool {
-    let mut all = ["initContainers", "containers"].into_iter().flat_map(|list| containers(after, list));
-    all.any(|container| container["resources"].as_object().is_some_and(|asked| !asked.is_empty()))
+    all_containers(after)
+        .any(|container| container["resources"].as_object().is_some_and(|asked| !asked.is_empty()))
 }
 
 fn used_up(quota: &ResourceQuota, after: &Workload) -> Vec<String> {
@@ -91,9 +91,8 @@ pub fn refusing_limits(limits: &[Object], after: &Workload) -> Vec<String> {
 }
 
 fn beyond(item: &LimitRangeItem, after: &Workload) -> Vec<String> {
-    let all = || ["initContainers", "containers"].into_iter().flat_map(|list| containers(after, list));
     let mut refusals = Vec::new();
-    for container in all() {
+    for container in all_containers(after) {
         let name = container["name"].as_str().unwrap_or_default();
         for (resource, most) in bounds(item.max.as_ref()) {
             let highest = asked(container, "limits", resource).max(asked(container, "requests", resource));
@@ -123,6 +122,10 @@ fn amount(stored: &Stored) -> Option<Quantity> {
 fn asked(container: &Value, kind: &str, resource: &str) -> Option<Quantity> {
     let of = |kind: &str| Quantity::read(container.get("resources")?.get(kind)?.get(resource)?);
     of(kind).or_else(|| if kind == "requests" { of("limits") } else { None })
+}
+
+fn all_containers(workload: &Workload) -> impl Iterator<Item = &Value> {
+    ["initContainers", "containers"].into_iter().flat_map(|list| containers(workload, list))
 }
 
 fn containers<'a>(workload: &'a Workload, list: &str) -> impl Iterator<Item = &'a Value> {

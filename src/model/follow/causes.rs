@@ -69,13 +69,14 @@ enum LogState {
 }
 
 impl CauseLedger {
-    /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace period of a cause that fails the rollout.
-    /// `last_progress` is when the rollout last progressed. Another revision gets its own grace periods.
+    /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace
+    /// period of a cause that fails the rollout. `last_progress` is when the rollout last progressed. Another revision gets its own grace periods.
     pub(in crate::model) fn record(
         &mut self,
         causes: &[Cause],
         observation: &Observation,
-        (allowed, grace): (AllowedRestarts, impl Fn(&Cause) -> Option<Duration>),
+        allowed: AllowedRestarts,
+        grace: impl Fn(&Cause) -> Option<Duration>,
         last_progress: Duration,
         now: Now,
     ) -> CauseUpdate {

@@ -14,7 +14,7 @@ use super::progress::ProgressClock;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::cause::{AllowedRestarts, has_crash_loop, is_crash_looping};
+use crate::model::cause::{AllowedRestarts, is_crash_looping};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
@@ -111,12 +111,9 @@ impl Decider {
         self.stability =
             is_reached.then(|| Stability::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.stability.as_ref().map_or(now.elapsed, |stability| stability.since);
-        self.ready_at = match (options.min_ready(), needed) {
-            (Some(period), Some(needed)) => {
-                share_ready_for(period, needed, observation, options.allowed_restarts, since, now)
-            }
-            (Some(period), None) => ready_for(period, observation, options.allowed_restarts, since, now),
-            (None, _) => Some(now.elapsed),
+        self.ready_at = match options.min_ready() {
+            Some(period) => ready_for(period, needed, observation, options.allowed_restarts, since, now),
+            None => Some(now.elapsed),
         };
         self.settles_at = self.ready_at.map(|at| at.max(since + options.stable.unwrap_or_default()));
     }
@@ -274,32 +271,12 @@ impl PodTraces {
 
 /// Returns when the updated pods will have been ready for a period, counted from the start of the follower: now for pods
 /// that are ready for longer. The stamps of the pods decide, so an old rollout does not wait. None while a pod is not ready,
-/// or restarted so recently that it may crash again.
+/// or restarted so recently that it may crash again. If the goal needs a share of the pods only, so many of them decide.
 ///
 /// Pods that cannot be read count as ready since `since`.
 fn ready_for(
     period: Duration,
-    observation: &Observation,
-    allowed: AllowedRestarts,
-    since: Duration,
-    Now { elapsed, server_time }: Now,
-) -> Option<Duration> {
-    if observation.pods.is_none() {
-        return Some(since + period);
-    }
-    let mut pods = updated_pods(observation);
-    let ready = pods.try_fold(None, |latest, pod| pod.ready.then(|| latest.max(ready_since(pod))))?;
-    if has_crash_loop(observation, allowed, server_time) {
-        return None; // a restarted container must run for longer than before
-    }
-    Some(elapsed + rest_of(period, ready, server_time))
-}
-
-/// Returns when so many updated pods will have been ready for a period, as [`ready_for`]. None while fewer are ready, or
-/// run for longer than before their last restart.
-fn share_ready_for(
-    period: Duration,
-    needed: usize,
+    needed: Option<usize>,
     observation: &Observation,
     allowed: AllowedRestarts,
     since: Duration,
@@ -312,8 +289,12 @@ fn share_ready_for(
         updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, allowed, server_time));
     let mut ready: Vec<_> = pods.map(ready_since).collect();
     ready.sort_unstable();
-    let last = needed.checked_sub(1).map(|last| ready.get(last).copied());
-    Some(elapsed + rest_of(period, last.unwrap_or(Some(None))?, server_time))
+    let needed = needed.unwrap_or_else(|| updated_pods(observation).count());
+    let began = match needed.checked_sub(1) {
+        Some(last) => *ready.get(last)?,
+        None => None,
+    };
+    Some(elapsed + rest_of(period, began, server_time))
 }
 
 /// Returns what is left of a period that began at a time, or long ago.

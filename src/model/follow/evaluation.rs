@@ -141,7 +141,7 @@ impl Evaluation {
         let causes = causes_allowing(observation, options.allowed_restarts, now.server_time);
         let (grace, last_progress) = (|cause: &Cause| options.grace(cause), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
-            self.causes.record(&causes, observation, (options.allowed_restarts, grace), last_progress, now);
+            self.causes.record(&causes, observation, options.allowed_restarts, grace, last_progress, now);
         out.reports.extend(changes.into_iter().map(|(cause, change)| Report::Cause { cause, change }));
         out.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
     }

@@ -30,7 +30,7 @@ impl Causes {
         let (grace, last_progress) =
             (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
-            self.ledger.record(&causes, observed, (AllowedRestarts::default(), grace), last_progress, now);
+            self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
         let reports = changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change });
         out.extend(reports.map(StepperOutput::Report));
         out.extend(logs.into_iter().map(|place| StepperOutput::Perform(Task::ReadLog(place))));
