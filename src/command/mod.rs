@@ -5,6 +5,7 @@
 
 pub mod complete;
 pub mod diff;
+mod event_loop;
 mod external_diff;
 pub mod follow;
 pub mod history;

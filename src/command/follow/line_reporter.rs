@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::event_loop::Reporter;
+use crate::command::event_loop::Reporter;
 use crate::model::follow::{CauseChange, Follower, Now, Report, TargetReport, TargetTracker};
 use crate::model::kind::verdict::Verdict;
 use crate::model::text::yaml::yaml;
@@ -115,14 +115,6 @@ impl<'w> Reporter<'w, Follower> for LineReporter<'_, 'w> {
             }
             ReportFormat::Lines | ReportFormat::Frames => self.lines(report, now),
         }
-    }
-
-    fn has_reader(&self) -> bool {
-        self.screen.is_read()
-    }
-
-    fn note_once(&mut self, line: &str) {
-        self.screen.note_once(line);
     }
 }
 

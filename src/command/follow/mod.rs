@@ -1,22 +1,23 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`.
 
-pub(super) mod event_loop;
-pub(super) mod event_source;
-pub(super) mod frame_reporter;
+mod executor;
 pub(in crate::command) mod line_reporter;
-mod undo_on_failure;
 
 use tokio::time::Instant;
 
-use self::event_loop::{follow, worst_exit};
-use self::frame_reporter::{FrameReporter, FrameSource};
-use super::CommandOutcome;
+use self::executor::FollowExecutor;
+use super::event_loop::drive;
+use super::event_loop::frames::{FrameReporter, FrameSource};
 use super::writing_verb::{ChangeOptions, Output, TargetResults};
+use super::{CommandOutcome, stop_signals};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
+use crate::command::event_loop::Reporter;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
-use crate::model::follow::{FollowOptions, Follower, Now, Report, TargetReport};
+use crate::model::follow::{
+    FollowOptions, Follower, Now, Outcome, Report, RollbackResult, TargetReport, TargetResult,
+};
 use crate::model::kind::Workload;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
@@ -40,6 +41,20 @@ pub struct Request {
     pub signals: Signals,
 }
 
+impl Request {
+    /// Follows workloads until each has its result, and returns the follower with the results.
+    async fn follow<'w>(
+        &self,
+        found: Vec<Workload>,
+        cluster: &Cluster,
+        reporter: &mut impl Reporter<'w, Follower>,
+    ) -> (Follower, Now) {
+        let executor = FollowExecutor::new(cluster, self.options.timeout);
+        let follower = Follower::new(self.options.clone(), found.iter().cloned());
+        drive(follower, executor, &found, cluster, self.signals.clone(), reporter).await
+    }
+}
+
 /// Follows all workloads at once until each has its result. `so_far` is the exit code of the targets that are not
 /// followed.
 pub async fn run(
@@ -54,8 +69,7 @@ pub async fn run(
         return draw(request, found, cluster, screen).await;
     }
     let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
-    let follower =
-        follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
+    let (follower, _) = request.follow(found, cluster, &mut reporter).await;
     let exit = worst_exit(&follower);
     if !screen.is_read() {
         let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
@@ -107,8 +121,7 @@ async fn draw(
     let names = request.names;
     let shows_pods = request.shows_pods;
     let mut reporter = FrameReporter::new(screen, RolloutFrames { names, shows_pods });
-    let follower =
-        follow(cluster, request.options.clone(), found, request.signals.clone(), &mut reporter).await;
+    let (follower, _) = request.follow(found, cluster, &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };
@@ -141,4 +154,37 @@ impl FrameSource<Follower> for RolloutFrames {
         let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, self.names));
         causes.chain(lines::rollback_started(tracker, result, revision, self.names)).collect()
     }
+}
+
+/// Returns the exit code for the outcome of one workload.
+#[must_use]
+fn exit(outcome: &Outcome) -> Exit {
+    match outcome {
+        Outcome::Reached => Exit::Done,
+        Outcome::Held => Exit::Held,
+        Outcome::Deleted | Outcome::Recreated => Exit::Error,
+        Outcome::Failed(_) => Exit::Failed,
+        Outcome::Unreadable(error) => error.exit(),
+        Outcome::TimedOut(_) => Exit::Unfinished,
+        Outcome::Interrupted(signal) => stop_signals::exit(*signal),
+    }
+}
+
+/// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited.
+#[must_use]
+fn worst_exit(follower: &Follower) -> Exit {
+    let ends = follower.targets().iter().map(|tracker| tracker.result());
+    ends.map(|result| result.map_or(Exit::Unfinished, exit_of)).fold(Exit::Done, Exit::worst)
+}
+
+/// Returns the exit code of one target. A failed rollout stays failed after a successful rollback; an
+/// interrupted rollback counts as interrupted.
+fn exit_of(result: &TargetResult) -> Exit {
+    let back = match &result.rollback {
+        Some(RollbackResult::RolledBack { outcome: Outcome::Interrupted(signal), .. }) => {
+            stop_signals::exit(*signal)
+        }
+        _ => Exit::Done,
+    };
+    exit(&result.outcome).worst(back)
 }

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
+use std::time::Duration;
 
-use futures_util::stream::{StreamExt, iter};
+use futures_util::future::LocalBoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
 use super::check::{Checker, variables};
 use super::nodes;
@@ -12,19 +14,26 @@ use super::request::{Caller, Request};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
+use crate::command::event_loop::source::EventSource;
+use crate::command::event_loop::{self, Engine};
 use crate::command::owners;
 use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
 use crate::command::pod_deletion::remove_pod;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::patch::Patch;
-use crate::model::follow::{PodRef, TargetEvent};
+use crate::model::follow::{Now, Output, PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{Hold, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{Batch, CheckResult, DeletionResult, PlanView, StepEvent, WriteResult};
+use crate::model::step::{
+    Batch, CheckResult, DeletionResult, PlanView, StepEvent, StepReport, Stepper, Task, WriteResult,
+};
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
 use crate::world::process::{Process, Processes};
+
+/// The only target.
+const TARGET: TargetId = TargetId(0);
 
 /// How many pods of a wave are deleted at the same time.
 const CONCURRENT_DELETIONS: usize = 32;
@@ -40,6 +49,92 @@ pub(super) struct Executor {
     messages: MessageWriter,
     /// Whether the owners of the strategy were checked.
     has_warned: bool,
+    /// The requests in flight: a write or a wave of deletions, and perhaps a check. Dropping them cancels them.
+    in_flight: FuturesUnordered<LocalBoxFuture<'static, Vec<StepEvent>>>,
+}
+
+impl Engine for Stepper {
+    type Event = StepEvent;
+    type Report<'a> = (&'a Self, StepReport);
+    type Task = Task;
+
+    fn apply(&mut self, event: StepEvent, now: Now) -> Output<(&Self, StepReport), Task> {
+        let Output { reports, tasks } = self.apply(event, now);
+        Output { reports: reports.into_iter().map(|report| (&*self, report)).collect(), tasks }
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.due()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    fn tick(_answered: Duration) -> StepEvent {
+        StepEvent::Tick
+    }
+
+    fn stopped(signal: StopSignal) -> StepEvent {
+        StepEvent::Stopped(signal)
+    }
+}
+
+impl event_loop::Executor<Stepper> for Executor {
+    async fn execute(
+        &mut self,
+        task: Task,
+        stepper: &Stepper,
+        source: &mut EventSource<'_>,
+        screen: &mut Screen<'_>,
+    ) -> Vec<StepEvent> {
+        let workload = stepper.workload();
+        match task {
+            Task::Refresh => source.refresh(TARGET),
+            Task::ReadLog(place) => source.fetch_log(TARGET, workload, place),
+            Task::Write(patch) => {
+                source.watch_warnings();
+                self.warn_once(workload, screen);
+                self.in_flight.push(Box::pin(self.write(workload, *patch)));
+            }
+            Task::DeletePods { pods, evict } => {
+                self.in_flight.push(Box::pin(self.delete_pods(workload, pods, evict)));
+            }
+            Task::RunCheck(batch) => {
+                let view = stepper.view(source.now());
+                self.in_flight.push(Box::pin(self.check(workload, view.as_ref(), &batch)));
+            }
+        }
+        Vec::new()
+    }
+
+    async fn results(&mut self) -> Vec<StepEvent> {
+        match self.in_flight.next().await {
+            Some(events) => events,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// A refresh is delayed until its nodes are read too.
+    fn events_of(&mut self, _target: TargetId, change: TargetEvent) -> Vec<StepEvent> {
+        match change {
+            TargetEvent::Refreshed(observed) => {
+                self.in_flight.push(Box::pin(self.read_nodes(observed)));
+                Vec::new()
+            }
+            change => vec![StepEvent::Target(change)],
+        }
+    }
+
+    /// Sends no more deletions once the command ends, also of the wave in flight.
+    fn after_event(&mut self, stepper: &Stepper, _source: &mut EventSource<'_>, _screen: &mut Screen<'_>) {
+        self.ends.set(stepper.is_leaving());
+    }
+
+    /// Without a reader the command stops as after SIGTERM, and releases its lock.
+    fn without_reader(&self) -> Option<StepEvent> {
+        Some(StepEvent::Stopped(StopSignal::Terminated))
+    }
 }
 
 impl Executor {
@@ -59,16 +154,8 @@ impl Executor {
             ends: Rc::default(),
             messages: messages.clone(),
             has_warned: false,
+            in_flight: FuturesUnordered::new(),
         }
-    }
-
-    /// Sends no more deletions, also of the wave in flight.
-    pub(super) fn end_deletions(&self) {
-        self.ends.set(true);
-    }
-
-    pub(super) fn cluster(&self) -> &Cluster {
-        &self.cluster
     }
 
     fn source(&self) -> Source {
@@ -77,18 +164,14 @@ impl Executor {
 
     /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
     /// than a plan.
-    pub(super) fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
+    fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
         if !std::mem::replace(&mut self.has_warned, true) {
             owners::warn_before_a_plan(workload, screen);
         }
     }
 
     /// Sends one patch of the workload.
-    pub(super) fn write(
-        &self,
-        workload: &Workload,
-        patch: Patch,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+    fn write(&self, workload: &Workload, patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, workload) = (self.source(), workload.clone());
         let field_manager = self.field_manager.clone();
         async move {
@@ -109,7 +192,7 @@ impl Executor {
 
     /// Reads the workload again, and deletes a wave of pods if it is unchanged. Another client may have paused the
     /// plan or taken the lock since the refresh, and the precondition of a deletion is only the uid of the pod.
-    pub(super) fn delete_pods(
+    fn delete_pods(
         &self,
         workload: &Workload,
         pods: Vec<PodRef>,
@@ -139,7 +222,7 @@ impl Executor {
     }
 
     /// Runs the check of a batch.
-    pub(super) fn check(
+    fn check(
         &self,
         workload: &Workload,
         view: Option<&PlanView>,
@@ -158,10 +241,7 @@ impl Executor {
     }
 
     /// Reads the nodes that an observation needs, and returns both as events.
-    pub(super) fn read_nodes(
-        &self,
-        observed: Box<Observation>,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+    fn read_nodes(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, messages) = (self.source(), self.messages.clone());
         let ended = ended_holder(&observed.workload, &self.processes);
         async move {

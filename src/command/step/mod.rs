@@ -3,7 +3,6 @@
 mod autoscalers;
 mod check;
 mod disruption_budgets;
-mod event_loop;
 mod executor;
 mod nodes;
 mod reporter;
@@ -16,7 +15,8 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::CommandOutcome;
-use super::follow::frame_reporter::FrameReporter;
+use super::event_loop::drive;
+use super::event_loop::frames::FrameReporter;
 use super::identity::lock;
 use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
@@ -113,29 +113,31 @@ async fn step(
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
     let executor = Executor::new(request, caller, cluster, &screen.messages());
+    let (targets, signals) = ([found.clone()], caller.signals.clone());
     let stepper = Stepper::new(request.plan.clone(), lock(caller.by.as_deref(), &caller.processes), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
-    let ended = if draws {
+    let (stepper, now) = if draws {
         let mut drawer = FrameReporter::new(screen, PlanFrames::default());
-        let ended = event_loop::step(stepper, executor, caller.signals.clone(), &mut drawer).await;
-        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&ended.stepper, ended.now), size));
-        ended
+        let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut drawer).await;
+        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&stepper, now), size));
+        (stepper, now)
     } else {
         let mut reporter = PlanLineReporter::new(screen, request.output == Output::Json);
-        event_loop::step(stepper, executor, caller.signals.clone(), &mut reporter).await
+        drive(stepper, executor, &targets, cluster, signals, &mut reporter).await
     };
-    let view = ended.stepper.view(ended.now);
-    let unanswered = ended.stepper.unanswered();
-    let (workload, rollback) = (ended.stepper.workload(), ended.stepper.rollback());
+    let (view, unanswered, rollback) = (stepper.view(now), stepper.unanswered(), stepper.rollback());
     let closing = Closing {
-        workload,
+        workload: stepper.workload(),
         view: view.as_ref(),
         rollback: rollback.as_ref().map(|(failure, revision)| (failure, *revision)),
-        holder: Some(ended.stepper.holder()),
+        holder: Some(stepper.holder()),
         unanswered: &unanswered,
-        now: ended.now,
+        now,
     };
-    end(closing, ended.outcome, request.output, screen)
+    match stepper.outcome() {
+        Some(outcome) => end(closing, outcome.clone(), request.output, screen),
+        None => Exit::Error.into(), // the loop ends only with an outcome
+    }
 }
 
 /// Prints the plan that the command would begin or continue.

@@ -1,7 +1,7 @@
 //! Prints the reports of a stepper.
 
-use crate::command::follow::event_loop::Reporter;
-use crate::command::follow::frame_reporter::FrameSource;
+use crate::command::event_loop::Reporter;
+use crate::command::event_loop::frames::FrameSource;
 use crate::model::follow::{ContainerLogs, Now};
 use crate::model::step::{StepReport, Stepper};
 use crate::render::frame::{Frame, Steps};
@@ -36,14 +36,6 @@ impl<'w> Reporter<'w, Stepper> for PlanLineReporter<'_, 'w> {
         } else {
             print(lines::of(stepper, report, now), self.screen);
         }
-    }
-
-    fn note_once(&mut self, line: &str) {
-        self.screen.note_once(line);
-    }
-
-    fn has_reader(&self) -> bool {
-        self.screen.is_read()
     }
 }
 

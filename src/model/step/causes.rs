@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::State;
-use super::task::{StepperOutput, Task};
+use super::task::Task;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds, without_secrets_of};
-use crate::model::follow::{CauseLedger, CauseUpdate, LogLines, Now, ProgressClock, is_fatal};
+use crate::model::follow::{CauseLedger, CauseUpdate, LogLines, Now, Output, ProgressClock, is_fatal};
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::PodStage;
 
@@ -24,16 +24,15 @@ pub(super) struct Causes {
 
 impl Causes {
     /// Records the causes of an observation, and reports the changes.
-    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Vec<StepperOutput>) {
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Output<StepReport, Task>) {
         self.progress.record(&observed.workload, now.elapsed);
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
-        let reports = changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change });
-        out.extend(reports.map(StepperOutput::Report));
-        out.extend(logs.into_iter().map(|place| StepperOutput::Perform(Task::ReadLog(place))));
+        out.reports.extend(changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }));
+        out.tasks.extend(logs.into_iter().map(Task::ReadLog));
     }
 
     /// Returns the fatal causes that outlasted their grace period, each with its pods.

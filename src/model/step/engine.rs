@@ -15,11 +15,11 @@ use super::reporter::ChangeReporter;
 use super::request::StepCommand;
 use super::rollback::ReturnedPods;
 use super::state::State;
-use super::task::{StepperOutput, Task};
+use super::task::Task;
 use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::{batch, plan_view};
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, PodRef};
+use crate::model::follow::{Now, Output, PodRef};
 use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
 
@@ -245,8 +245,7 @@ impl Engine {
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if self.outcome().is_none() {
             self.failures.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
-            self.doing = Doing::Done(outcome.clone());
-            self.reporter.report(StepReport::Ended(outcome));
+            self.doing = Doing::Done(outcome);
         }
     }
 
@@ -392,7 +391,7 @@ impl Engine {
         wave.chain(&self.failures.unanswered).map(String::as_str)
     }
 
-    pub(super) fn take_output(&mut self) -> Vec<StepperOutput> {
+    pub(super) fn take_output(&mut self) -> Output<StepReport, Task> {
         take(&mut self.reporter.out)
     }
 }

@@ -56,5 +56,5 @@ pub use preview::preview;
 pub use report::{Beginning, StepReport};
 pub use request::{CheckOverride, PaceOverrides, Request};
 pub use stepper::Stepper;
-pub use task::{DeletionResult, StepEvent, StepperOutput, Task, WriteResult};
+pub use task::{DeletionResult, StepEvent, Task, WriteResult};
 pub use view::{Batch, BatchStage, PlanPreview, PlanView, SlotState, SlotView, Soaked};

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::outcome::StepOutcome;
 use super::view::Batch;
 use crate::model::cause::Cause;
 use crate::model::follow::{CauseChange, LogLines};
@@ -94,6 +93,4 @@ pub enum StepReport {
     ReplacesStuckPod(String),
     /// What `reconcile` decided, and why (`-v 4`).
     Decision(String),
-    /// The command ended.
-    Ended(StepOutcome),
 }

@@ -9,17 +9,17 @@ use super::report::StepReport;
 use super::slot::PodSlot;
 use super::soak::Disturbance;
 use super::state::State;
-use super::task::{StepperOutput, Task};
+use super::task::Task;
 use super::view::{Batch, BatchStage};
 use super::view_builder::{batch, stage};
-use crate::model::follow::{Now, PodRef};
+use crate::model::follow::{Now, Output, PodRef};
 use crate::model::hold::plan::PlanRecord;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
 pub(super) struct ChangeReporter {
     /// The reports and tasks since the last event.
-    pub(super) out: Vec<StepperOutput>,
+    pub(super) out: Output<StepReport, Task>,
     /// The stage of the batch that began last.
     stage: Option<(usize, BatchStage)>,
     waiting: Option<Waiting>,
@@ -179,10 +179,10 @@ impl ChangeReporter {
     }
 
     pub(super) fn report(&mut self, report: StepReport) {
-        self.out.push(StepperOutput::Report(report));
+        self.out.reports.push(report);
     }
 
     pub(super) fn perform(&mut self, task: Task) {
-        self.out.push(StepperOutput::Perform(task));
+        self.out.tasks.push(task);
     }
 }

@@ -8,11 +8,12 @@ use super::engine::Engine;
 use super::kind_lookup::state_of;
 use super::outcome::{BatchFailure, StepOutcome};
 use super::refusals::foretold_update;
+use super::report::StepReport;
 use super::request::{Request, StepCommand};
-use super::task::{StepEvent, StepperOutput};
+use super::task::{StepEvent, Task};
 use super::view::PlanView;
 use crate::model::change::effect::UpdatedPods;
-use crate::model::follow::Now;
+use crate::model::follow::{Now, Output};
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -34,8 +35,8 @@ impl Stepper {
         Self { cluster: ClusterView::new(found), engine: Engine::new(StepCommand { request, lock }) }
     }
 
-    /// Applies an event, and returns reports and tasks, in order.
-    pub fn apply(&mut self, event: StepEvent, now: Now) -> Vec<StepperOutput> {
+    /// Applies one event and returns the reports and tasks that follow from it.
+    pub fn apply(&mut self, event: StepEvent, now: Now) -> Output<StepReport, Task> {
         let Self { cluster, engine } = self;
         let (is_fresh, stored) = engine.receive(event, cluster, now);
         let mut state = cluster.state(now);

@@ -1,7 +1,6 @@
 //! The tasks that a [`Stepper`](super::Stepper) gives its driver, and the events that it receives.
 
 use super::outcome::CheckResult;
-use super::report::StepReport;
 use super::view::Batch;
 use crate::error::Error;
 use crate::model::api::node::Node;
@@ -33,15 +32,6 @@ pub enum Task {
     RunCheck(Batch),
     /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
     ReadLog(LogRef),
-}
-
-/// The output of the stepper after an event.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StepperOutput {
-    /// One report.
-    Report(StepReport),
-    /// A task for the driver.
-    Perform(Task),
 }
 
 /// One thing that happened.

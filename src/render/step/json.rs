@@ -55,7 +55,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             ("rolling-back", json!({"toRevision": revision_json(revision)}))
         }
         StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod})),
-        StepReport::Decision(_) | StepReport::Ended(_) => return None,
+        StepReport::Decision(_) => return None,
     };
     let mut document = document("StepEvent", stepper.workload());
     document["event"] = kind.into();

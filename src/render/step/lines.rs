@@ -62,7 +62,6 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             "deleting {pod}, which is not ready and whose controller does not replace it"
         )),
         StepReport::Decision(why) => Printed::note(decision(why)),
-        StepReport::Ended(_) => Printed::default(),
     }
 }
 

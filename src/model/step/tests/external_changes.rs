@@ -8,7 +8,7 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::follow::{Now, TargetEvent};
+use crate::model::follow::{Now, Output, TargetEvent};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::step::*;
@@ -186,8 +186,7 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
     let now = Now { elapsed: seconds(90), server_time };
-    let outputs = fixture.stepper.apply(StepEvent::Tick, now);
-    assert_eq!(outputs, [StepperOutput::Perform(Task::Refresh)]);
+    assert_eq!(fixture.stepper.apply(StepEvent::Tick, now), only(Task::Refresh));
     fixture.stepper.apply(StepEvent::Target(fixture.cluster.look()), now);
     assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
     assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
@@ -199,12 +198,16 @@ fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch:
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());
     stepper.apply(StepEvent::Tick, now);
-    let outputs = stepper.apply(StepEvent::Target(cluster.look()), now);
-    let patch = outputs.into_iter().find_map(|output| match output {
-        StepperOutput::Perform(Task::Write(patch)) => Some(*patch),
+    let output = stepper.apply(StepEvent::Target(cluster.look()), now);
+    let patch = output.tasks.into_iter().find_map(|task| match task {
+        Task::Write(patch) => Some(*patch),
         _ => None,
     });
     (stepper, patch.unwrap(), now)
+}
+
+fn only(task: Task) -> Output<StepReport, Task> {
+    Output { reports: Vec::new(), tasks: vec![task] }
 }
 
 fn no_answer() -> Error {
@@ -219,16 +222,14 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         if is_made {
             cluster.write(&patch);
         }
-        let outputs = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
-        assert!(!outputs.iter().any(|output| matches!(output, StepperOutput::Perform(_))));
+        let output = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+        assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
-        let outputs = stepper.apply(StepEvent::Tick, later);
-        assert_eq!(outputs, [StepperOutput::Perform(Task::Refresh)]);
-        let outputs = stepper.apply(StepEvent::Target(cluster.look()), later);
-        let has_begun =
-            outputs.iter().any(|output| matches!(output, StepperOutput::Report(StepReport::Began { .. })));
+        assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
+        let Output { reports, tasks } = stepper.apply(StepEvent::Target(cluster.look()), later);
+        let has_begun = reports.iter().any(|report| matches!(report, StepReport::Began { .. }));
         assert_eq!(has_begun, is_made);
-        assert!(outputs.iter().any(|output| matches!(output, StepperOutput::Perform(Task::Write(_)))));
+        assert!(tasks.iter().any(|task| matches!(task, Task::Write(_))));
     }
 }
 
@@ -241,7 +242,7 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     cluster.change("/spec/template", template(3));
     stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
     let later = Now { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.apply(StepEvent::Tick, later), [StepperOutput::Perform(Task::Refresh)]);
+    assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
     let mut fixture =
         StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
     fixture.see(StepEvent::Target(fixture.cluster.look()));

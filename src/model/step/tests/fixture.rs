@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fake_cluster::FakeCluster;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, PodRef, TargetEvent};
+use crate::model::follow::{Now, Output, PodRef, TargetEvent};
 use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
 use crate::model::step::*;
 
@@ -126,23 +126,19 @@ impl StepperFixture {
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
             let ends_an_action = matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_));
-            let outputs = self.stepper.apply(seen, now);
+            let Output { reports, tasks } = self.stepper.apply(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
             }
-            for output in outputs {
-                match output {
-                    StepperOutput::Report(event) => self.reports.push(event),
-                    StepperOutput::Perform(act) => {
-                        self.acts += 1;
-                        let answers = self.answer(act);
-                        if self.dies_at.is_some_and(|dies_at| self.acts >= dies_at) {
-                            self.is_dead = true;
-                            return;
-                        }
-                        queue.extend(answers);
-                    }
+            self.reports.extend(reports);
+            for act in tasks {
+                self.acts += 1;
+                let answers = self.answer(act);
+                if self.dies_at.is_some_and(|dies_at| self.acts >= dies_at) {
+                    self.is_dead = true;
+                    return;
                 }
+                queue.extend(answers);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The events of an event loop: container logs, timers and watches.
+//! The source of an event loop's events: container logs, timers and watches.
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event_loop::{Engine, Reporter};
+use super::{Engine, Reporter};
 use crate::model::follow::Now;
 use crate::render::frame::Frame;
 use crate::render::screen::Screen;
@@ -53,14 +53,6 @@ impl<'w, E: Engine, P: FrameSource<E>> Reporter<'w, E> for FrameReporter<'_, 'w,
     fn report(&mut self, report: &E::Report<'_>, now: Now) {
         self.outdated = true;
         self.screen.notes(self.frames.record(report, now));
-    }
-
-    fn note_once(&mut self, line: &str) {
-        self.screen.note_once(line);
-    }
-
-    fn has_reader(&self) -> bool {
-        self.screen.is_read()
     }
 
     fn redraw_if_due(&mut self, engine: &E, now: Now) {

@@ -1,0 +1,177 @@
+//! Executes the tasks of a follower: reads, and with `--undo-on-failure` the rollback of a rollout that failed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::cluster::live::Cluster;
+use crate::cluster::reader::reread;
+use crate::cluster::source::Source;
+use crate::command::event_loop::source::EventSource;
+use crate::command::event_loop::{Engine, Executor};
+use crate::command::owners;
+use crate::command::patch;
+use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::pod_deletion::remove_pod;
+use crate::command::targets::observe;
+use crate::command::undo::notes::note_partition_rollback;
+use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::change::undo::{UndoOptions, undo};
+use crate::model::follow::{
+    Follower, FollowerEvent, FollowerTask, Now, Output, PodRef, StopSignal, TargetEvent, TargetId,
+    TargetReport, TargetTracker,
+};
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
+use crate::render::follow::lines;
+use crate::render::screen::Screen;
+
+impl Engine for Follower {
+    type Event = FollowerEvent;
+    type Report<'a> = TargetReport<'a>;
+    type Task = (TargetId, FollowerTask);
+
+    fn apply(&mut self, event: FollowerEvent, now: Now) -> Output<TargetReport<'_>, Self::Task> {
+        self.apply(event, now)
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.due()
+    }
+
+    fn is_finished(&self) -> bool {
+        self.is_finished()
+    }
+
+    fn tick(answered: Duration) -> FollowerEvent {
+        FollowerEvent::Tick { answered }
+    }
+
+    fn stopped(signal: StopSignal) -> FollowerEvent {
+        FollowerEvent::Stopped(signal)
+    }
+}
+
+/// Executes the tasks of a follower.
+pub(super) struct FollowExecutor<'a> {
+    cluster: &'a Cluster,
+    /// The time limit of all targets.
+    timeout: Option<Duration>,
+    /// The targets that progressed once, so that their least time was printed.
+    timed: BTreeSet<usize>,
+}
+
+impl<'a> FollowExecutor<'a> {
+    pub(super) fn new(cluster: &'a Cluster, timeout: Option<Duration>) -> Self {
+        Self { cluster, timeout, timed: BTreeSet::new() }
+    }
+
+    /// Prints the least time of each rollout that begins to progress.
+    fn note_least_times(&mut self, follower: &Follower, elapsed: Duration, screen: &mut Screen<'_>) {
+        for (index, tracker) in follower.targets().iter().enumerate() {
+            if !tracker.is_progressing() || !self.timed.insert(index) {
+                continue;
+            }
+            let Some(least) = tracker.least_time() else { continue };
+            for line in lines::least_time(tracker, least, self.timeout, elapsed) {
+                screen.note_once(&line);
+            }
+        }
+    }
+}
+
+impl Executor<Follower> for FollowExecutor<'_> {
+    async fn execute(
+        &mut self,
+        (target, task): (TargetId, FollowerTask),
+        follower: &Follower,
+        source: &mut EventSource<'_>,
+        screen: &mut Screen<'_>,
+    ) -> Vec<FollowerEvent> {
+        let Some(tracker) = follower.targets().get(target.0) else { return Vec::new() };
+        match task {
+            FollowerTask::Refresh => source.refresh(target),
+            FollowerTask::ReadLog(place) => source.fetch_log(target, tracker.workload(), place),
+            FollowerTask::RollBack => {
+                let written = undo_on_failure(tracker, self.cluster, screen).await;
+                return vec![FollowerEvent::Target(target, TargetEvent::RolledBack(written.map(Box::new)))];
+            }
+            FollowerTask::DeletePod(pod) => {
+                delete_stuck(tracker.workload(), &pod, self.cluster, screen).await
+            }
+        }
+        Vec::new()
+    }
+
+    fn events_of(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
+        vec![FollowerEvent::Target(target, change)]
+    }
+
+    /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
+    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>, screen: &mut Screen<'_>) {
+        self.note_least_times(follower, source.now().elapsed, screen);
+        let unfinished =
+            |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
+        let mut trackers = follower.targets().iter().filter(|tracker| tracker.result().is_none());
+        if trackers.any(|tracker| tracker.verdict().is_some_and(|verdict| unfinished(verdict.state))) {
+            source.watch_warnings();
+        }
+    }
+
+    fn without_reader(&self) -> Option<FollowerEvent> {
+        None
+    }
+}
+
+/// Rolls a target back to the revision that was stable when following began. Reads everything again
+/// first, because the patch must match the objects as they are now.
+///
+/// # Errors
+/// When the template is no longer the followed one, when the stable revision no longer exists, and when
+/// the write fails. Nothing is written then.
+async fn undo_on_failure(
+    tracker: &TargetTracker,
+    cluster: &Cluster,
+    screen: &mut Screen<'_>,
+) -> Result<Workload> {
+    let source = Source::Cluster(Box::new(cluster.clone()));
+    let found = reread(tracker.workload(), &source).await?;
+    let observed = observe(found, &source, screen).await?;
+    let workload = &observed.workload;
+    let origin = tracker
+        .start_state()
+        .filter(|origin| origin.matches(workload))
+        .ok_or_else(|| template_changed(workload))?;
+    let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
+    owners::warn_before_an_undo(workload, screen);
+    owners::warn_of_apply(workload, &UndoOptions::default(), screen);
+    let undo = undo(&observed, target, &UndoOptions::default())?;
+    note_partition_rollback(&undo, screen);
+    let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
+    match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {
+        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
+        PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| revision_gone(workload)),
+    }
+}
+
+/// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
+/// continues when the user deletes the pod.
+async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, screen: &mut Screen<'_>) {
+    let source = Source::Cluster(Box::new(cluster.clone()));
+    screen.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
+    let namespace = workload.object().namespace();
+    // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
+    if let Some(why) = remove_pod(pod, namespace, false, &source).await.refusal() {
+        screen.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+    }
+}
+
+fn template_changed(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(ErrorKind::Conflict, format!("another client rolled out another revision of {target}"))
+}
+
+fn revision_gone(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(ErrorKind::NotFound, format!("the stable revision of {target} no longer exists"))
+}
