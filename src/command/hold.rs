@@ -9,6 +9,7 @@ use super::writing_verb::{
 };
 use crate::cluster::reader::{read_revisions, reread};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe};
 use crate::error::{ErrorKind, Result};
@@ -50,10 +51,10 @@ pub enum HoldVerb {
 /// Pauses or resumes the workloads one after another.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    by: Option<&str>,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let (source, by) = (context.source, context.user.as_deref());
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
     print_selection(&request.scope, &workloads, screen);
     for workload in workloads {

@@ -4,6 +4,7 @@
 //! output.
 
 pub mod complete;
+pub mod context;
 pub mod diff;
 mod event_loop;
 mod external_diff;
@@ -43,6 +44,7 @@ use crate::render::error_document::error_document;
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
 use crate::world::{World, job_summary};
+use context::Context;
 pub use outcome::CommandOutcome;
 
 /// A parsed command line.
@@ -138,6 +140,20 @@ impl Verb {
         }
     }
 
+    async fn run(&self, context: &Context<'_>, screen: &mut Screen<'_>) -> Result<CommandOutcome, Error> {
+        match self {
+            Self::List(request) => Box::pin(list::run(request, context, screen)).await,
+            Self::History(request) => Box::pin(history::run(request, context.source, screen)).await,
+            Self::Status(request) => Box::pin(status::run(request, context, screen)).await,
+            Self::Diff(request) => Box::pin(diff::run(request, context, screen)).await,
+            Self::Preview(request) => Box::pin(preview::run(request, context, screen)).await,
+            Self::Undo(request) => Box::pin(undo::run(request, context, screen)).await,
+            Self::Hold(request) => Box::pin(hold::run(request, context, screen)).await,
+            Self::Restart(request) => Box::pin(restart::run(request, context, screen)).await,
+            Self::Step(request) => Box::pin(step::run(request, context, screen)).await,
+        }
+    }
+
     /// Returns the targets of the verb.
     fn scope_mut(&mut self) -> &mut TargetScope {
         match self {
@@ -181,31 +197,22 @@ pub async fn run_on(
         (Err(error), _) | (_, Err(error)) => (Err(error), None),
     };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
-    let processes = world.processes.clone();
-    let for_summary = environment.clone();
-    let by = identity::user_at_host(&environment, world.host.as_deref());
+    let (processes, user) =
+        (world.processes.clone(), identity::user_at_host(&environment, world.host.as_deref()));
     let mut screen = Screen::with(messages, world, common.color);
     let ran = match &source {
-        Ok(source) => match &command.verb {
-            Verb::List(request) => Box::pin(list::run(request, source, signals, &mut screen)).await,
-            Verb::History(request) => Box::pin(history::run(request, source, &mut screen)).await,
-            Verb::Status(request) => Box::pin(status::run(request, source, signals, &mut screen)).await,
-            Verb::Diff(request) => {
-                Box::pin(diff::run(request, source, other_source.as_ref(), &environment, &mut screen)).await
-            }
-            Verb::Preview(request) => {
-                let access = &common.access;
-                let context = preview::RunContext { environment: &environment, access, signals };
-                Box::pin(preview::run(request, source, context, &mut screen)).await
-            }
-            Verb::Undo(request) => Box::pin(undo::run(request, source, signals, &mut screen)).await,
-            Verb::Hold(request) => Box::pin(hold::run(request, source, by.as_deref(), &mut screen)).await,
-            Verb::Restart(request) => Box::pin(restart::run(request, source, signals, &mut screen)).await,
-            Verb::Step(request) => {
-                let caller = step::Caller { environment, by, signals, processes };
-                Box::pin(step::run(request, source, &caller, &mut screen)).await
-            }
-        },
+        Ok(source) => {
+            let context = Context {
+                source,
+                other_source: other_source.as_ref(),
+                access: &common.access,
+                environment: environment.clone(),
+                user,
+                signals,
+                processes,
+            };
+            command.verb.run(&context, &mut screen).await
+        }
         Err(error) => Err(error.clone()),
     };
     let documents = command.verb.documents().filter(|_| ran.is_err() || !command.verb.documents_errors());
@@ -222,7 +229,7 @@ pub async fn run_on(
         }
     }
     screen.errors(&outcome.errors);
-    if let Err(error) = job_summary::append(&for_summary, &screen.job_summary()) {
+    if let Err(error) = job_summary::append(&environment, &screen.job_summary()) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         screen.note(&format!("warning: {}", error.sentence()));
     }

@@ -8,6 +8,7 @@ use super::writing_verb::{
 };
 use super::{owners, preflight};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::patch::{ChangeWords, write_change};
 use crate::command::targets::{TargetScope, observe};
 use crate::error::Result;
@@ -16,7 +17,6 @@ use crate::model::change::restart::restart;
 use crate::model::kind::Workload;
 use crate::render::change as render;
 use crate::render::screen::Screen;
-use crate::world::Signals;
 
 /// The arguments of `restart`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +32,10 @@ pub struct Request {
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
     print_selection(&request.scope, &workloads, screen);
     let is_checked = request.options.strict && workloads.len() > 1;
@@ -50,7 +50,7 @@ pub(super) async fn run(
         let done = restart_workload(workload, is_checked, request, source, screen).await;
         results.record(done.map(|workload| written.push(workload)));
     }
-    Ok(follow::after_change(results, written, &request.options, source, signals, screen).await)
+    Ok(follow::after_change(results, written, &request.options, context, screen).await)
 }
 
 /// Restarts one workload and returns the object that the API server stored. `is_checked` says that its new pods can start.

@@ -9,6 +9,7 @@ use super::CommandOutcome;
 use super::follow;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::follow::line_reporter::ReportFormat;
 use crate::command::stop_signals;
 use crate::command::targets::creation::{Awaited, await_creation};
@@ -29,7 +30,6 @@ use crate::render::line::Line;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext};
 use crate::render::template_form::TemplateForm;
-use crate::world::Signals;
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,13 +69,13 @@ pub enum Output {
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     let found = match request.wait_for_creation {
         None => find_workloads_with(&request.scope, ManagedFields::Drop, source, screen).await?,
-        Some(limit) => match await_creation(&request.scope, limit, source, signals.clone(), screen).await? {
+        Some(limit) => match await_creation(&request.scope, limit, context, screen).await? {
             Awaited::Found(found) => found,
             Awaited::Stopped(signal) => {
                 screen.note("note: interrupted before the workloads existed");
@@ -86,7 +86,7 @@ pub(super) async fn run(
     let (workloads, mut outcome) = found.with_outcome();
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
-        let follow_request = request.follow_request(names, signals, screen);
+        let follow_request = request.follow_request(names, context, screen);
         let so_far = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
         return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await));
     }
@@ -100,13 +100,19 @@ pub(super) async fn run(
 }
 
 impl Request {
-    fn follow_request(&self, names: NameContext, signals: Signals, screen: &Screen<'_>) -> follow::Request {
+    fn follow_request(
+        &self,
+        names: NameContext,
+        context: &Context<'_>,
+        screen: &Screen<'_>,
+    ) -> follow::Request {
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(screen, self.plain),
             Output::Yaml => ReportFormat::Yaml,
             Output::Json | Output::Template(_) => ReportFormat::Json,
         };
         let options = FollowOptions { revision: self.revision.clone(), ..self.options.clone() };
+        let signals = context.signals.clone();
         follow::Request { options, format, names, shows_pods: self.pods, signals }
     }
 }

@@ -13,6 +13,7 @@ use self::template_ref::LabelledTemplate;
 use super::CommandOutcome;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::targets::{TargetScope, find_workload};
 use crate::error::Result;
 use crate::exit::Exit;
@@ -23,7 +24,6 @@ use crate::model::revision::RevisionWord;
 use crate::model::text::yaml::yaml;
 use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
-use crate::world::Environment;
 
 /// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,18 +65,17 @@ pub enum Output {
     Template(TemplateForm),
 }
 
-/// Prints the differences between two templates. `other_source` has the other workload if it is not in `source`.
+/// Prints the differences between two templates.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    other_source: Option<&Source>,
-    environment: &Environment,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
             let sides = SidesToCompare { from: &request.from, to: &request.to, secrets: request.secrets };
-            let other_source = other_source.unwrap_or(source);
+            let other_source = context.other_source.unwrap_or(source);
             elsewhere::compare(&request.scope, sides, elsewhere, source, other_source).await?
         }
         None => compare_revisions(request, source, screen).await?,
@@ -86,10 +85,10 @@ pub(super) async fn run(
         Output::Yaml => screen.document(&yaml(&comparison.json())),
         Output::Template(form) => screen.exact(&form.text(&comparison.json(), true)?),
         Output::Stat => comparison.show_words(screen),
-        Output::Text { context } => {
+        Output::Text { context: lines } => {
             comparison.show_words(screen);
-            let sides = [comparison.from.as_str(), &comparison.to];
-            show_lines(&comparison.diff, &comparison.workload, sides, *context, environment, screen).await?;
+            let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.environment);
+            show_lines(&comparison.diff, &comparison.workload, sides, *lines, environment, screen).await?;
         }
     }
     let differs = request.exit_code && !comparison.diff.is_empty();

@@ -97,7 +97,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
                 return vec![FollowerEvent::Target(target, TargetEvent::RolledBack(written.map(Box::new)))];
             }
             FollowerTask::DeletePod(pod) => {
-                delete_stuck(tracker.workload(), &pod, self.cluster, screen).await
+                delete_stuck(tracker.workload(), &pod, self.cluster, screen).await;
             }
         }
         Vec::new()

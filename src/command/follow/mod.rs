@@ -12,6 +12,7 @@ use super::writing_verb::{ChangeOptions, Output, TargetResults};
 use super::{CommandOutcome, stop_signals};
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::event_loop::Reporter;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
@@ -89,11 +90,11 @@ pub(super) async fn after_change(
     results: TargetResults,
     written: Vec<Workload>,
     change: &ChangeOptions,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let (Some(options), Source::Cluster(cluster), false) = (&change.wait, source, written.is_empty()) else {
+    let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
+    else {
         return results.outcome(screen);
     };
     let request = Request {
@@ -105,7 +106,7 @@ pub(super) async fn after_change(
         format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         shows_pods: false,
-        signals,
+        signals: context.signals.clone(),
     };
     let followed = run(&request, written, Exit::Done, cluster, screen).await;
     results.outcome(screen).and(followed)

@@ -9,6 +9,7 @@ use super::CommandOutcome;
 use super::status::exit_of_state;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::targets::find_workloads_with;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -17,17 +18,16 @@ use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListDocument;
 use crate::render::screen::Screen;
-use crate::world::Signals;
 
 /// Lists the rollouts.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
-        return watch::run(request, cluster, signals, screen).await;
+        return watch::run(request, cluster, context.signals.clone(), screen).await;
     }
     let fields = request.managed_fields();
     let found = find_workloads_with(&request.scope, fields, source, screen).await?;

@@ -3,8 +3,9 @@
 use std::io::Read;
 
 use super::apply_result::ApplyResult;
-use super::kubectl::{ApplyFlags, KubectlApply, RunContext};
+use super::kubectl::{ApplyFlags, KubectlApply};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
 use crate::render::screen::Screen;
@@ -52,17 +53,12 @@ impl AppliedObjects {
     ///
     /// # Errors
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
-    pub(super) async fn read(
-        &self,
-        context: &RunContext<'_>,
-        source: &Source,
-        screen: &mut Screen<'_>,
-    ) -> Result<ApplyResult> {
+    pub(super) async fn read(&self, context: &Context<'_>, screen: &mut Screen<'_>) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
                 flags.check_files()?;
                 let input = stdin.as_ref().map_err(Error::clone)?;
-                let Source::Cluster(cluster) = source else {
+                let Source::Cluster(cluster) = context.source else {
                     return Err(Error::usage("kubectl cannot apply to recorded objects"));
                 };
                 return KubectlApply::new(flags, context, cluster).await?.run(input, screen).await;

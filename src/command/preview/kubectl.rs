@@ -8,27 +8,17 @@ use std::path::Path;
 
 use super::apply_result::ApplyResult;
 use super::connection_flags::KubectlConnection;
-use crate::cluster::access::Access;
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
+use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::text::secret::without_secrets;
 use crate::render::screen::Screen;
 use crate::snapshot::document::read_objects;
+use crate::world::Environment;
 use crate::world::captured_program::CapturedOutput;
 use crate::world::program::Program;
-use crate::world::{Environment, Signals};
-
-/// What `preview` needs besides the cluster.
-pub struct RunContext<'a> {
-    /// The environment of kubectl.
-    pub environment: &'a Environment,
-    /// The connection flags for kubectl.
-    pub access: &'a Access,
-    /// The signals that stop the command.
-    pub signals: Signals,
-}
 
 /// The environment variable that names the program.
 const VARIABLE: &str = "KUBECTL";
@@ -118,10 +108,10 @@ impl<'a> KubectlApply<'a> {
     /// As [`KubectlConnection::new`].
     pub(super) async fn new(
         flags: &'a ApplyFlags,
-        context: &'a RunContext<'_>,
+        context: &'a Context<'_>,
         cluster: &Cluster,
     ) -> Result<Self> {
-        let environment = context.environment;
+        let environment = &context.environment;
         let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
         let connection = KubectlConnection::new(context.access, cluster, environment).await?;
         Ok(Self { program, flags, connection, environment })

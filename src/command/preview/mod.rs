@@ -6,7 +6,7 @@ mod connection_flags;
 mod kubectl;
 
 pub use applied::AppliedObjects;
-pub use kubectl::{ApplyFlags, RunContext};
+pub use kubectl::ApplyFlags;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
@@ -20,6 +20,7 @@ use super::stop_signals::{self, StopSignals};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
@@ -73,14 +74,13 @@ impl Request {
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    context: RunContext<'_>,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
     let mut signals = StopSignals::new(context.signals.clone());
     let stopped = tokio::select! {
         biased;
-        outcome = preview(request, source, &context, screen) => return outcome,
+        outcome = preview(request, context, screen) => return outcome,
         signal = signals.next() => signal,
     };
     screen.note("stopped; nothing was written");
@@ -89,11 +89,11 @@ pub(super) async fn run(
 
 async fn preview(
     request: &Request,
-    source: &Source,
-    context: &RunContext<'_>,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let applied = request.applied.read(context, source, screen).await?;
+    let source = context.source;
+    let applied = request.applied.read(context, screen).await?;
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
     let given: HashSet<_> = applied.objects.iter().map(identity).collect();
@@ -126,7 +126,7 @@ async fn preview(
         if preview.outcome.is_rollout() {
             preview.warnings.extend(obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
         }
-        errors.extend(printed.show(&preview, context.environment, screen).await.err());
+        errors.extend(printed.show(&preview, &context.environment, screen).await.err());
     }
     for refused in &applied.refused {
         printed.show_refused(refused, screen);

@@ -10,10 +10,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
 use super::check::{Checker, variables};
 use super::nodes;
-use super::request::{Caller, Request};
+use super::request::Request;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
+use crate::command::context::Context;
 use crate::command::event_loop::source::EventSource;
 use crate::command::event_loop::{self, Engine};
 use crate::command::owners;
@@ -140,17 +141,17 @@ impl event_loop::Executor<Stepper> for Executor {
 impl Executor {
     pub(super) fn new(
         request: &Request,
-        caller: &Caller,
+        context: &Context<'_>,
         cluster: &Cluster,
         messages: &MessageWriter,
     ) -> Self {
         let checker =
-            request.check.as_deref().map(|command| Checker::new(command, &caller.environment, messages));
+            request.check.as_deref().map(|command| Checker::new(command, &context.environment, messages));
         Self {
             cluster: cluster.clone(),
             field_manager: request.field_manager.clone(),
             checker,
-            processes: caller.processes.clone(),
+            processes: context.processes.clone(),
             ends: Rc::default(),
             messages: messages.clone(),
             has_warned: false,

@@ -8,7 +8,7 @@ mod nodes;
 mod reporter;
 mod request;
 
-pub use request::{Caller, Output, Request};
+pub use request::{Output, Request};
 
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use super::{owners, preflight};
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::follow::Now;
@@ -44,10 +45,10 @@ const OBSERVE_INTERVAL: Duration = Duration::from_millis(100);
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    caller: &Caller,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     let found = find_workload(&request.scope, source, screen).await?;
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
@@ -65,23 +66,22 @@ pub(super) async fn run(
             preflight::warn(&target, &preflight::obstacles(&target, source).await, &messages);
         }
     };
-    tokio::join!(biased; warning, check, plan_or_step(request, found, source, caller, screen)).2
+    tokio::join!(biased; warning, check, plan_or_step(request, found, context, screen)).2
 }
 
 async fn plan_or_step(
     request: &Request,
     found: Workload,
-    source: &Source,
-    caller: &Caller,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    match source {
-        _ if request.dry_run => show_plan(request, found, source, caller, screen).await,
+    match context.source {
+        _ if request.dry_run => show_plan(request, found, context, screen).await,
         Source::Cluster(cluster) => {
             let target = found.clone();
-            let outcome = step(request, found, cluster, caller, screen).await;
+            let outcome = step(request, found, cluster, context, screen).await;
             if outcome.exit == Exit::Done {
-                await_controller(&target, source, caller).await;
+                await_controller(&target, context).await;
             }
             Ok(outcome)
         }
@@ -91,10 +91,10 @@ async fn plan_or_step(
 
 /// Waits until the controller has observed the last write, so that the next command does not read counters from before.
 /// A signal, an error and a slow controller end the wait.
-async fn await_controller(target: &Workload, source: &Source, caller: &Caller) {
-    let mut signals = StopSignals::new(caller.signals.clone());
+async fn await_controller(target: &Workload, context: &Context<'_>) {
+    let mut signals = StopSignals::new(context.signals.clone());
     let observed = async {
-        while reread(target, source).await.is_ok_and(|now| !now.is_observed()) {
+        while reread(target, context.source).await.is_ok_and(|now| !now.is_observed()) {
             sleep(OBSERVE_INTERVAL).await;
         }
     };
@@ -109,12 +109,13 @@ async fn step(
     request: &Request,
     found: Workload,
     cluster: &Cluster,
-    caller: &Caller,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> CommandOutcome {
-    let executor = Executor::new(request, caller, cluster, &screen.messages());
-    let (targets, signals) = ([found.clone()], caller.signals.clone());
-    let stepper = Stepper::new(request.plan.clone(), lock(caller.by.as_deref(), &caller.processes), found);
+    let executor = Executor::new(request, context, cluster, &screen.messages());
+    let (targets, signals) = ([found.clone()], context.signals.clone());
+    let stepper =
+        Stepper::new(request.plan.clone(), lock(context.user.as_deref(), &context.processes), found);
     let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
     let (stepper, now) = if draws {
         let mut drawer = FrameReporter::new(screen, PlanFrames::default());
@@ -144,15 +145,15 @@ async fn step(
 async fn show_plan(
     request: &Request,
     found: Workload,
-    source: &Source,
-    caller: &Caller,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     let observed = observe(found, source, screen).await?;
     let nodes = nodes::read_if_needed(&observed, source, &screen.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
-    let ended = executor::ended_holder(workload, &caller.processes);
+    let ended = executor::ended_holder(workload, &context.processes);
     let preview = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(preview) => preview,
         Err(outcome) => {
@@ -177,7 +178,7 @@ async fn show_plan(
     Ok(Exit::Done.into())
 }
 
-/// Prints the outcome. Errors are printed by the caller.
+/// Prints the outcome. Errors are printed by the context.
 fn end(
     closing: Closing<'_>,
     outcome: StepOutcome,

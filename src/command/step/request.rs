@@ -1,9 +1,7 @@
-//! The arguments of `step`, and the user who runs it.
+//! The arguments of `step`.
 
 use crate::command::targets::TargetScope;
 use crate::model::step as model;
-use crate::world::process::Processes;
-use crate::world::{Environment, Signals};
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,17 +32,4 @@ pub enum Output {
     Text,
     /// JSON, one document on each line.
     Json,
-}
-
-/// The user who runs the command, and the environment of the process.
-#[derive(Clone, Debug, Default)]
-pub struct Caller {
-    /// The environment variables, which the check inherits.
-    pub environment: Environment,
-    /// The user and the host: `ada@laptop`.
-    pub by: Option<String>,
-    /// The signals that stop the command.
-    pub signals: Signals,
-    /// The processes of the host, of which one may hold the lock.
-    pub processes: Processes,
 }

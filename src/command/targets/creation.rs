@@ -6,13 +6,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{FoundTargets, ManagedFields, NamespaceScope, TargetFinder, TargetScope};
 use super::{find_workloads_with, search};
-use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
 use crate::error::Result;
 use crate::model::follow::StopSignal;
 use crate::model::text::go_duration;
 use crate::render::screen::Screen;
-use crate::world::Signals;
 
 /// The time between two searches. Most users may read a workload, and fewer may watch.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -34,14 +33,14 @@ pub enum Awaited {
 pub async fn await_creation(
     scope: &TargetScope,
     limit: Duration,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<Awaited> {
+    let source = context.source;
     let (managed_fields, end) = (ManagedFields::Drop, Instant::now() + limit);
     let namespaces = NamespaceScope::of(scope, source)?;
     let finder = TargetFinder { source, managed_fields, namespaces, suggests_names: false };
-    let mut stops = StopSignals::new(signals);
+    let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
     while Instant::now() < end && screen.is_read() {
         let search = tokio::select! {

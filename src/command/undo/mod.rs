@@ -19,6 +19,7 @@ use super::writing_verb::{
 use super::{follow, owners, preflight};
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::command::targets::observe;
@@ -33,7 +34,6 @@ use crate::model::text::plural::plural;
 use crate::render::change as render;
 use crate::render::hold;
 use crate::render::screen::Screen;
-use crate::world::Signals;
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -41,10 +41,10 @@ const MAX_CONFLICTS: usize = 5;
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(
     request: &Request,
-    source: &Source,
-    signals: Signals,
+    context: &Context<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
+    let source = context.source;
     refuse_unasked(request, screen)?;
     let (mut workloads, mut results) =
         select_targets(&request.scope, &request.options, source, screen).await?;
@@ -89,7 +89,7 @@ pub(super) async fn run(
         screen.notes(several::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let outcome = follow::after_change(results, written, &request.options, source, signals, screen).await;
+    let outcome = follow::after_change(results, written, &request.options, context, screen).await;
     if request.options.wait.is_some() && request.options.dry_run == DryRun::None {
         for workload in held {
             let observed = observe(reread(&workload, source).await?, source, screen).await?;
