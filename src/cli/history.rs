@@ -18,7 +18,9 @@ use crate::model::text::start_time::StartTime;
 /// and that of a Deployment shows its former number.
 ///
 /// With --since, shows the rollouts that began since then, newest first: what each one changed, who changed it, and
-/// what became of it. Without targets these are of all workloads of the namespace, or with -A of the cluster.
+/// what became of it. Without targets these are of all workloads of the namespace, or with -A of the cluster. ConfigMaps
+/// and Secrets that a template names and that changed are among them, with the pods that started before. Only their
+/// metadata is requested.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {

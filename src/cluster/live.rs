@@ -148,12 +148,8 @@ impl Cluster {
     ) -> Result<Vec<Object>> {
         self.check_served(type_).await?;
         let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        self.read_all(
-            Pages::of(type_, &collection, &query, &self.connection.memory).whole(),
-            type_,
-            |object| object,
-        )
-        .await
+        let pages = Pages::of(type_, &collection, &query, &self.connection.memory).whole();
+        self.read_all(pages, type_, |path| ApiRequest::get(path), Some).await
     }
 
     /// Lists the objects of a type page by page, and returns what `keep` makes of each. Objects other than
@@ -170,7 +166,24 @@ impl Cluster {
     ) -> Result<Vec<T>> {
         self.check_served(type_).await?;
         let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        self.read_all(Pages::of(type_, &collection, &query, &self.connection.memory), type_, keep).await
+        let pages = Pages::of(type_, &collection, &query, &self.connection.memory);
+        self.read_all(pages, type_, |path| ApiRequest::get(path), |object| Some(keep(object))).await
+    }
+
+    /// Lists the metadata of the ConfigMaps or Secrets page by page, and returns what `keep` makes of each. No value is
+    /// requested.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses the request.
+    pub async fn list_metadata<T>(
+        &self,
+        type_: &ResourceType,
+        namespace: Option<&str>,
+        keep: impl Fn(Object) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        let collection = self.collection(type_, namespace);
+        let pages = Pages::of(type_, &collection, "", &self.connection.memory);
+        self.read_all(pages, type_, |path| ApiRequest::metadata_list(path), keep).await
     }
 
     /// Lists the events of type `Warning` in one namespace, or in all.
@@ -180,23 +193,23 @@ impl Cluster {
     pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
         let (collection, query) = (self.collection(&EVENT, namespace), warning_query());
         let pages = Pages::of(&EVENT, &collection, &query, &self.connection.memory);
-        let warnings = self.read_all(pages, &EVENT, |event| Event::read(&event)).await?;
-        Ok(warnings.into_iter().flatten().collect())
+        self.read_all(pages, &EVENT, |path| ApiRequest::get(path), |event| Event::read(&event)).await
     }
 
     async fn read_all<T>(
         &self,
         mut pages: Pages<'_, T>,
         type_: &ResourceType,
-        keep: impl Fn(Object) -> T,
+        request: fn(&str) -> ApiRequest<'_>,
+        keep: impl Fn(Object) -> Option<T>,
     ) -> Result<Vec<T>> {
         let mut deadline = None;
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let request = ApiRequest::get(&path);
+            let request = request(&path);
             let response = self.connection.send(&request, Policy::Retried, &mut deadline, is_expired).await;
             let response = response.map_err(|failure| self.explain(type_, failure))?;
-            pages.accept(&response, |object| Some(keep(object))).map_err(|why| unusable_list(type_, why))?;
+            pages.accept(&response, &keep).map_err(|why| unusable_list(type_, why))?;
         }
         Ok(pages.finish().0)
     }

@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod concurrently;
+pub mod configuration;
 mod connection;
 pub mod credential;
 pub mod kubeconfig;

@@ -126,6 +126,26 @@ impl Source {
         }
     }
 
+    /// Lists the ConfigMaps or Secrets by their metadata, and returns what `keep` makes of each. No value is requested of a
+    /// cluster.
+    ///
+    /// # Errors
+    /// As [`Source::list`].
+    pub async fn list_metadata<T>(
+        &self,
+        type_: &ResourceType,
+        namespace: Option<&str>,
+        keep: impl Fn(Object) -> Option<T>,
+    ) -> Result<Vec<T>> {
+        match self {
+            Self::Snapshot(snapshot) => {
+                let kept = snapshot.list_as(type_, namespace, &Selector::default(), keep)?;
+                Ok(kept.into_iter().flatten().collect())
+            }
+            Self::Cluster(cluster) => cluster.list_metadata(type_, namespace, keep).await,
+        }
+    }
+
     /// Lists the events of type `Warning` in one namespace, or in all.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::{Map, Number, Value};
 
 use super::memory_budget::{MemoryBudget, OBJECT};
-use crate::model::api::resource_type::ResourceType;
+use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
 use crate::model::kind;
 
 /// `metadata.managedFields`: who wrote which field.
@@ -25,9 +25,10 @@ impl<'b> ItemSeed<'b> {
         Self { skipped: &[], budget }
     }
 
-    /// Returns the seed for a type. Only the `managedFields` of workloads are used.
+    /// Returns the seed for a type. Only the `managedFields` of workloads, ConfigMaps and Secrets are used.
     pub(crate) fn of(type_: &ResourceType, budget: &'b mut MemoryBudget) -> Self {
-        let skipped = if kind::of_type(type_).is_some() { &[] } else { MANAGED };
+        let is_used = kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
+        let skipped = if is_used { &[] } else { MANAGED };
         Self { skipped, budget }
     }
 

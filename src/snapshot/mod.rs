@@ -18,7 +18,9 @@ use self::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
+use crate::model::api::resource_type::{
+    CONFIG_MAP, CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType, SECRET,
+};
 use crate::model::api::selector::Selector;
 use crate::model::kind::{self, Kind};
 use crate::world::input_path::InputPath;
@@ -29,7 +31,7 @@ const HOW_TO_RECORD: &str =
 
 /// The resources that are read from a snapshot besides workloads. Other objects may contain future times,
 /// such as the expiry of a certificate.
-static READ: [&ResourceType; 4] = [&REPLICA_SET, &CONTROLLER_REVISION, &POD, &EVENT];
+static READ: [&ResourceType; 6] = [&REPLICA_SET, &CONTROLLER_REVISION, &POD, &EVENT, &CONFIG_MAP, &SECRET];
 
 /// Objects recorded from a cluster.
 #[derive(Debug)]

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod cases;
+mod configuration;
 mod flags;
 mod hostile;
 mod kubectl_texts;

@@ -34,6 +34,7 @@ fn root(object: &Value) -> &'static str {
         Some("Deployment" | "StatefulSet" | "DaemonSet") => "Workload",
         Some("ReplicaSet" | "ControllerRevision") => "Revision",
         Some("Pod") => "Pod",
+        Some("ConfigMap" | "Secret") => "Configuration",
         _ => "Event",
     }
 }
@@ -91,7 +92,7 @@ fn runs(groups: BTreeMap<String, Vec<String>>) -> Vec<Vec<String>> {
     let (own, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
         groups.into_iter().partition(|(group, _)| has_own_run(group));
     let mut combined: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for root in ["Pod", "Revision", "Event"] {
+    for root in ["Pod", "Revision", "Event", "Configuration"] {
         let of_root = others.iter().filter(|(group, _)| group.starts_with(root));
         for (index, (_, places)) in of_root.enumerate() {
             combined.entry(index).or_default().extend_from_slice(places);

@@ -5,6 +5,8 @@
 
 /// Field paths, and the verbs that print the field.
 pub(crate) const SHOWN: &[(&str, &str)] = &[
+    ("Configuration.metadata.managedFields[].manager", "history"),
+    ("Configuration.metadata.namespace", "diff history list status step undo"),
     ("Event.metadata.namespace", "diff history list status step undo"),
     ("Pod.metadata.name", "preview restart status undo"),
     ("Pod.metadata.namespace", "diff history list status step undo"),

@@ -19,7 +19,18 @@ pub(crate) fn verbs() -> Vec<String> {
 /// Returns the recorded shop without duplicates of similar objects.
 pub(crate) fn shop() -> Value {
     let mut shop = snapshot("shop");
-    remove_similar(shop["items"].as_array_mut().unwrap());
+    let items = shop["items"].as_array_mut().unwrap();
+    remove_similar(items);
+    // What the Deployment `checkout` names.
+    let written = || {
+        json!([{"manager": "kubectl-edit", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
+            "time": "2026-11-20T13:20:00Z", "fieldsV1": {"f:data": {"f:a": {}}}}])
+    };
+    for (kind, name) in [("ConfigMap", "common"), ("Secret", "creds")] {
+        items.push(json!({"apiVersion": "v1", "kind": kind, "data": {"a": "Yg=="}, "metadata": {
+            "name": name, "namespace": NAMESPACE, "annotations": {"a": "b"}, "labels": {"a": "b"},
+            "managedFields": written()}}));
+    }
     shop
 }
 

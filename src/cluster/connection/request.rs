@@ -19,6 +19,8 @@ pub(crate) struct ApiRequest<'a> {
 /// The form of an object that has its metadata only. Without another form behind it, a server that does not know this
 /// one answers 406 and not with the object (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`).
 const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The same form of a list.
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
 impl<'a> ApiRequest<'a> {
     /// Creates a GET of a path, with its query.
@@ -29,6 +31,11 @@ impl<'a> ApiRequest<'a> {
     /// Creates a GET of the metadata of an object: the values of a Secret are never sent.
     pub(crate) fn metadata(path: &'a str) -> Self {
         Self { accept: METADATA, ..Self::get(path) }
+    }
+
+    /// Creates a GET of the metadata of the objects of a list.
+    pub(crate) fn metadata_list(path: &'a str) -> Self {
+        Self { accept: METADATA_LIST, ..Self::get(path) }
     }
 
     /// Creates a GET of a streamed response. It asks for no compression, because a compressor delays events

@@ -1,8 +1,9 @@
-//! `history --since`: the rollouts that began since a time.
+//! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
 use k8s_openapi::jiff::Timestamp;
 
 use super::{Output, Request};
+use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
@@ -12,12 +13,13 @@ use crate::model::api::managed_fields::last_template_author;
 use crate::model::observation::Observation;
 use crate::model::text::start_time::StartTime;
 use crate::model::text::yaml::yaml;
+use crate::model::view::recent::configuration::{ConfigurationChanges, NamedConfiguration};
 use crate::model::view::recent::{recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::{RecentChanges, RecentTableOptions};
 use crate::render::screen::Screen;
 
-/// Shows the rollouts of all workloads of the scope, newest first.
+/// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
 pub(super) async fn run(
     request: &Request,
     start: StartTime,
@@ -27,12 +29,19 @@ pub(super) async fn run(
     let found = find_workloads_with(&request.scope, ManagedFields::OfTemplate, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
+    let since = start.resolve(source.now());
     let one_by_one = if request.scope.is_selection() { 0 } else { Needs::RECENT.one_by_one };
     let needs = Needs { one_by_one, ..Needs::RECENT };
-    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
+    let (named, everywhere) = (NamedConfiguration::of(&workloads), request.scope.all_namespaces);
+    let (read, listed) = tokio::join!(
+        read_all(workloads, everywhere, needs, source),
+        changed_configuration(&named, everywhere, since, source)
+    );
     screen.notes(&read.notes);
+    screen.notes(&listed.note);
+    outcome.errors.extend(listed.errors);
     let now = source.now();
-    let since = start.resolve(now);
+    let mut configuration = ConfigurationChanges::of(listed.objects);
     let (mut rollouts, mut is_any_read) = (Vec::new(), false);
     for observed in read.observations {
         match observed {
@@ -40,13 +49,21 @@ pub(super) async fn run(
                 is_any_read = true;
                 screen.notes(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
                 rollouts.extend(recent_rollouts(&observed, since, now));
+                configuration.add_reader(&observed);
             }
             Err(error) => outcome.errors.push(error),
         }
     }
     sort_recent(&mut rollouts);
+    let (configuration, undated) = configuration.into_sorted();
     if is_any_read || (is_empty && outcome.errors.is_empty() && !request.is_for_reading()) {
-        let changes = RecentChanges { rollouts: &rollouts, since, now };
+        let changes = RecentChanges {
+            rollouts: &rollouts,
+            configuration: &configuration,
+            undated: &undated,
+            since,
+            now,
+        };
         outcome.errors.extend(print(&changes, request, screen).err());
     }
     Ok(outcome)

@@ -2,6 +2,7 @@
 
 pub mod autoscaler;
 pub mod condition;
+pub mod configuration;
 pub mod container;
 pub mod disruption_budget;
 pub mod event;

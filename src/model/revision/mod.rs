@@ -1,5 +1,6 @@
 //! Revisions: the templates that a workload has had.
 
+pub mod configuration;
 pub mod foretold;
 mod list;
 mod pods;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::api::configuration::Configuration;
 use crate::model::api::resource_type::{
     CONFIG_MAP, PERSISTENT_VOLUME_CLAIM, PRIORITY_CLASS, RESOURCE_CLAIM, RUNTIME_CLASS, ResourceType, SECRET,
     SERVICE_ACCOUNT,
@@ -22,59 +23,95 @@ impl Reference {
     pub fn target(&self) -> String {
         format!("{}/{}", self.type_.singular(), self.name)
     }
+
+    /// Whether it means an object in the namespace of the workload.
+    #[must_use]
+    pub fn is(&self, object: &Configuration) -> bool {
+        self.type_ == object.type_ && self.name == object.name
+    }
+}
+
+/// A place of a template that may name an object: the value, and its member with the name.
+pub(super) struct Place<'a> {
+    type_: &'static ResourceType,
+    value: &'a Value,
+    member: &'static str,
+}
+
+impl<'a> Place<'a> {
+    fn of(type_: &'static ResourceType, value: Option<&'a Value>, member: &'static str) -> Option<Self> {
+        Some(Self { type_, value: value?, member })
+    }
+
+    fn is_optional(&self) -> bool {
+        self.value.get("optional") == Some(&Value::Bool(true))
+    }
+
+    /// Returns the object that it names; none without a name.
+    pub(super) fn reference(&self) -> Option<Reference> {
+        let name = self.value.get(self.member)?.as_str().filter(|name| !name.is_empty())?;
+        Some(Reference { type_: self.type_, name: name.to_owned() })
+    }
+}
+
+/// Returns the containers of the spec of a template, init containers first.
+pub(super) fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
+    ["initContainers", "containers"].into_iter().flat_map(|list| elements(spec, list))
+}
+
+/// Returns the ConfigMaps and Secrets of the environment of a container.
+pub(super) fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> {
+    let all = elements(container, "envFrom").map(|source| (source, ["configMapRef", "secretRef"]));
+    let each = elements(container, "env").filter_map(|variable| variable.get("valueFrom"));
+    let each = each.map(|source| (source, ["configMapKeyRef", "secretKeyRef"]));
+    all.chain(each).flat_map(|(source, [config_map, secret])| {
+        let places = [(&CONFIG_MAP, config_map), (&SECRET, secret)];
+        places.into_iter().filter_map(|(type_, member)| Place::of(type_, source.get(member), "name"))
+    })
+}
+
+/// Returns the ConfigMaps and Secrets whose keys are the files of a volume.
+pub(super) fn files(volume: &Value) -> impl Iterator<Item = Place<'_>> {
+    let sources = volume.get("projected").into_iter().flat_map(|volume| elements(volume, "sources"));
+    let all = std::iter::once((volume, "secretName")).chain(sources.map(|source| (source, "name")));
+    all.flat_map(|(source, name_of_secret)| {
+        let config_map = Place::of(&CONFIG_MAP, source.get("configMap"), "name");
+        config_map.into_iter().chain(Place::of(&SECRET, source.get("secret"), name_of_secret))
+    })
 }
 
 /// Returns what a template names and does not mark `optional`, each object once (`core/v1` of the API: `Container`,
 /// `Volume`, `PodSpec`). The ServiceAccount `default` is left out: its controller creates it.
 #[must_use]
 pub fn references(template: &Value) -> Vec<Reference> {
-    let mut found = Found(Vec::new());
-    let Some(spec) = template.get("spec") else { return found.0 };
-    for container in ["initContainers", "containers"].into_iter().flat_map(|list| elements(spec, list)) {
-        for source in elements(container, "envFrom") {
-            found.add(&CONFIG_MAP, source.get("configMapRef"), "name");
-            found.add(&SECRET, source.get("secretRef"), "name");
+    let mut found = Vec::new();
+    let Some(spec) = template.get("spec") else { return found };
+    let claim = |volume| Place::of(&PERSISTENT_VOLUME_CLAIM, volume, "claimName");
+    let volumes = elements(spec, "volumes");
+    let volumes =
+        volumes.flat_map(|one| claim(one.get("persistentVolumeClaim")).into_iter().chain(files(one)));
+    let pull = elements(spec, "imagePullSecrets").filter_map(|one| Place::of(&SECRET, Some(one), "name"));
+    let devices = elements(spec, "resourceClaims");
+    let devices = devices.filter_map(|one| Place::of(&RESOURCE_CLAIM, Some(one), "resourceClaimName"));
+    let of_pod = [
+        (&SERVICE_ACCOUNT, "serviceAccountName"),
+        (&PRIORITY_CLASS, "priorityClassName"),
+        (&RUNTIME_CLASS, "runtimeClassName"),
+    ];
+    let of_pod = of_pod.into_iter().filter_map(|(type_, member)| Place::of(type_, Some(spec), member));
+    let places =
+        containers(spec).flat_map(environment).chain(volumes).chain(pull).chain(devices).chain(of_pod);
+    for reference in places.filter(|place| !place.is_optional()).filter_map(|place| place.reference()) {
+        let exists_anyway = reference.type_ == &SERVICE_ACCOUNT && reference.name == "default";
+        if !exists_anyway && !found.contains(&reference) {
+            found.push(reference);
         }
-        for source in elements(container, "env").filter_map(|variable| variable.get("valueFrom")) {
-            found.add(&CONFIG_MAP, source.get("configMapKeyRef"), "name");
-            found.add(&SECRET, source.get("secretKeyRef"), "name");
-        }
     }
-    for volume in elements(spec, "volumes") {
-        found.add(&CONFIG_MAP, volume.get("configMap"), "name");
-        found.add(&SECRET, volume.get("secret"), "secretName");
-        found.add(&PERSISTENT_VOLUME_CLAIM, volume.get("persistentVolumeClaim"), "claimName");
-        for source in volume.get("projected").into_iter().flat_map(|volume| elements(volume, "sources")) {
-            found.add(&CONFIG_MAP, source.get("configMap"), "name");
-            found.add(&SECRET, source.get("secret"), "name");
-        }
-    }
-    for secret in elements(spec, "imagePullSecrets") {
-        found.add(&SECRET, Some(secret), "name");
-    }
-    for claim in elements(spec, "resourceClaims") {
-        found.add(&RESOURCE_CLAIM, Some(claim), "resourceClaimName");
-    }
-    found.add(&SERVICE_ACCOUNT, Some(spec), "serviceAccountName");
-    found.add(&PRIORITY_CLASS, Some(spec), "priorityClassName");
-    found.add(&RUNTIME_CLASS, Some(spec), "runtimeClassName");
-    found.0.retain(|one| one.type_ != &SERVICE_ACCOUNT || one.name != "default");
-    found.0
+    found
 }
 
-struct Found(Vec<Reference>);
-
-impl Found {
-    /// Adds the object that a member of `place` names, unless `place` is optional.
-    fn add(&mut self, type_: &'static ResourceType, place: Option<&Value>, member: &str) {
-        let named = place.filter(|place| place.get("optional") != Some(&Value::Bool(true)));
-        let name = named.and_then(|place| place.get(member)?.as_str()).filter(|name| !name.is_empty());
-        let reference = name.map(|name| Reference { type_, name: name.to_owned() });
-        self.0.extend(reference.filter(|reference| !self.0.contains(reference)));
-    }
-}
-
-fn elements<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
+/// Returns the elements of a list; none if it is absent or no list.
+pub(super) fn elements<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
     value.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 

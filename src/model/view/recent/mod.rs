@@ -1,5 +1,7 @@
 //! The rollouts that began since a time: one for each revision that a workload began to use.
 
+pub mod configuration;
+
 use k8s_openapi::jiff::Timestamp;
 
 use super::RolloutView;

@@ -1,0 +1,72 @@
+//! Reads which ConfigMaps and Secrets changed, by their metadata: no value of one is requested.
+
+use k8s_openapi::jiff::Timestamp;
+
+use super::concurrently::concurrently;
+use super::source::Source;
+use crate::error::{Error, Result};
+use crate::model::api::configuration::Configuration;
+use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
+use crate::model::view::recent::configuration::NamedConfiguration;
+
+/// The ConfigMaps and Secrets that were read.
+#[derive(Debug, Default)]
+pub struct ChangedConfiguration {
+    /// Those that changed, and those whose metadata has no time of a change.
+    pub objects: Vec<Configuration>,
+    /// What is missing because it is forbidden.
+    pub note: Option<String>,
+    /// Why other lists failed.
+    pub errors: Vec<Error>,
+}
+
+/// Lists the ConfigMaps and Secrets that live templates name, and keeps those that changed since a time or have none.
+/// `all_namespaces` says that lists of the whole cluster serve. A type that no template names is not listed. All lists are
+/// sent together.
+pub async fn changed_configuration(
+    named: &NamedConfiguration,
+    all_namespaces: bool,
+    since: Timestamp,
+    source: &Source,
+) -> ChangedConfiguration {
+    let lists = [("ConfigMaps", &CONFIG_MAP), ("Secrets", &SECRET)].into_iter().flat_map(|(title, type_)| {
+        let mut namespaces: Vec<_> = named.namespaces(type_).into_iter().map(Some).collect();
+        if all_namespaces {
+            namespaces = namespaces.first().map(|_| None).into_iter().collect();
+        }
+        namespaces.into_iter().map(move |namespace| (title, type_, namespace))
+    });
+    let lists = lists.map(async |(title, type_, namespace)| {
+        (title, changed_in(type_, namespace, named, since, source).await)
+    });
+    let (mut read, mut unread) = (ChangedConfiguration::default(), Vec::<(&str, Error)>::new());
+    for (title, listed) in concurrently(lists).await {
+        match listed {
+            Ok(objects) => read.objects.extend(objects),
+            Err(error) if error.is_withheld() => unread.push((title, error)),
+            Err(error) => read.errors.push(error),
+        }
+    }
+    if let Some((_, error)) = unread.first() {
+        let mut titles: Vec<_> = unread.iter().map(|(title, _)| *title).collect();
+        titles.dedup();
+        read.note =
+            Some(format!("note: changes of {} are not listed: {}", titles.join(" and "), error.sentence()));
+    }
+    read
+}
+
+async fn changed_in(
+    type_: &'static ResourceType,
+    namespace: Option<&str>,
+    named: &NamedConfiguration,
+    since: Timestamp,
+    source: &Source,
+) -> Result<Vec<Configuration>> {
+    let is_recent = |one: &Configuration| one.change.as_ref().is_none_or(|change| change.time >= since);
+    let keep = |object| {
+        let read = Configuration::read(type_, &object);
+        Some(read).filter(is_recent).filter(|one| named.contains(one))
+    };
+    source.list_metadata(type_, namespace, keep).await
+}

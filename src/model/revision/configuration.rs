@@ -1,0 +1,113 @@
+//! The ConfigMaps and Secrets whose values the containers of a template read, and how they read them.
+
+use serde_json::Value;
+
+use super::references::{Reference, containers, elements, environment, files};
+
+/// A ConfigMap or Secret whose values the containers of a template read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigurationUse {
+    /// The object, also if the template marks it `optional`.
+    pub object: Reference,
+    /// The containers that read it only when they start: as environment, or as a file mounted with `subPath`. The kubelet
+    /// updates all other mounted files in running containers.
+    pub read_at_start: Vec<String>,
+}
+
+/// Returns the ConfigMaps and Secrets that a template reads, each once.
+#[must_use]
+pub fn configuration_of(template: &Value) -> Vec<ConfigurationUse> {
+    let mut found = Vec::new();
+    let Some(spec) = template.get("spec") else { return found };
+    for container in containers(spec) {
+        for object in environment(container).filter_map(|place| place.reference()) {
+            add(&mut found, object, Some(container));
+        }
+    }
+    for volume in elements(spec, "volumes") {
+        for object in files(volume).filter_map(|place| place.reference()) {
+            add(&mut found, object.clone(), None);
+            for container in containers(spec).filter(|container| mounts_parts(container, volume)) {
+                add(&mut found, object.clone(), Some(container));
+            }
+        }
+    }
+    found
+}
+
+/// Adds an object, and the container that reads it at its start.
+fn add(found: &mut Vec<ConfigurationUse>, object: Reference, container: Option<&Value>) {
+    let index = found.iter().position(|one| one.object == object).unwrap_or_else(|| {
+        found.push(ConfigurationUse { object, read_at_start: Vec::new() });
+        found.len() - 1
+    });
+    let name = container.and_then(|container| container.get("name")?.as_str());
+    if let (Some(one), Some(name)) = (found.get_mut(index), name)
+        && !one.read_at_start.iter().any(|known| known == name)
+    {
+        one.read_at_start.push(name.to_owned());
+    }
+}
+
+/// Whether a container mounts a volume with `subPath`. The kubelet does not update such a mount.
+fn mounts_parts(container: &Value, volume: &Value) -> bool {
+    elements(container, "volumeMounts").any(|mount| {
+        let is_set = |member| mount.get(member).and_then(Value::as_str).is_some_and(|path| !path.is_empty());
+        mount.get("name").is_some_and(|name| volume.get("name") == Some(name))
+            && (is_set("subPath") || is_set("subPathExpr"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn environment_and_sub_paths_are_read_at_the_start_of_a_container() {
+        let template = json!({"spec": {
+            "serviceAccountName": "robot", "imagePullSecrets": [{"name": "registry"}],
+            "initContainers": [{"name": "init", "envFrom": [{"configMapRef": {"name": "env"}}]}],
+            "containers": [
+                {
+                    "name": "app",
+                    "env": [
+                        {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "env", "key": "a", "optional": true}}},
+                        {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "env", "key": "b"}}},
+                        {"name": "C", "valueFrom": {"secretKeyRef": {"name": "token", "key": "c"}}},
+                    ],
+                    "volumeMounts": [
+                        {"name": "files", "mountPath": "/a"}, {"name": "part", "mountPath": "/b", "subPath": "b"},
+                        {"name": "both", "mountPath": "/c", "subPathExpr": "$(A)"}, {"name": "both", "mountPath": "/d"},
+                    ],
+                },
+                {"name": "proxy", "volumeMounts": [{"name": "part", "mountPath": "/b", "subPath": ""}]},
+            ],
+            "volumes": [
+                {"name": "files", "configMap": {"name": "files"}},
+                {"name": "part", "secret": {"secretName": "part"}},
+                {"name": "both", "projected": {"sources": [
+                    {"configMap": {"name": "files"}}, {"secret": {"name": "projected"}}, {"serviceAccountToken": {}}]}},
+                {"name": "unmounted", "configMap": {"name": "unmounted", "optional": true}},
+            ],
+        }});
+        let found: Vec<_> = configuration_of(&template)
+            .iter()
+            .map(|one| format!("{}: {}", one.object.target(), one.read_at_start.join(" ")))
+            .collect();
+        let expected = [
+            "configmap/env: init app",
+            "secret/token: app",
+            "configmap/files: app",
+            "secret/part: app",
+            "secret/projected: app",
+            "configmap/unmounted: ",
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(
+            configuration_of(&json!({"spec": {"volumes": [{"configMap": 1}], "containers": [1]}})),
+            []
+        );
+    }
+}

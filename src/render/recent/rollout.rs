@@ -1,0 +1,115 @@
+//! A recent rollout: what it changed, what became of it, and its JSON.
+
+use serde_json::{Value, json};
+
+use crate::model::diff::short_digests;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::PodCount;
+use crate::model::status::uses::{UseEnd, UseStart};
+use crate::model::text::secret::without_secrets;
+use crate::model::view::RolloutView;
+use crate::model::view::recent::{RecentRollout, UseNow};
+use crate::render::list::cause_text;
+use crate::render::status::{cause_json, workload_json};
+
+/// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
+pub(super) fn changes(rollout: &RecentRollout) -> String {
+    let changes = rollout.changes.as_ref().map(|changes| match changes.as_slice() {
+        [] => "no change".to_owned(),
+        changes => changes.join(", "),
+    });
+    let back = match rollout.was {
+        Some(was) => format!("back to revision {was}"),
+        None => "back to an earlier revision".to_owned(),
+    };
+    match (rollout.is_return, changes) {
+        (true, Some(changes)) => format!("{back}: {changes}"),
+        (true, None) => back,
+        (false, Some(changes)) => changes,
+        (false, None) => {
+            let images: Vec<_> = rollout.images.iter().map(|image| short_digests(image)).collect();
+            format!("{}: {}", if rollout.is_first { "first" } else { "oldest kept" }, images.join(", "))
+        }
+    }
+}
+
+/// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.
+pub(super) fn now_words(now: &UseNow) -> String {
+    let (view, pods) = match now {
+        UseNow::Ended(_) => return state(now).to_owned(),
+        UseNow::InUse { view, pods } => (view, pods),
+    };
+    let cause = Some(cause_text(view)).filter(|cause| !cause.is_empty());
+    let with = |words: String, cause: Option<String>| match cause {
+        Some(cause) => format!("{words}: {cause}"),
+        None => words,
+    };
+    let word = state(now).to_owned();
+    match view.state() {
+        RolloutState::Stuck | RolloutState::Failed => with(word, cause),
+        RolloutState::Unobserved => word,
+        RolloutState::Complete => {
+            let held = Some(view.held_pods()).filter(|held| *held > 0);
+            format!(
+                "{word}, {}{}",
+                pods_words(view, *pods),
+                held.map(|held| format!(", {held} held")).unwrap_or_default()
+            )
+        }
+        RolloutState::Progressing | RolloutState::Paused | RolloutState::Held => {
+            with(format!("{word}, {}", pods_words(view, *pods)), cause.filter(|_| view.needs_a_fix))
+        }
+    }
+}
+
+/// Returns the ready pods of the revision: `3/3 pods`; without pods, those that the controller counts as updated.
+fn pods_words(view: &RolloutView, pods: Option<PodCount>) -> String {
+    let wanted = view.counts.wanted;
+    match pods {
+        Some(count) => format!("{}/{wanted} pods", count.ready),
+        None => format!("{}/{wanted} pods", view.counts.updated),
+    }
+}
+
+/// Returns the name of what became of a rollout.
+fn state(now: &UseNow) -> &'static str {
+    match now {
+        UseNow::Ended(UseEnd::Undone) => "undone",
+        UseNow::Ended(UseEnd::Replaced) => "replaced",
+        UseNow::InUse { view, .. } if view.state() == RolloutState::Complete => "current",
+        UseNow::InUse { view, .. } => view.state().word(),
+    }
+}
+
+/// Returns a rollout as JSON.
+pub(super) fn json(rollout: &RecentRollout) -> Value {
+    let (time, earliest) = match rollout.start {
+        UseStart::At(time) => (Some(time), None),
+        UseStart::Between { earliest, .. } => (None, Some(earliest)),
+    };
+    let (pods, causes) = match &rollout.now {
+        UseNow::Ended(_) => (None, Vec::new()),
+        UseNow::InUse { view, pods } => {
+            let pods = pods.map(
+                |count| json!({"ready": count.ready, "total": count.total, "wanted": view.counts.wanted}),
+            );
+            (pods, view.causes.iter().map(cause_json).collect())
+        }
+    };
+    json!({
+        "time": time.map(|time| time.to_string()),
+        "earliest": earliest.map(|time| time.to_string()),
+        "workload": workload_json(&rollout.workload),
+        "revision": rollout.revision,
+        "was": rollout.was,
+        "name": rollout.name,
+        "return": rollout.is_return,
+        "changes": rollout.changes,
+        "images": rollout.images,
+        "changeCause": rollout.cause.as_deref().map(without_secrets),
+        "by": rollout.by,
+        "state": state(&rollout.now),
+        "pods": pods,
+        "causes": causes,
+    })
+}
