@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
-use super::listener::Listener;
+use super::notice::Listener;
 use super::observe::{CollectionObserver, CollectionScope, Observer};
 use super::page::{Pages, label_query, percent_encoded, warning_query};
 use super::served_versions::{group_path, is_absent, is_fixed, is_unserved, not_served};

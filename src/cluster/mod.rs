@@ -1,16 +1,14 @@
 //! Reads and writes the objects of an API server, or reads recorded ones.
 //!
 //! This room makes requests. It prints nothing and shows no verdict. It reports retries,
-//! warnings and slow responses to a [`Listener`](listener::Listener).
+//! warnings and slow responses to a [`Listener`](notice::Listener).
 
 pub mod access;
-pub mod concurrently;
 pub mod configuration;
 mod connection;
 pub mod credential;
 pub mod kubeconfig;
 mod list;
-pub mod listener;
 pub mod live;
 pub mod notice;
 pub mod observe;

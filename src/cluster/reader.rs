@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::concurrently::concurrently;
+use futures_util::stream::{StreamExt, iter};
+
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::DisruptionBudget;
@@ -315,4 +316,12 @@ fn or_note<T>(listed: Result<Vec<T>>, consequence: &str, notes: &mut Vec<String>
         }
         Err(error) => Err(error),
     }
+}
+
+/// The limit of concurrent requests. The API server queues more than its fair share for one client.
+const MOST: usize = 16;
+
+/// Runs futures, at most `MOST` concurrently, and returns their results in the same order.
+pub async fn concurrently<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<F::Output> {
+    iter(futures).buffered(MOST).collect().await
 }

@@ -2,8 +2,8 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::listener::Listener;
 use super::live::Cluster;
+use super::notice::Listener;
 use crate::cluster::access::Access;
 use crate::error::Result;
 use crate::model::api::event::Event;

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::{self, KubeconfigNames};
-use crate::cluster::listener::Listener;
+use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::error::Result;

@@ -1,7 +1,11 @@
 //! What every verb runs with, besides its request and its output.
 
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
 use crate::cluster::access::Access;
 use crate::cluster::source::Source;
+use crate::model::hold::plan::Lock;
 use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
 
@@ -21,4 +25,51 @@ pub struct Context<'a> {
     pub signals: Signals,
     /// The processes of the host, of which one may hold the lock of a plan.
     pub processes: Processes,
+}
+
+/// Returns the lock of one run, with a unique holder.
+///
+/// The 128 random bits come from the keys of two hashers of the standard library.
+pub(super) fn lock(by: Option<&str>, processes: &Processes) -> Lock {
+    let random = || RandomState::new().hash_one("kubectl-rollout2");
+    let holder = format!("{:016x}{:016x}", random(), random());
+    let (host, process) = processes.this().map(|this| (this.host, this.id)).unzip();
+    Lock { holder, by: by.map(str::to_owned), host, process, written: None }
+}
+
+/// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
+pub(super) fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
+    let user = environment.text("USER").or(environment.text("LOGNAME")).or(environment.text("USERNAME"));
+    let host = environment.text("HOSTNAME").or(host);
+    match (user, host) {
+        (Some(user), Some(host)) => Some(format!("{user}@{host}")),
+        (Some(user), None) => Some(user.to_owned()),
+        (None, host) => host.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_runs_have_the_same_holder() {
+        let (one, other) = (lock(None, &Processes::Unknown), lock(None, &Processes::Unknown));
+        assert_ne!(one.holder, other.holder);
+        assert_eq!(one.holder.len(), 32);
+    }
+
+    #[test]
+    fn a_missing_user_or_host_is_left_out() {
+        for (variables, host, name) in [
+            (&[("USER", "ada"), ("HOSTNAME", "laptop")][..], None, Some("ada@laptop")),
+            (&[("USER", "ada")], Some("box"), Some("ada@box")),
+            (&[("LOGNAME", "ada")], None, Some("ada")),
+            (&[], Some("pod-7"), Some("pod-7")),
+            (&[], None, None),
+        ] {
+            let environment: Environment = variables.iter().copied().collect();
+            assert_eq!(user_at_host(&environment, host).as_deref(), name);
+        }
+    }
 }

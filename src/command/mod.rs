@@ -11,13 +11,11 @@ mod external_diff;
 pub mod follow;
 pub mod history;
 pub mod hold;
-mod identity;
 pub mod list;
 mod notice;
 mod outcome;
 mod owners;
 mod patch;
-mod pod_deletion;
 mod preflight;
 pub mod preview;
 pub mod restart;
@@ -32,7 +30,7 @@ pub mod writing_verb;
 
 pub use crate::cluster::access;
 use crate::cluster::access::Access;
-use crate::cluster::listener::Listener;
+use crate::cluster::notice::Listener;
 use crate::cluster::source::Source;
 use crate::command::follow::line_reporter::{ReportFormat, print_document};
 use crate::command::targets::TargetScope;
@@ -198,7 +196,7 @@ pub async fn run_on(
     };
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let (processes, user) =
-        (world.processes.clone(), identity::user_at_host(&environment, world.host.as_deref()));
+        (world.processes.clone(), context::user_at_host(&environment, world.host.as_deref()));
     let mut screen = Screen::with(messages, world, common.color);
     let ran = match &source {
         Ok(source) => {

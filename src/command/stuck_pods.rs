@@ -1,4 +1,4 @@
-//! Replaces the stuck pods of a StatefulSet, for `--replace-stuck-pods`.
+//! Deletes single pods, and replaces the stuck pods of a StatefulSet for `--replace-stuck-pods`.
 //!
 //! The StatefulSet controller waits for a stuck pod and never replaces it. A pod that is deleted before the
 //! controller has observed the new template is created again from the broken revision. So the deletion
@@ -9,15 +9,16 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::source::Source;
-use crate::command::pod_deletion::remove_pod;
+use crate::cluster::write::{WriteFailure, WriteOutcome};
 use crate::command::targets::observe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::POD;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::follow::PodRef;
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
+use crate::model::step::DeletionResult;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::screen::Screen;
 
@@ -135,6 +136,31 @@ async fn observe_unchanged(
                 written.name()
             ),
         )),
+    }
+}
+
+/// Deletes a pod, or evicts it so that PodDisruptionBudgets apply. Both carry the uid as a precondition.
+/// Sends one request and never retries it.
+pub(super) async fn remove_pod(
+    pod: &PodRef,
+    namespace: &str,
+    evict: bool,
+    source: &Source,
+) -> DeletionResult {
+    let outcome = match source.writable() {
+        Some(cluster) if evict => cluster.evict(namespace, &pod.name, &pod.uid).await,
+        Some(cluster) => cluster.delete(&POD, namespace, &pod.name, &pod.uid).await,
+        None => Err(WriteFailure::for_snapshot()),
+    };
+    match outcome {
+        Ok(()) => DeletionResult::Deleted,
+        Err(WriteFailure { error, outcome, .. }) => match outcome {
+            // The pod is gone, or another pod has its name.
+            WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
+            WriteOutcome::RetryLater => DeletionResult::Disallowed(error.sentence()),
+            WriteOutcome::Unknown => DeletionResult::Unknown(error),
+            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
+        },
     }
 }
 

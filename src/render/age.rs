@@ -1,8 +1,11 @@
-//! Formats ages as `kubectl get` does.
+//! Formats ages as `kubectl get` does, and the start of a `--since`.
 
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::tz::TimeZone;
+
+use crate::model::status::uses::UseStart;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -47,6 +50,21 @@ fn pair(large: i64, large_unit: &str, small: i64, small_unit: &str) -> String {
     } else {
         format!("{large}{large_unit}{small}{small_unit}")
     }
+}
+
+/// Returns how long ago a use of a revision began: `9m`, or `at most 9m`.
+pub(super) fn start_age(start: UseStart, now: Timestamp) -> String {
+    match start {
+        UseStart::At(time) => age(time, now),
+        UseStart::Between { earliest, .. } => format!("at most {}", age(earliest, now)),
+    }
+}
+
+/// Returns a time in minutes: `14:10 UTC` for the day of `now`, else `2026-11-23 14:10 UTC`.
+pub(super) fn in_utc(time: Timestamp, now: Timestamp) -> String {
+    let [time, now] = [time, now].map(|time| time.to_zoned(TimeZone::UTC));
+    let format = if time.date() == now.date() { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
+    time.strftime(format).to_string()
 }
 
 #[cfg(test)]

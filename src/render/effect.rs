@@ -5,7 +5,7 @@ use super::pod_names::{names, pods};
 use super::pod_update;
 use super::style::Style;
 use crate::model::change::effect::{Effect, HeldBy};
-use crate::model::change::update_pace::UpdatePace;
+use crate::model::change::least_time::UpdatePace;
 use crate::model::kind::properties::PodIdentity;
 use crate::model::text::plural::plural;
 

@@ -30,7 +30,6 @@ pub mod preview;
 pub mod recent;
 pub mod revision;
 pub mod screen;
-mod start_time;
 mod state_words;
 pub mod status;
 pub mod step;

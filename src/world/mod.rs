@@ -3,7 +3,6 @@
 //! No command reads them from the process, so a test can replace each one: no test sets an environment
 //! variable or waits for a clock.
 
-pub mod captured_program;
 pub mod core_dump;
 pub mod input_path;
 pub mod job_summary;

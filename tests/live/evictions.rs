@@ -1,7 +1,7 @@
 //! Evictions: the responses of the server, and what they mean for the pod.
 
-use rollout2::cluster::listener::Listener;
 use rollout2::cluster::live::Cluster;
+use rollout2::cluster::notice::Listener;
 use rollout2::cluster::reader::{disruption_budgets, nodes};
 use rollout2::cluster::source::Source;
 use rollout2::cluster::write::{WriteFailure, WriteOutcome};

@@ -13,7 +13,7 @@ use super::timeouts::Timeouts;
 use crate::cluster::connection::explain::ApiServer;
 use crate::cluster::credential::PluginContext;
 use crate::cluster::kubeconfig::Endpoint;
-use crate::cluster::listener::Listener;
+use crate::cluster::notice::Listener;
 use crate::cluster::served_versions::ServedVersions;
 use crate::cluster::shared_failure::SharedFailure;
 use crate::snapshot::memory_budget::{ALL_OBJECTS, CommandMemory};

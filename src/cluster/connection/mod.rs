@@ -38,7 +38,7 @@ use self::log::ConnectionLog;
 use self::timeouts::Timeouts;
 use super::credential::PluginContext;
 use super::kubeconfig::{self, Endpoint};
-use super::listener::{Listener, run_if_slow};
+use super::notice::{Listener, run_if_slow};
 use super::proxy::{is_this_machine, proxy_for};
 use super::served_versions::ServedVersions;
 use super::shared_failure::SharedFailure;

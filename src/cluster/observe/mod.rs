@@ -13,8 +13,7 @@ mod shared;
 mod store;
 mod target_index;
 mod update;
-mod watch;
-pub mod watch_event;
+pub mod watch;
 mod watched_target;
 
 use std::collections::BTreeSet;

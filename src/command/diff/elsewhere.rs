@@ -1,9 +1,9 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
 use super::comparison::{ComparedTemplates, OtherWorkload};
-use super::template_ref::{LabelledTemplate, TemplateRef};
+use super::comparison::{LabelledTemplate, TemplateRef};
 use crate::cluster::access::{Access, Impersonation};
-use crate::cluster::listener::Listener;
+use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
 use crate::command::targets::target_words::TargetWord;

@@ -2,14 +2,13 @@
 
 mod comparison;
 pub mod elsewhere;
-mod template_ref;
 
+pub use comparison::TemplateRef;
 pub(in crate::command) use comparison::show_lines;
-pub use template_ref::TemplateRef;
 
 use self::comparison::ComparedTemplates;
+use self::comparison::LabelledTemplate;
 use self::elsewhere::{Elsewhere, SidesToCompare};
-use self::template_ref::LabelledTemplate;
 use super::CommandOutcome;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;

@@ -11,7 +11,7 @@ use crate::command::event_loop::{Engine, Executor};
 use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::pod_deletion::remove_pod;
+use crate::command::stuck_pods::remove_pod;
 use crate::command::targets::observe;
 use crate::command::undo::notes::note_partition_rollback;
 use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};

@@ -2,8 +2,7 @@
 
 use std::io::Read;
 
-use super::apply_result::ApplyResult;
-use super::kubectl::{ApplyFlags, KubectlApply};
+use super::kubectl::{ApplyFlags, ApplyResult, KubectlApply};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, Result};

@@ -6,18 +6,19 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::apply_result::ApplyResult;
 use super::connection_flags::KubectlConnection;
-use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
+use crate::cluster::reader::concurrently;
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
+use crate::model::kind::Workload;
 use crate::model::text::secret::without_secrets;
+use crate::render::preview::RefusedObject;
 use crate::render::screen::Screen;
 use crate::snapshot::document::read_objects;
 use crate::world::Environment;
-use crate::world::captured_program::CapturedOutput;
+use crate::world::program::CapturedOutput;
 use crate::world::program::Program;
 
 /// The environment variable that names the program.
@@ -90,6 +91,36 @@ impl ApplyFlags {
         let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
         let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
         server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from).collect()
+    }
+}
+
+/// The objects as the API server would store them.
+#[derive(Debug, Default)]
+pub(super) struct ApplyResult {
+    pub(super) objects: Vec<Object>,
+    /// The workloads that it refuses.
+    pub(super) refused: Vec<RefusedObject>,
+    /// The errors of other objects.
+    pub(super) errors: Vec<Error>,
+}
+
+impl ApplyResult {
+    /// Records an object that the API server refuses.
+    pub(super) fn refuse(&mut self, manifest: &Object, message: String) {
+        let Some(workload) = Workload::of(manifest.clone()) else {
+            let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
+            let message = format!("{name}: refused by the API server: {message}");
+            self.errors.push(Error::new(ErrorKind::Refused, message));
+            return;
+        };
+        self.refused.push(RefusedObject {
+            reference: workload.reference(),
+            kind: manifest.kind().to_owned(),
+            api_version: workload.api_version(),
+            namespace: manifest.namespace().to_owned(),
+            name: manifest.name().to_owned(),
+            message,
+        });
     }
 }
 

@@ -19,7 +19,7 @@ use crate::command::event_loop::source::EventSource;
 use crate::command::event_loop::{self, Engine};
 use crate::command::owners;
 use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
-use crate::command::pod_deletion::remove_pod;
+use crate::command::stuck_pods::remove_pod;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::patch::Patch;
 use crate::model::follow::{Now, Output, PodRef, StopSignal, TargetEvent, TargetId};

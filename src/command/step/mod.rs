@@ -15,9 +15,9 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 use super::CommandOutcome;
+use super::context::lock;
 use super::event_loop::drive;
 use super::event_loop::frames::FrameReporter;
-use super::identity::lock;
 use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
 use super::{owners, preflight};

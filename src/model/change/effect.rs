@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde_json::Value;
 
 use super::least_time::LeastTime;
-use super::update_pace::UpdatePace;
+use super::least_time::UpdatePace;
 use crate::model::api::pod::Pod;
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::PodUpdate;

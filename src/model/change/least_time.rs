@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::update_pace::UpdatePace;
+use crate::model::kind::update_budget::UpdateBudget;
+use crate::model::kind::{Workload, strategy};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 
@@ -72,6 +73,25 @@ impl fmt::Display for LeastTime {
         let [total, min_ready, soaks] = [self.total, self.min_ready, self.soaks].map(go_duration::short);
         write!(f, "at least {total}: {}, minReadySeconds {min_ready}", plural(self.waves, "wave"))?;
         if self.soaks.is_zero() { Ok(()) } else { write!(f, ", soaks {soaks}") }
+    }
+}
+
+/// How many pods a controller replaces at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatePace {
+    /// `Recreate`: all outdated pods stop before the first updated one starts.
+    AllAtOnce,
+    /// As many as the update budget allows.
+    Budget(UpdateBudget),
+}
+
+impl UpdatePace {
+    /// Returns the pace of a strategy; none for one that is not known to this version.
+    pub(super) fn of(after: &Workload) -> Option<Self> {
+        if strategy::is_rolling(after) {
+            return Some(Self::Budget(after.update_budget()));
+        }
+        strategy::is_recreate(after).then_some(Self::AllAtOnce)
     }
 }
 

@@ -9,4 +9,3 @@ pub mod restart;
 pub mod room;
 pub mod stuck_pods;
 pub mod undo;
-pub mod update_pace;

@@ -2,7 +2,6 @@
 
 pub mod pod_stage;
 pub mod serving;
-mod stable_revision;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

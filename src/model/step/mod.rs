@@ -42,7 +42,6 @@ mod slot;
 mod soak;
 mod start;
 mod state;
-mod stateful_set;
 mod stepper;
 mod task;
 mod view;

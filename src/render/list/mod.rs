@@ -12,10 +12,10 @@ use serde_json::{Map, Value, json};
 
 use self::columns::{CellWidth, ListRow, header, row};
 use self::fit_rows::{Room, fitted, unfitted};
+use super::age::in_utc;
 use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
-use super::start_time::in_utc;
 use super::status::{merge, rollout_json};
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{RefusedObject, warning};
 use crate::model::change::effect::{Effect, HeldBy};
+use crate::model::change::least_time::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome};
-use crate::model::change::update_pace::UpdatePace;
 use crate::render::diff::changes;
 use crate::render::status::workload_json;
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::age::{in_utc, start_age};
 use super::columns::Table;
 use super::line::Line;
-use super::start_time::{in_utc, start_age};
 use super::style::Style;
 use crate::model::api::configuration::Configuration;
 use crate::model::status::uses::UseStart;

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::field::{member, part, words};
-use super::indented_text::IndentedText;
+use super::field::{IndentedText, member, part, words};
 use super::metadata;
 
 const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";

@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::model::api::quantity::Quantity;
 
 use super::environment;
+use super::field::IndentedText;
 use super::field::{flag, items, member, number, part, texts, words};
 use super::go_format::quoted;
-use super::indented_text::IndentedText;
 use super::probe;
 
 /// Writes a list of containers.

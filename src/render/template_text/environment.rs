@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::model::api::quantity::{Precision, Quantity};
 
+use super::field::IndentedText;
 use super::field::{flag, items, member, part, words};
-use super::indented_text::IndentedText;
 
 /// Writes `envFrom`.
 pub(super) fn sources(text: &mut IndentedText, container: &Value) {

@@ -10,7 +10,6 @@ mod container;
 mod environment;
 mod field;
 mod go_format;
-mod indented_text;
 mod metadata;
 mod probe;
 mod scheduling;
@@ -21,8 +20,8 @@ use serde_json::Value;
 
 pub use metadata::with_change_cause;
 
+use field::IndentedText;
 use field::{items, member, words};
-use indented_text::IndentedText;
 
 /// Describes a pod template. The text ends with a newline, and its escape characters are escaped.
 #[must_use]

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::field::IndentedText;
 use super::field::{items, member, number, part, texts, words};
-use super::indented_text::IndentedText;
 use super::metadata;
 
 /// Writes the topology spread constraints, sorted by topology key.

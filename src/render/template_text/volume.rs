@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use crate::model::api::quantity::Quantity;
 
-use super::field::{flag, member, number, part, texts, words};
+use super::field::{IndentedText, flag, member, number, part, texts, words};
 use super::go_format;
-use super::indented_text::IndentedText;
 use super::volume_source::{SOURCES, ValueFormat};
 
 /// Writes the volumes.

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::claim;
-use super::field::{flag, items, member, number, part, words};
-use super::indented_text::IndentedText;
+use super::field::{IndentedText, flag, items, member, number, part, words};
 use super::metadata::{pairs, shortened};
 
 /// How kubectl describes one kind of volume source.

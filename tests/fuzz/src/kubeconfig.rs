@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use rollout2::cluster::access::{Access, Overrides};
 use rollout2::cluster::kubeconfig::names;
-use rollout2::cluster::listener::Listener;
+use rollout2::cluster::notice::Listener;
 use rollout2::cluster::source::Source;
 use rollout2::error::Error;
 use rollout2::world::{Clock, Signals, Stream, World};

@@ -5,12 +5,10 @@
 
 mod fields;
 mod outcome;
-mod pruned;
-mod refusal;
 mod warning;
 
 pub use outcome::PreviewOutcome;
-pub use refusal::refusal_by_plan;
+pub use outcome::refusal_by_plan;
 pub use warning::PreviewWarning;
 
 use crate::model::change::effect::{Effect, held_by};

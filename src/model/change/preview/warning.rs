@@ -1,7 +1,6 @@
 //! What the user may not expect of a change.
 
 use super::outcome::PreviewOutcome;
-use super::pruned;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::stuck_pods::stuck_pods;
@@ -93,12 +92,12 @@ pub(super) fn warnings(
     }
     let is_new_template =
         matches!(outcome, PreviewOutcome::NewRevision { .. } | PreviewOutcome::Returns { .. });
-    let (old_limit, limit) = (pruned::limit(now), pruned::limit(after));
+    let (old_limit, limit) = (history_limit(now), history_limit(after));
     if limit == 0 && (is_new_template || old_limit > 0) && !revisions.is_empty() {
         warnings.push(PreviewWarning::KeepsNoHistory);
     } else if limit < old_limit {
-        let kept = pruned::pruned(revisions, old_limit).len();
-        let removed = pruned::pruned(revisions, limit).into_iter().skip(kept);
+        let kept = pruned(revisions, old_limit).len();
+        let removed = pruned(revisions, limit).into_iter().skip(kept);
         let removed: Vec<String> = removed.map(Revision::label).collect();
         if !removed.is_empty() {
             warnings.push(PreviewWarning::RemovesRevisions { limit, revisions: removed });
@@ -125,4 +124,20 @@ fn ended_hold(now: &Workload, after: &Workload) -> Option<HoldReason> {
         return Hold::in_force(after).is_none().then(|| hold.reason());
     }
     (now.is_paused() && !after.is_paused()).then_some(HoldReason::Pause)
+}
+
+/// The API server's default of `revisionHistoryLimit`.
+const DEFAULT_LIMIT: i64 = 10;
+
+/// Returns `revisionHistoryLimit`.
+fn history_limit(workload: &Workload) -> i64 {
+    workload.object().int("/spec/revisionHistoryLimit").unwrap_or(DEFAULT_LIMIT).max(0)
+}
+
+/// Returns the revisions that the controller removes when the rollout is complete: the oldest, without the current
+/// one, above the limit.
+fn pruned(revisions: &Revisions, limit: i64) -> Vec<&Revision> {
+    let others: Vec<_> = revisions.iter().filter(|revision| !revisions.is_current(revision)).collect();
+    let count = others.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+    others.into_iter().take(count).collect()
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::found_value::{FoundValue, Numbers};
+use super::path_node::{FoundValue, Numbers};
 
 /// Compares two values by an operator of a filter.
 pub(super) fn compare(

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::compare::{compare, only};
-use super::found_value::{FoundValue, Numbers};
 use super::go_text::go_text;
 use super::path_node::{Filter, PathNode, Slice, SliceEnd};
+use super::path_node::{FoundValue, Numbers};
 
 /// The state of one evaluation.
 pub(super) struct Evaluation<'a> {

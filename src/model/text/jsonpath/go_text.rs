@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::found_value::Numbers;
+use super::path_node::Numbers;
 
 /// Returns a value as Go prints it: `map[a:1 b:[x y]]`, `<nil>` for null.
 #[must_use]

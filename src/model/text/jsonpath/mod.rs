@@ -12,14 +12,13 @@
 
 mod compare;
 mod evaluate;
-mod found_value;
 mod go_text;
 mod parse;
 mod path_node;
 mod quoted;
 
-pub use self::found_value::{FoundValue, Numbers};
 pub use self::go_text::go_text;
+pub use self::path_node::{FoundValue, Numbers};
 
 use serde_json::Value;
 

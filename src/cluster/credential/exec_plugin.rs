@@ -1,7 +1,5 @@
 //! Runs credential plugins: programs that print a token or a certificate (`users[].user.exec`).
 
-mod errors;
-
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,9 +12,9 @@ use tokio::sync::Notify;
 
 use super::exec_credential::{self, GROUP, PluginCredential};
 use super::plugin_policy::allowed_program;
-use crate::cluster::listener::Listener;
-use crate::cluster::notice::Notice;
+use crate::cluster::notice::{Listener, Notice};
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::text::shell_command::{Word, command};
 use crate::world::Environment;
 
 /// The limit of a plugin's output, in bytes. Longer output fails to parse, and of a longer stderr the rest is not
@@ -168,4 +166,51 @@ fn exec_info(exec: &ExecConfig, interactive: bool) -> Value {
         info["spec"]["cluster"] = cluster;
     }
     info
+}
+
+impl ExecPlugin<'_> {
+    fn error(&self, what: &str) -> Error {
+        Error::new(ErrorKind::Unreachable, format!("the credential plugin {:?} {what}", self.command))
+    }
+
+    fn start_error(&self, exec: &ExecConfig, error: std::io::Error) -> Error {
+        if error.kind() != std::io::ErrorKind::NotFound {
+            return self.error("cannot be run").caused_by(error).hint(self.hint());
+        }
+        let advice = exec.install_hint.as_deref().map(str::trim).filter(|advice| !advice.is_empty());
+        let hint = advice.map_or_else(
+            || "install it, or give its full path in the kubeconfig as users[].user.exec.command".to_owned(),
+            str::to_owned,
+        );
+        self.error("is not installed").hint(hint)
+    }
+
+    fn exit_error(&self, code: Option<i32>, last: Option<String>) -> Error {
+        let how =
+            code.map_or_else(|| "was killed".to_owned(), |code| format!("failed with exit code {code}"));
+        let error = self.error(&how).hint(self.hint());
+        match last {
+            Some(line) => error.caused_by(line.trim()),
+            None => error,
+        }
+    }
+
+    fn needs_terminal(&self) -> Error {
+        self.error("must prompt for input, and standard input is not a terminal")
+            .hint("run this in a terminal, or use credentials that need no prompt")
+    }
+
+    fn timed_out(&self, limit: Duration) -> Error {
+        self.error(&format!("did not finish within {limit:?}")).hint(self.hint())
+    }
+
+    /// The message omits the output, which may contain a part of a credential.
+    fn invalid_output(&self, why: &str) -> Error {
+        self.error("did not print a credential").caused_by(why).hint(self.hint())
+    }
+
+    fn hint(&self) -> String {
+        let plugin = [Word::text(self.command, "PLUGIN")];
+        command("you may have to log in again; to see what it needs, run it by hand: {}", plugin)
+    }
 }
