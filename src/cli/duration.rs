@@ -1,5 +1,6 @@
 //! clap value parsers for durations in Go's syntax, and for counts.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::model::text::go_duration;
@@ -23,6 +24,11 @@ pub(super) fn positive_duration(word: &str) -> Result<Duration, &'static str> {
 /// Parses `--request-timeout`: a duration, or a number of seconds.
 pub(super) fn seconds_or_duration(word: &str) -> Result<Duration, &'static str> {
     go_duration::parse_or_seconds(word).ok_or(NEEDS_SECONDS)
+}
+
+/// Parses a count that must not be 0.
+pub(super) fn positive_count(word: &str) -> Result<NonZeroU32, String> {
+    NonZeroU32::new(count(word)?).ok_or_else(|| "must be more than 0".to_owned())
 }
 
 /// Parses a count. The parsers of the standard library describe a bad one in words of Rust.

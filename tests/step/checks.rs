@@ -1,8 +1,11 @@
 //! `--check`: the command that runs between batches, and its environment variables.
 
-use harness::Output;
+use std::path::Path;
+
 use harness::test_cluster::TestCluster;
+use harness::{Output, schema};
 use serde_json::{Value, json};
+use simcluster::Verb;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 
@@ -44,7 +47,7 @@ async fn a_check_gets_variables_and_its_output_goes_to_stderr() {
 async fn a_failing_check_fails_the_batch() {
     for (check, sentence) in [
         ("exit 3", "the check of batch 1 failed: exit 3"),
-        ("kill -9 $$", "the check of batch 1 was killed by a signal"),
+        ("kill -9 $$", "the check of batch 1 failed: a signal killed it"),
     ] {
         let (cluster, db) = changed(3, &json!({})).await;
         let output = run_in_shell(&cluster, &["step", "statefulset/db", "--all", "--check", check]).await;
@@ -105,4 +108,88 @@ async fn the_lines_of_a_batch_are_in_the_order_of_its_stages() {
     ];
     let places: Vec<_> = stages.iter().map(|stage| output.transcript.find(stage)).collect();
     assert!(places.is_sorted() && places.iter().all(Option::is_some), "{places:?}: {}", output.transcript);
+}
+
+/// Returns a check that fails so many times before it passes, with a file that counts its runs.
+fn failing_first(times: usize, name: &str) -> String {
+    let runs = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("watching-check-{name}"));
+    let _ = std::fs::remove_file(&runs);
+    let runs = runs.display();
+    format!("echo run >> '{runs}'; test $(wc -l < '{runs}') -gt {times} || exit 3")
+}
+
+const WATCHING: [&str; 5] = ["step", "statefulset/db", "--soak", "1m", "--check-every"];
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_watches_may_fail_less_often_than_the_limit() {
+    let patches = async |args: &[&str]| {
+        let (cluster, db) = changed(3, &json!({})).await;
+        let output = run_in_shell(&cluster, args).await;
+        assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 1), "{}", output.transcript);
+        let requests = cluster.sim.requests();
+        (requests.iter().filter(|request| request.verb() == Some(Verb::Patch)).count(), output)
+    };
+    let check = failing_first(2, "passes");
+    let watching = [&WATCHING[..], &["10s", "--check-failures", "3", "--check", &check]].concat();
+    let (watched, output) = patches(&watching).await;
+    for line in [
+        "note: the check of batch 1 failed, 1 of 3 in a row: exit 3",
+        "note: the check of batch 1 failed, 2 of 3 in a row: exit 3",
+        "note: the check of batch 1 passed again",
+    ] {
+        assert_eq!(
+            output.stderr.lines().filter(|printed| *printed == line).count(),
+            1,
+            "{}",
+            output.transcript
+        );
+    }
+    assert_eq!(output.stdout.matches("batch 1: checking").count(), 1, "{}", output.transcript);
+    let (plain, _) = patches(&["step", "statefulset/db", "--soak", "1m", "--check", "true"]).await;
+    assert_eq!(watched, plain, "the soak writes nothing");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_that_watches_fails_the_batch_during_the_soak() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    let check = failing_first(9, "fails");
+    let args = [&WATCHING[..], &["10s", "--check-failures", "3", "--check", &check, "-o", "json"]].concat();
+    let output = run_in_shell(&cluster, &args).await;
+    assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (4, 1), "{}", output.transcript);
+    let events: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in &events {
+        assert_eq!(schema::mistakes(event), [""; 0], "{event}");
+    }
+    let pace = &events[0]["pace"];
+    assert_eq!((&pace["checkEverySeconds"], &pace["checkFailures"]), (&json!(10.0), &json!(3)));
+    let runs: Vec<&Value> = events.iter().filter(|event| event["event"] == "check").collect();
+    let failures: Vec<&Value> = runs.iter().map(|run| &run["failuresInRow"]).collect();
+    assert_eq!(failures, [1, 2, 3]);
+    assert_eq!((&runs[0]["check"], &runs[0]["checkExitCode"]), (&json!("failed"), &json!(3)));
+    let seconds: Vec<u64> =
+        runs.iter().map(|run| run["elapsedMilliseconds"].as_u64().unwrap() / 1000).collect();
+    assert!(seconds.windows(2).all(|pair| (10..=11).contains(&(pair[1] - pair[0]))), "{seconds:?}");
+    let end = events.last().unwrap();
+    assert_eq!((&end["reason"], &end["failuresInRow"]), (&json!("check"), &json!(3)), "{end}");
+}
+
+/// The plan stores the interval, so the next command needs only the check.
+#[tokio::test(start_paused = true)]
+async fn the_next_command_continues_to_watch() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    let check = failing_first(0, "continues");
+    let args = [&WATCHING[..], &["10s", "--check-failures", "2", "--check", &check]].concat();
+    assert_eq!(run_in_shell(&cluster, &args).await.exit, 0);
+    let dry_run = run_in_shell(&cluster, &["step", "statefulset/db", "--dry-run", "--check", &check]).await;
+    let line = "a check every 10s of a soak and after it, 2 failures in a row fail the batch";
+    assert!(dry_run.stdout.contains(line), "{}", dry_run.transcript);
+    let failing = check.replace("-gt 0", "-gt 1000");
+    let other = run_in_shell(&cluster, &["step", "statefulset/db", "--check", &failing]).await;
+    assert_eq!(other.exit, 2, "{}", other.transcript);
+    std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("watching-check-continues"), "").unwrap();
+    let next = run_in_shell(&cluster, &["step", "statefulset/db", "--check", &check]).await;
+    assert_eq!((next.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 2), "{}", next.transcript);
+    let runs =
+        std::fs::read_to_string(Path::new(env!("CARGO_TARGET_TMPDIR")).join("watching-check-continues"));
+    assert!((6..=7).contains(&runs.unwrap().lines().count()));
 }

@@ -65,6 +65,10 @@ pub(crate) struct Words {
     pub(crate) undo: Option<bool>,
     /// The check passes, or fails.
     pub(crate) check: Option<bool>,
+    /// The check is the script of the run, whose results differ.
+    pub(crate) is_scripted: bool,
+    /// The check runs every so many seconds, and may fail less than so many times in a row.
+    pub(crate) watch: Option<(i64, usize)>,
     pub(crate) no_canary: bool,
     pub(crate) force: bool,
     pub(crate) take_over: bool,
@@ -117,6 +121,12 @@ impl fmt::Display for Words {
         if let Some(yes) = self.check {
             write!(f, " --check {yes}")?;
         }
+        if self.is_scripted {
+            write!(f, " --check {SCRIPT}")?;
+        }
+        if let Some((every, failures)) = self.watch {
+            write!(f, " --check-every {every}s --check-failures {failures}")?;
+        }
         for (name, is_said) in [
             ("no-canary", self.no_canary),
             ("evict", self.evict),
@@ -133,6 +143,9 @@ impl fmt::Display for Words {
     }
 }
 
+/// The word in the place of the script that a run has as its check.
+pub(crate) const SCRIPT: &str = "SCRIPT";
+
 /// The default of `--soak`, in seconds.
 pub(crate) const SETTLING: i64 = 10;
 
@@ -148,6 +161,8 @@ pub(crate) struct Pace {
     pub(crate) undo: bool,
     /// The result of the check, if there is one.
     pub(crate) check: Option<bool>,
+    /// After how many failures in a row the script fails a batch.
+    pub(crate) failures: usize,
     pub(crate) ignores_unready: bool,
     pub(crate) by_zone: bool,
     pub(crate) zone: Option<i64>,
@@ -164,6 +179,7 @@ impl Default for Pace {
             final_soak: 0,
             undo: false,
             check: None,
+            failures: 1,
             ignores_unready: false,
             by_zone: false,
             zone: None,
@@ -182,6 +198,7 @@ impl Pace {
             final_soak: words.final_soak.unwrap_or(self.final_soak),
             undo: words.undo.unwrap_or(self.undo),
             check: words.check.or(self.check),
+            failures: words.watch.map_or(self.failures, |(_, failures)| failures),
             ignores_unready: words.force || self.ignores_unready,
             by_zone: words.by_zone || self.by_zone,
             zone: words.zone.or(self.zone).filter(|_| !words.all_zones),

@@ -43,6 +43,8 @@ pub(crate) struct Draw {
     pub(crate) second: Option<(u64, Words)>,
     /// Whether every other process runs on a second host.
     pub(crate) has_two_hosts: bool,
+    /// The results of the script of the run, bit by bit: 1 is a failure.
+    pub(crate) failed_checks: u64,
 }
 
 const BROKEN: [&str; 5] =
@@ -100,6 +102,7 @@ impl Draw {
                 .once_in(6)
                 .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
             has_two_hosts: false,
+            failed_checks: 0,
         };
         let check = dice.once_in(8).then(|| !dice.once_in(3));
         draw.words.check = check;
@@ -122,7 +125,23 @@ impl Draw {
             draw.signals = (0..=dice.below(3)).map(|_| dice.once_in(2).then(|| signal(dice))).collect();
         }
         draw.has_two_hosts = dice.once_in(3);
+        if draw.words.check.is_none() && dice.once_in(3) {
+            draw.watches(dice);
+        }
         draw
+    }
+
+    /// A check that runs again and again, whose results differ. The others know nothing of the interval.
+    fn watches(&mut self, dice: &mut Dice) {
+        self.words.is_scripted = true;
+        if let Some((_, words)) = &mut self.second {
+            words.is_scripted = true;
+        }
+        self.words.soak = Some(*dice.one_of(&[5, 30, 90]));
+        self.words.watch = Some((*dice.one_of(&[2, 10, 20]), 1 + dice.index(3)));
+        // A failure is one in two, in four or in eight.
+        let draws = 1 + dice.below(3);
+        self.failed_checks = (0..draws).fold(u64::MAX, |bits, _| bits & dice.below(u64::MAX)) >> 2;
     }
 
     /// The host of a process, by its number.

@@ -18,6 +18,7 @@ mod oracle;
 mod proven;
 mod run;
 mod schedules;
+mod scripted_check;
 mod seeded;
 mod timeline;
 mod user;

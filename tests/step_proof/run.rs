@@ -12,6 +12,7 @@ use simcluster::{Controllers, KubeletTiming, Order, SimCluster};
 use crate::step_proof::external_changes::{Deed, Others, command};
 use crate::step_proof::generator::{Draw, Kind};
 use crate::step_proof::oracle::judge;
+use crate::step_proof::scripted_check::ScriptedCheck;
 use crate::step_proof::timeline::Timeline;
 use crate::step_proof::user::{Left, Terminal};
 
@@ -67,6 +68,7 @@ async fn one(kind: Kind, seed: u64) -> Played {
         is_disturbed: !draw.faults.is_empty(),
         living: Arc::default(),
         seed,
+        check: ScriptedCheck::new(draw.failed_checks),
     };
     let second = async {
         if let Some((after, words)) = &draw.second {
@@ -79,7 +81,9 @@ async fn one(kind: Kind, seed: u64) -> Played {
     let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
     cluster.sim.clear_faults();
     cluster.advance(300).await;
-    let timeline = Timeline::of(&cluster.sim, from, &others.revisions(), terminal.processes.into_inner());
+    let checks = terminal.check.runs();
+    let processes = terminal.processes.into_inner();
+    let timeline = Timeline { checks, ..Timeline::of(&cluster.sim, from, &others.revisions(), processes) };
     let mut end = timeline.start.clone();
     timeline.changes.iter().for_each(|change| end.apply(&change.what));
     let mut wrong = judge(&timeline);

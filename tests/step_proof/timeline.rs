@@ -59,6 +59,14 @@ pub(crate) struct Asked {
     pub(crate) body: String,
 }
 
+/// One run of a check that is the script of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    pub(crate) process: usize,
+    pub(crate) batch: u64,
+    pub(crate) has_passed: bool,
+}
+
 /// One process: its options, its lifetime, and its outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
@@ -84,6 +92,8 @@ pub(crate) struct Timeline {
     pub(crate) changes: Vec<Change>,
     pub(crate) asked: Vec<Asked>,
     pub(crate) processes: Vec<Process>,
+    /// The runs of the script, in order.
+    pub(crate) checks: Vec<Checked>,
 }
 
 /// Returns the effect of a change of the store; none if no oracle uses it.

@@ -15,10 +15,11 @@ use simcluster::{Key, User};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::step_proof::command::Words;
+use crate::step_proof::command::{SCRIPT, Words};
 use crate::step_proof::external_changes::command;
 use crate::step_proof::generator::Draw;
 use crate::step_proof::kill_switch::{Death, Mortal};
+use crate::step_proof::scripted_check::{PROCESS, ScriptedCheck};
 use crate::step_proof::timeline;
 
 /// The maximum number of commands in one run.
@@ -35,6 +36,7 @@ pub(crate) struct Terminal<'a> {
     pub(crate) living: Arc<Mutex<BTreeSet<Process>>>,
     /// The seed of the run.
     pub(crate) seed: u64,
+    pub(crate) check: ScriptedCheck,
 }
 
 /// A signal to a process.
@@ -87,11 +89,14 @@ impl Terminal<'_> {
         self.living.lock().unwrap().insert(this.clone());
         let processes = Processes::Simulated(this.clone(), Arc::clone(&self.living));
         let words = words.to_string();
+        let script = self.check.command();
+        let words = words.split_whitespace().map(|word| if word == SCRIPT { &script } else { word });
         let (sender, numbers) = watch::channel(0);
-        let run = Run::of(words.split_whitespace())
+        let run = Run::of(words)
             .at(START.parse().unwrap())
             .seed(seed)
             .signals(numbers)
+            .env(PROCESS, number.to_string())
             .processes(processes);
         let output = tokio::select! {
             biased;
@@ -118,7 +123,8 @@ impl Terminal<'_> {
             let output = self.step(&words, draw.host(number), deaths.next(), signals.next().flatten()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
-            words = Words { is_daemon_set: first.is_daemon_set, check: first.check, ..Words::default() };
+            let Words { is_daemon_set, check, is_scripted, .. } = *first;
+            words = Words { is_daemon_set, check, is_scripted, ..Words::default() };
             let says = |hint: &str| output.as_ref().is_some_and(|output| output.transcript.contains(hint));
             words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
             words.all_zones = says("--node-selector=");

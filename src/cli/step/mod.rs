@@ -114,7 +114,7 @@ struct OverrideArgs {
 
     /// Discard the stored plan, and start one from the options of this command only
     ///
-    /// Needed when the template changed since, and to withdraw --evict, --force, --no-canary
+    /// Needed when the template changed since, and to withdraw --check-every, --evict, --force, --no-canary
     /// or --order. Released pods stay released, and are listed.
     #[arg(long, hide_short_help = true)]
     new_plan: bool,
@@ -144,7 +144,7 @@ Environment:
                   for --check: the workload; its type as in TYPE/NAME, such as statefulset
   ROLLOUT2_FROM   for --check: the revision of the outdated pods; empty if it is no longer stored
   ROLLOUT2_TO     for --check: the revision that step releases
-  ROLLOUT2_BATCH  for --check: the number of the finished batch, from 1
+  ROLLOUT2_BATCH  for --check: the number of the batch, from 1
   ROLLOUT2_PODS   for --check: its pods, or the nodes of a DaemonSet, separated by spaces
   ROLLOUT2_UPDATED, ROLLOUT2_TOTAL
                   for --check: the number of updated pods, and of all pods";
@@ -163,7 +163,9 @@ impl StepArgs {
                 final_soak: self.soak.final_soak,
                 batch_timeout: self.failure.batch_timeout,
                 on_failure: self.failure.on_failure(),
-                check: self.failure.check(),
+                check: self.failure.check()?,
+                check_every: self.failure.check_every,
+                check_failures: self.failure.check_failures,
                 ignore_unready_nodes: self.overrides.force.then_some(true),
                 ..self.nodes.overrides()?
             },

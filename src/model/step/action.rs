@@ -151,9 +151,10 @@ impl Decision {
 }
 
 impl Action {
-    /// Whether the decision needs a fresh observation.
+    /// Whether the decision needs a fresh observation. A check does not: its result counts only if no pod was disturbed
+    /// since, and what follows from it needs one.
     pub(super) fn needs_refresh(&self) -> bool {
-        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::End(_))
+        !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::End(_))
     }
 
     pub(super) fn is_wait(&self) -> bool {

@@ -8,7 +8,7 @@ use super::causes::redacted;
 use super::cluster_view::ClusterView;
 use super::engine::{ClusterRequest, Doing, Engine, GIVE_UP_AFTER, InFlight};
 use super::memory::Completing;
-use super::outcome::StepOutcome;
+use super::outcome::{CheckResult, StepOutcome};
 use super::report::StepReport;
 use super::state::State;
 use super::task::{DeletionResult, StepEvent, WriteResult};
@@ -52,7 +52,7 @@ impl Engine {
             StepEvent::Nodes(nodes) => cluster.apply_nodes(nodes),
             StepEvent::EndedHolder(holder) => self.memory.ended_holder = holder,
             StepEvent::Stopped(stop) => self.stop(stop, now),
-            StepEvent::Checked(result) => self.memory.record_check(result),
+            StepEvent::Checked(result) => self.receive_checked(result, cluster, now),
             StepEvent::Written(result) => stored = self.receive_written(result, cluster, now),
             StepEvent::Deleted(results) => self.receive_deleted(results, cluster, now),
             StepEvent::Tick => {}
@@ -139,6 +139,24 @@ impl Engine {
             WriteResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
         }
         None
+    }
+
+    /// Records the result of the check. One that runs again and again is reported when it did not pass, or passes again.
+    fn receive_checked(&mut self, result: CheckResult, cluster: &ClusterView, now: Now) {
+        let check = &mut self.memory.batch.check;
+        let had_failed = check.failures() > 0;
+        check.record(result, now.elapsed);
+        let failures = check.failures();
+        let plan = cluster.record().map(|record| &record.plan);
+        let Some((batch, watch)) =
+            plan.and_then(|plan| Some((plan.batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
+        else {
+            return;
+        };
+        if had_failed || failures > 0 {
+            let limit = watch.failures.get();
+            self.reporter.report(StepReport::Checked { batch, result, failures, limit });
+        }
     }
 
     /// Whether a rollback has begun or was decided on.

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Release};
 use super::causes::reasons;
-use super::memory::{CheckState, Memory};
-use super::outcome::{BatchFailure, CheckResult, StepOutcome, StopReason};
+use super::check::NextCheck;
+use super::memory::Memory;
+use super::outcome::{BatchFailure, StepOutcome, StopReason};
 use super::report::StepReport;
 use super::slot::PodSlot;
 use super::state::State;
@@ -46,20 +47,29 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
     if state.is_moving() {
         return Decision::new(Action::Wait, format!("{status}: wait"));
     }
+    if let Some(decision) = check(state, memory, batch.number) {
+        return decision;
+    }
     if !memory.soak_left(state).is_zero() {
         let soak = go_duration::write(memory.soak_length(state));
         return Decision::new(Action::Wait, format!("batch {}: it soaks for {soak}: wait", batch.number));
     }
-    let number = batch.number;
-    match (&state.pace().check, memory.batch.check) {
-        (None, _) | (_, CheckState::Finished(CheckResult::Passed)) => finish_batch(state, memory, batch),
-        (_, CheckState::NotRun) => Decision::new(Action::RunCheck, format!("batch {number}: check it")),
-        (_, CheckState::Running(_)) => {
-            Decision::new(Action::Wait, format!("batch {number}: the check runs: wait"))
+    finish_batch(state, memory, batch)
+}
+
+/// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
+pub(super) fn check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Decision> {
+    let check = state.pace().check.as_ref()?;
+    match memory.next_check(check, state) {
+        NextCheck::Run => Some(Decision::new(Action::RunCheck, format!("batch {number}: check it"))),
+        NextCheck::Wait if memory.soak_left(state).is_zero() => {
+            Some(Decision::new(Action::Wait, format!("batch {number}: wait for its check")))
         }
-        (_, CheckState::Finished(result)) => {
-            let failure = BatchFailure::Check { batch: number, result };
-            Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass"))
+        NextCheck::Passed | NextCheck::Wait => None,
+        NextCheck::Failed(result) => {
+            let failures = memory.batch.check.failures();
+            let failure = BatchFailure::Check { batch: number, result, failures };
+            Some(Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass")))
         }
     }
 }

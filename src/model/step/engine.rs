@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::action::{Action, Decision, Write};
 use super::batch::WAVE_PAUSE;
 use super::cluster_view::{ClusterView, StaleRefresh};
-use super::memory::{CheckState, Memory};
+use super::memory::Memory;
 use super::outcome::{Leaving, RollbackOutcome, StepOutcome};
 use super::reconcile::{reconcile, release_lock};
 use super::report::StepReport;
@@ -189,7 +189,7 @@ impl Engine {
             }
             Action::RunCheck => {
                 if let Some(batch) = last_batch(state, BatchStage::Checking) {
-                    self.memory.batch.check = CheckState::Running(now.elapsed);
+                    self.memory.batch.check.begin(now.elapsed);
                     self.reporter.perform(Task::RunCheck(batch));
                 }
             }
@@ -317,6 +317,7 @@ impl Engine {
                 let soaked =
                     (!state.is_moving()).then(|| now.elapsed.saturating_add(memory.soak_left(state)));
                 dues.extend([soaked, memory.batch.progress.due(state.pace().batch_timeout)]);
+                dues.push(memory.check_due(state));
                 dues.push(memory.batch.last_wave.map(|last| last + WAVE_PAUSE));
             }
         }

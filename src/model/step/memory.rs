@@ -1,16 +1,19 @@
 //! What only this process knows of a plan. It may be lost at any time; then the next process waits longer.
 
 use std::collections::BTreeSet;
+use std::mem::take;
 use std::time::Duration;
 
 use super::causes::Causes;
-use super::outcome::{BatchFailure, CheckResult};
+use super::check::{CheckMemory, NextCheck, SoakProgress};
+use super::outcome::BatchFailure;
 use super::ownership::Ownership;
 use super::request::Request;
 use super::soak::{Disturbance, Soak};
 use super::state::State;
 use super::view::Batch;
 use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::hold::plan::Check;
 use crate::model::text::digest::Digest;
 
 /// What only this process knows: the annotations that it wrote, and the times and results that it observed.
@@ -27,6 +30,8 @@ pub(super) struct Memory {
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
+    /// Since when the soak of the present slots is over; none while they soak.
+    soak_over: Option<Duration>,
     /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
     pub(super) tolerated: BTreeSet<String>,
     pub(super) causes: Causes,
@@ -44,7 +49,7 @@ pub(super) struct Memory {
 pub(super) struct BatchMemory {
     /// How long it has been waiting for its next pod.
     pub(super) progress: BatchProgress,
-    pub(super) check: CheckState,
+    pub(super) check: CheckMemory,
     /// When the last wave of deletions was sent.
     pub(super) last_wave: Option<Duration>,
     /// Whether this process finished it.
@@ -58,18 +63,6 @@ pub(super) struct BatchProgress {
     furthest: usize,
     total: Duration,
     since: Option<Duration>,
-}
-
-/// The check of the present batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum CheckState {
-    /// It did not run.
-    #[default]
-    NotRun,
-    /// It runs since this time.
-    Running(Duration),
-    /// It has this result.
-    Finished(CheckResult),
 }
 
 /// What a process knows of a failure and of the rollback after it.
@@ -112,7 +105,9 @@ impl Memory {
 
     /// Records that the end of the batch is stored.
     pub(super) fn finish_batch(&mut self) {
-        self.batch = BatchMemory { is_finished: true, ..BatchMemory::default() };
+        // The check watches the final soak too.
+        let check = take(&mut self.batch.check);
+        self.batch = BatchMemory { is_finished: true, check, ..BatchMemory::default() };
         self.tolerated = BTreeSet::new();
         self.skip_soak = false;
     }
@@ -126,22 +121,34 @@ impl Memory {
         let is_moving = state.is_moving();
         self.batch.progress.observe(ready, is_moving, now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
-        if is_moving && self.batch.check == CheckState::Finished(CheckResult::Passed) {
-            self.batch.check = CheckState::NotRun; // it was run for pods that are not ready any more
-        }
+        let is_over = !is_moving && self.soak_left(state).is_zero();
+        let before = self.soak_over.filter(|_| disturbance.is_none());
+        self.soak_over = is_over.then(|| before.unwrap_or(now));
         for slot in state.slots.iter().filter(|slot| slot.is_available) {
             self.tolerated.remove(&slot.name);
         }
         disturbance
     }
 
-    /// Records the result of the check. It is only valid if the pods were ready all the time.
-    pub(super) fn record_check(&mut self, result: CheckResult) {
-        if let CheckState::Running(since) = self.batch.check {
-            let is_disturbed = self.soak.disturbed().is_some_and(|disturbed| disturbed > since);
-            let is_void = is_disturbed && result == CheckResult::Passed;
-            self.batch.check = if is_void { CheckState::NotRun } else { CheckState::Finished(result) };
-        }
+    /// Decides what to do with the check of the batch.
+    pub(super) fn next_check(&self, check: &Check, state: &State<'_>) -> NextCheck {
+        let soak = SoakProgress {
+            healthy: self.healthy(state),
+            disturbed: self.soak.disturbed(),
+            over: self.soak_over,
+        };
+        self.batch.check.next(check, soak, state.now.elapsed)
+    }
+
+    /// Returns when the check is to run during the soak.
+    pub(super) fn check_due(&self, state: &State<'_>) -> Option<Duration> {
+        let watch = state.pace().check.as_ref()?.watch;
+        self.batch.check.due(watch, self.healthy(state), state.now.elapsed)
+    }
+
+    /// Whether the check runs, or ran, at the end of the soak.
+    pub(super) fn is_checking(&self) -> bool {
+        self.batch.check.has_run() && self.soak_over.is_some()
     }
 
     /// Returns how long the soaking slots must be ready.

@@ -20,6 +20,7 @@ mod answers;
 mod batch;
 mod batches;
 mod causes;
+mod check;
 mod cluster_view;
 mod counted_pods;
 mod daemon_set;

@@ -1,12 +1,12 @@
 //! Between two batches: ends, waits, or begins the next batch.
 
 use super::action::{Action, Decision, Purpose, Release};
-use super::batch::{failed, fatal_cause, released};
+use super::batch::{check, failed, fatal_cause, released};
 use super::batches::{
     Next, is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
 };
 use super::causes::{GRACE, reasons};
-use super::memory::{CheckState, Memory};
+use super::memory::Memory;
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::report::StepReport;
@@ -18,7 +18,7 @@ use crate::model::text::go_duration;
 
 /// Decides what to do between two batches: end, wait, or begin the next one.
 pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
-    if matches!(memory.batch.check, CheckState::Running(_)) {
+    if memory.batch.check.is_running() && !state.is_final() {
         return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
     }
     let is_reached = is_reached(state.plan().reach, &state.slots);
@@ -140,6 +140,12 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
             _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
         };
     }
+    if memory.batch.check.is_running() {
+        return Decision::new(Action::Wait, "every batch is done, and the check runs: wait");
+    }
+    if let Some(decision) = check_final_soak(state, memory) {
+        return decision;
+    }
     if !memory.soak_left(state).is_zero() {
         let soak = go_duration::write(memory.soak_length(state));
         return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
@@ -167,6 +173,15 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
             Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }
+}
+
+/// Decides on the check during the final soak, for a check that watches. Then the last batch fails.
+fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
+    let pace = state.pace();
+    let watches =
+        pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
+    let last = state.plan().batch.as_ref().filter(|_| watches)?;
+    check(state, memory, last.number)
 }
 
 /// Reports a batch as done whose nodes all left the cluster. No write records that.

@@ -144,8 +144,10 @@ pub enum BatchFailure {
     Check {
         /// The batch.
         batch: usize,
-        /// The result.
+        /// The result of its last run.
         result: CheckResult,
+        /// How many runs in a row did not pass.
+        failures: u32,
     },
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::outcome::CheckResult;
 use super::view::Batch;
 use crate::model::cause::Cause;
 use crate::model::follow::{CauseChange, LogLines};
@@ -68,6 +69,17 @@ pub enum StepReport {
         pod: String,
         /// Why, as a clause.
         why: String,
+    },
+    /// A check that runs again and again did not pass, or passed again.
+    Checked {
+        /// The number of the batch.
+        batch: usize,
+        /// The result of this run.
+        result: CheckResult,
+        /// How many runs in a row did not pass.
+        failures: u32,
+        /// After how many the batch fails.
+        limit: u32,
     },
     /// The controller created these pods on the new revision: after a scale-up, a pod failure, or for a new node.
     AddedByController(Vec<String>),

@@ -1,9 +1,10 @@
 //! The request of a `step` command.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::model::hold::plan::{Amount, Batches, Check, Lock, OnFailure, Pace, Reach};
+use crate::model::hold::plan::{Amount, Batches, Check, CheckWatch, Lock, OnFailure, Pace, Reach};
 
 /// The request of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,6 +57,10 @@ pub struct PaceOverrides {
     pub on_failure: Option<OnFailure>,
     /// `--check`.
     pub check: Option<CheckOverride>,
+    /// `--check-every`.
+    pub check_every: Option<Duration>,
+    /// `--check-failures`.
+    pub check_failures: Option<NonZeroU32>,
     /// `--force`: true.
     pub ignore_unready_nodes: Option<bool>,
     /// `--surge`.
@@ -114,10 +119,11 @@ impl PaceOverrides {
     /// Returns a pace with these flags applied.
     #[must_use]
     pub fn apply_to(&self, pace: Pace) -> Pace {
+        let watch = self.check_watch(pace.check.as_ref().and_then(|check| check.watch));
         let check = match &self.check {
             None => pace.check,
             Some(CheckOverride::Skip) => None,
-            Some(CheckOverride::Run(digest)) => Some(Check { digest: digest.clone() }),
+            Some(CheckOverride::Run(digest)) => Some(Check { digest: digest.clone(), watch }),
         };
         Pace {
             batches: self.batches.clone().unwrap_or(pace.batches),
@@ -134,5 +140,12 @@ impl PaceOverrides {
             node_selector: self.node_selector.clone().or(pace.node_selector),
             evict: self.evict.unwrap_or(pace.evict),
         }
+    }
+
+    /// Returns how often the check runs during the soak. By default one failure fails the batch, as after the soak.
+    fn check_watch(&self, stored: Option<CheckWatch>) -> Option<CheckWatch> {
+        let every = self.check_every.or(stored.map(|watch| watch.every))?;
+        let failures = self.check_failures.or(stored.map(|watch| watch.failures));
+        Some(CheckWatch { every, failures: failures.unwrap_or(NonZeroU32::MIN) })
     }
 }

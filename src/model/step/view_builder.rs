@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::batches::{FutureBatches, Next};
-use super::memory::{CheckState, Memory};
+use super::memory::Memory;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
 use super::state::State;
@@ -66,12 +66,10 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
 
 /// Returns the stage of the present batch.
 pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
-    match memory.batch.check {
-        CheckState::Running(_) | CheckState::Finished(_) => BatchStage::Checking,
-        _ if state.is_moving() => BatchStage::Updating,
-        CheckState::NotRun => {
-            BatchStage::Soaking { healthy: memory.healthy(state), of: memory.soak_length(state) }
-        }
+    match state.is_moving() {
+        true => BatchStage::Updating,
+        false if memory.is_checking() => BatchStage::Checking,
+        false => BatchStage::Soaking { healthy: memory.healthy(state), of: memory.soak_length(state) },
     }
 }
 

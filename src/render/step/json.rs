@@ -44,6 +44,9 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             ("eviction-refused", json!({"pod": pod, "message": message}))
         }
         StepReport::SoakRestarted { pod, why } => ("soak-restarted", json!({"pod": pod, "reason": why})),
+        StepReport::Checked { batch, result, failures, .. } => {
+            ("check", check_facts(*batch, *result, *failures))
+        }
         StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
         StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
@@ -144,6 +147,7 @@ fn pace_facts(pace: &Pace) -> Value {
         Batches::By(amount) => (Some(amount.to_string()), None),
         Batches::Until(goals) => (None, Some(goals.iter().map(ToString::to_string).collect::<Vec<_>>())),
     };
+    let watch = pace.check.as_ref().and_then(|check| check.watch);
     json!({
         "by": by,
         "batches": batches,
@@ -153,6 +157,8 @@ fn pace_facts(pace: &Pace) -> Value {
         "finalSoakSeconds": seconds(pace.final_soak),
         "batchTimeoutSeconds": seconds(pace.batch_timeout),
         "checkSha256": pace.check.as_ref().map(|check| &check.digest),
+        "checkEverySeconds": watch.map(|watch| seconds(watch.every)),
+        "checkFailures": watch.map(|watch| watch.failures),
         "onFailure": pace.on_failure.word(),
         "ignoreUnreadyNodes": pace.ignore_unready_nodes,
         "order": pace.order,
@@ -265,17 +271,25 @@ fn failure_facts(failure: &BatchFailure) -> Value {
             "limitSeconds": seconds(*after), "notReplaced": named(pods),
         }),
         BatchFailure::Earlier => json!({"reason": "earlier"}),
-        BatchFailure::Check { batch, result } => {
-            let code = if let CheckResult::Failed(code) = result { *code } else { None };
-            let result = match result {
-                CheckResult::Passed => "passed",
-                CheckResult::Failed(_) => "failed",
-                CheckResult::TimedOut => "timed-out",
-                CheckResult::NotRun => "not-run",
-            };
-            json!({"reason": "check", "batch": {"number": batch}, "check": result, "checkExitCode": code})
+        BatchFailure::Check { batch, result, failures } => {
+            let mut facts = check_facts(*batch, *result, *failures);
+            facts["reason"] = "check".into();
+            facts
         }
     }
+}
+
+fn check_facts(batch: usize, result: CheckResult, failures: u32) -> Value {
+    let code = if let CheckResult::Failed(code) = result { code } else { None };
+    let result = match result {
+        CheckResult::Passed => "passed",
+        CheckResult::Failed(_) => "failed",
+        CheckResult::TimedOut => "timed-out",
+        CheckResult::NotRun => "not-run",
+    };
+    json!({
+        "batch": {"number": batch}, "check": result, "checkExitCode": code, "failuresInRow": failures,
+    })
 }
 
 fn named(pods: &[String]) -> Vec<Value> {
@@ -326,7 +340,7 @@ mod tests {
 
     #[test]
     fn the_pace_has_the_digest_of_the_check() {
-        let check = Check { digest: "ab".to_owned() };
+        let check = Check { digest: "ab".to_owned(), watch: None };
         let facts = pace_facts(&Pace { check: Some(check), ..Pace::default() });
         assert_eq!(facts["checkSha256"], "ab");
     }

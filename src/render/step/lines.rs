@@ -1,12 +1,14 @@
 //! Lines for the reports of `step`: the batches on stdout, everything else on stderr.
 
 use super::Printed;
-use super::words::{detail, pace, revisions, slots, time};
+use super::words::{check_result, detail, pace, revisions, slots, time};
 use crate::model::follow::Now;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::properties::StepBy;
 use crate::model::kind::{Workload, strategy};
-use crate::model::step::{Batch, BatchStage, Beginning, PlanView, SlotState, StepReport, Stepper};
+use crate::model::step::{
+    Batch, BatchStage, Beginning, CheckResult, PlanView, SlotState, StepReport, Stepper,
+};
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
 use crate::render::pod_names::{names, pods};
@@ -43,6 +45,13 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::SoakRestarted { pod, why } => {
             Printed::note(format!("note: the soak starts again, because of {pod}: {why}"))
         }
+        StepReport::Checked { batch, result: CheckResult::Passed, .. } => {
+            Printed::note(format!("note: the check of batch {batch} passed again"))
+        }
+        StepReport::Checked { batch, result, failures, limit } => Printed::note(format!(
+            "note: the check of batch {batch} failed, {failures} of {limit} in a row: {}",
+            check_result(*result)
+        )),
         StepReport::AddedByController(pods) => Printed::note(format!(
             "note: the controller created these on the new revision, and they count as released: {}",
             names(pods)

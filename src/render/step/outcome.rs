@@ -2,7 +2,7 @@
 
 use super::hints;
 use super::lines::{holder, last_write};
-use super::words::{slots, time};
+use super::words::{check_result, slots, time};
 use super::{Closing, Printed};
 use crate::model::follow::Now;
 use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
@@ -10,8 +10,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::strategy;
 use crate::model::step::{
-    BatchFailure, BatchStage, CheckResult, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome,
-    StopReason,
+    BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
 };
 use crate::model::text::plural::plural;
 use crate::render::pod_names::names;
@@ -227,14 +226,12 @@ fn failed(failure: &BatchFailure) -> String {
             format!("batch {batch} failed: after {} {} {were} not replaced", time(*after), names(pods))
         }
         BatchFailure::Earlier => "the plan failed or was undone before, and was rolling back".to_owned(),
-        BatchFailure::Check { batch, result } => match result {
-            CheckResult::Failed(Some(code)) => format!("the check of batch {batch} failed: exit {code}"),
-            CheckResult::Failed(None) => format!("the check of batch {batch} was killed by a signal"),
-            CheckResult::TimedOut => format!("the check of batch {batch} timed out, and was killed"),
-            CheckResult::NotRun | CheckResult::Passed => {
-                format!("the check of batch {batch} could not be run")
-            }
-        },
+        BatchFailure::Check { batch, result, failures: 0 | 1 } => {
+            format!("the check of batch {batch} failed: {}", check_result(*result))
+        }
+        BatchFailure::Check { batch, result, failures } => {
+            format!("the check of batch {batch} failed {failures} times in a row: {}", check_result(*result))
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::hold::plan::{Amount, Batches, OnFailure, Pace, Reach};
-use crate::model::step::{Batch, BatchStage, PlanView, SlotState, SlotView};
+use crate::model::hold::plan::{Amount, Batches, CheckWatch, OnFailure, Pace, Reach};
+use crate::model::step::{Batch, BatchStage, CheckResult, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
@@ -44,7 +44,13 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
         format!("at most {} unavailable{own}{surge}", plural(view.max_unavailable, "pod")),
         format!("{} for each pod to become available", time(pace.batch_timeout)),
     ];
-    safeguards.extend(pace.check.as_ref().map(|_| "a check after each batch".to_owned()));
+    safeguards.extend(pace.check.as_ref().map(|check| match check.watch {
+        None => "a check after each batch".to_owned(),
+        Some(CheckWatch { every, failures }) => {
+            let fails = plural(failures.get(), "failure");
+            format!("a check every {} of a soak and after it, {fails} in a row fail the batch", time(every))
+        }
+    }));
     safeguards.push(match pace.on_failure {
         OnFailure::Hold => "on failure everything is held".to_owned(),
         OnFailure::Undo => "on failure the released pods are rolled back".to_owned(),
@@ -117,6 +123,17 @@ pub(in crate::render) fn detail(batch: &Batch) -> String {
         BatchStage::Done { .. } | BatchStage::Waiting | BatchStage::Checking | BatchStage::Failed => {
             String::new()
         }
+    }
+}
+
+/// Returns how a check ended: `exit 3`.
+pub(super) fn check_result(result: CheckResult) -> String {
+    match result {
+        CheckResult::Passed => "exit 0".to_owned(),
+        CheckResult::Failed(Some(code)) => format!("exit {code}"),
+        CheckResult::Failed(None) => "a signal killed it".to_owned(),
+        CheckResult::TimedOut => "it timed out, and was killed".to_owned(),
+        CheckResult::NotRun => "it could not be run".to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What must hold at every moment. Each oracle reads the changes one by one and reports what is wrong.
 
 mod batches;
+mod checks;
 mod lock;
 mod max_unavailable;
 mod nodes;
@@ -94,6 +95,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
     let mut oracles: Vec<Box<dyn Oracle>> = vec![
         Box::new(max_unavailable::MaxUnavailable::default()),
         Box::new(batches::BatchOrder::default()),
+        Box::new(checks::Checks::of(&timeline.checks)),
         Box::new(nodes::Nodes::default()),
         Box::new(lock::Locks::of(&timeline.processes)),
         Box::new(strategy::Strategies::default()),

@@ -1,5 +1,6 @@
 //! Tests of the oracles: each one finds its violation in a constructed history, and nothing in a correct one.
 
+mod checks;
 mod daemon_set;
 mod stateful_set;
 

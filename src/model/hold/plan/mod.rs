@@ -36,7 +36,7 @@ pub use crate::model::kind::plan_fields::HOLD_ANNOTATION;
 pub use amount::Amount;
 pub use annotation::{Hold, HoldReason, have_same_plan};
 pub use lock::Lock;
-pub use pace::{Batches, Check, OnFailure, Pace, Reach, SETTLING_TIME};
+pub use pace::{Batches, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model) use record::require_fields;
 pub use record::{PlanRecord, guarded};
 pub use restore::{own_min_ready_seconds, restore_by_hand};

@@ -1,6 +1,7 @@
 //! The pace of a plan: how large its batches are, what each has to pass, and how far one command goes.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ pub const SETTLING_TIME: Duration = Duration::from_secs(10);
 
 /// The least time limit of a batch in a stored plan. With a shorter one, any batch would fail.
 const LEAST_BATCH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The least interval of a check in a stored plan.
+pub const LEAST_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The size of the batches of a plan, and their conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +90,19 @@ pub struct Check {
     /// The SHA-256 of the command, in hexadecimal.
     #[serde(rename = "sha256")]
     pub digest: String,
+    /// Whether it also runs during the soak, and how often it may fail then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<CheckWatch>,
+}
+
+/// A check that runs again and again during the soak of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckWatch {
+    /// The time from the begin of one run to the begin of the next one.
+    #[serde(with = "duration")]
+    pub every: Duration,
+    /// After how many failures in a row the batch fails.
+    pub failures: NonZeroU32,
 }
 
 /// The goal of one command.
@@ -116,6 +133,9 @@ impl Pace {
     #[must_use]
     pub fn with_floors(mut self) -> Self {
         self.batch_timeout = self.batch_timeout.max(LEAST_BATCH_TIMEOUT);
+        if let Some(watch) = self.check.as_mut().and_then(|check| check.watch.as_mut()) {
+            watch.every = watch.every.max(LEAST_CHECK_INTERVAL);
+        }
         self
     }
 }

@@ -148,12 +148,13 @@ impl BatchRecord {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
     use std::time::Duration;
 
     use serde_json::json;
 
     use super::*;
-    use crate::model::hold::plan::{Amount, Batches, Check, OnFailure};
+    use crate::model::hold::plan::{Amount, Batches, Check, CheckWatch, OnFailure};
 
     fn plain() -> Plan {
         Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)
@@ -171,7 +172,13 @@ mod tests {
                 final_soak: Duration::from_secs(3600),
                 batch_timeout: Duration::from_secs(7),
                 on_failure: OnFailure::Undo,
-                check: Some(Check { digest: "ab".to_owned() }),
+                check: Some(Check {
+                    digest: "ab".to_owned(),
+                    watch: Some(CheckWatch {
+                        every: Duration::from_secs(30),
+                        failures: NonZeroU32::new(3).unwrap(),
+                    }),
+                }),
                 ignore_unready_nodes: true,
                 surge: Some(Amount::Pods(2)),
                 order: Some("zone".to_owned()),
@@ -243,6 +250,9 @@ mod tests {
             ("/pace/by", json!(2)),
             ("/pace/onFailure", json!("panic")),
             ("/pace/check", json!("true")),
+            ("/pace/check", json!({"sha256": "ab", "watch": {"every": "30s"}})),
+            ("/pace/check", json!({"sha256": "ab", "watch": {"every": "30s", "failures": 0}})),
+            ("/pace/check", json!({"sha256": "ab", "watch": {"every": "-1s", "failures": 1}})),
             ("/reach", json!("far")),
             ("/phase", json!("sideways")),
             ("/batch", json!({"number": 1})),

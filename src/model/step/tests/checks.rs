@@ -1,9 +1,12 @@
 //! Checks that fail, and checks whose pods change meanwhile.
 
+use std::num::NonZeroU32;
+
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
-use super::fixture::{StepperFixture, all_by};
+use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
+use crate::model::hold::plan::{Check, CheckWatch, Pace};
 use crate::model::step::*;
 
 fn request_with_check() -> Request {
@@ -18,7 +21,7 @@ fn a_failing_check_fails_the_batch() {
         let mut fixture = StepperFixture::of(request_with_check(), FakeCluster::paused(3));
         fixture.check = result;
         let end = fixture.run();
-        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result });
+        assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result, failures: 1 });
         let mut fixture = fixture.then("two", Request::default());
         assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
         let skip = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
@@ -64,4 +67,147 @@ fn a_check_that_passed_is_repeated_if_a_pod_restarts_before_the_batch_is_done() 
     fixture.is_away = false;
     fixture.pass(20);
     assert_eq!(fixture.checks, 2);
+}
+
+const FAILED: CheckResult = CheckResult::Failed(Some(1));
+
+/// One batch with a soak of 60s and a check every 20s, which fails after three failures in a row.
+fn watching() -> StepperFixture {
+    let mut request = Request { pace: request_with_check().pace, ..Request::default() };
+    request.pace.soak = Some(seconds(60));
+    (request.pace.check_every, request.pace.check_failures) = (Some(seconds(20)), NonZeroU32::new(3));
+    StepperFixture::of(request, FakeCluster::paused(3))
+}
+
+fn reached() -> StepOutcome {
+    StepOutcome::Reached { updated: 1, of: 3 }
+}
+
+fn failures(fixture: &StepperFixture) -> Vec<u32> {
+    let failures = fixture.reports.iter().filter_map(|report| match report {
+        StepReport::Checked { failures, limit: 3, .. } => Some(*failures),
+        _ => None,
+    });
+    failures.collect()
+}
+
+#[test]
+fn a_watching_check_runs_every_interval_of_the_soak_and_at_its_end() {
+    let mut fixture = watching();
+    assert_eq!(fixture.run(), reached());
+    assert!((3..=4).contains(&fixture.checks), "{}", fixture.checks);
+    assert_eq!(failures(&fixture), [0; 0]);
+}
+
+#[test]
+fn a_batch_fails_after_its_limit_of_failures_in_a_row() {
+    let passed = CheckResult::Passed;
+    let failed = StepOutcome::Failed {
+        failure: BatchFailure::Check { batch: 1, result: FAILED, failures: 3 },
+        rollback: None,
+    };
+    for (results, expected, reported) in [
+        (&[FAILED, FAILED, passed][..], reached(), &[1, 2, 0][..]),
+        (&[FAILED, passed, FAILED, FAILED, passed], reached(), &[1, 0, 1, 2, 0]),
+        (&[FAILED, FAILED, FAILED], failed.clone(), &[1, 2, 3]),
+        (&[FAILED, passed, FAILED, FAILED, FAILED], failed.clone(), &[1, 0, 1, 2, 3]),
+        (&[passed, passed, FAILED, FAILED, FAILED], failed, &[1, 2, 3]),
+    ] {
+        let mut fixture = watching();
+        fixture.next_checks.extend(results);
+        let began = fixture.cluster.seconds;
+        assert_eq!(fixture.run(), expected, "{results:?}");
+        assert_eq!(failures(&fixture), reported, "{results:?}");
+        // An interval is between two runs, also at the end of the soak.
+        let took = fixture.cluster.seconds - began;
+        let least = 20 * results.len() as u64;
+        assert!(took >= least && took <= least.max(60) + 15, "{results:?}: {took}");
+    }
+}
+
+#[test]
+fn a_running_check_is_not_started_twice_and_the_end_of_the_soak_waits_for_it() {
+    let mut fixture = watching();
+    fixture.is_check_slow = true;
+    fixture.pass(200);
+    assert_eq!((fixture.checks, fixture.is_over()), (1, false));
+    fixture.see(StepEvent::Checked(CheckResult::Passed));
+    assert_eq!((fixture.checks, fixture.run()), (1, reached()));
+}
+
+#[test]
+fn a_pod_that_restarts_starts_the_soak_and_not_the_count_of_failures() {
+    let mut fixture = watching();
+    fixture.next_checks.extend([FAILED, FAILED, FAILED]);
+    fixture.pass(50);
+    assert_eq!(failures(&fixture), [1, 2]);
+    restart_pod(&mut fixture);
+    assert!(matches!(fixture.run(), StepOutcome::Failed { .. }));
+    assert_eq!(failures(&fixture), [1, 2, 3]);
+}
+
+/// The plan stores the interval and the limit, and each process counts the failures that it observes.
+#[test]
+fn another_process_continues_to_watch_and_counts_from_zero() {
+    let mut fixture = watching();
+    fixture.next_checks.extend([FAILED, FAILED]);
+    fixture.pass(50);
+    assert_eq!(failures(&fixture), [1, 2]);
+    let same = PaceOverrides { check: request_with_check().pace.check, ..PaceOverrides::default() };
+    let mut next = fixture.then("two", Request { pace: same, ..Request::default() });
+    next.next_checks.extend([FAILED, FAILED, FAILED]);
+    next.pass(50);
+    assert_eq!(failures(&next), [1, 2]);
+    assert!(matches!(next.run(), StepOutcome::Failed { .. }));
+}
+
+#[test]
+fn a_watching_check_watches_the_final_soak_too() {
+    for (results, is_failed) in [(&[FAILED, FAILED][..], false), (&[FAILED, FAILED, FAILED], true)] {
+        let mut fixture = watching();
+        fixture.pass(100);
+        let mut request = Request { pace: request_with_check().pace, ..all_by(2) };
+        request.pace.final_soak = Some(seconds(300));
+        let mut fixture = fixture.then("two", request);
+        while !fixture.reports.iter().any(|report| matches!(report, StepReport::FinalSoak(_))) {
+            fixture.pass(1);
+        }
+        fixture.next_checks.extend(results);
+        let outcome = fixture.run();
+        assert_eq!(outcome != StepOutcome::Complete, is_failed, "{outcome:?}");
+        assert!(is_failed || fixture.checks > 300 / 20, "{}", fixture.checks);
+    }
+}
+
+#[test]
+fn options_replace_the_stored_watch() {
+    let minimum = NonZeroU32::MIN;
+    let given = |every, failures| PaceOverrides {
+        check: request_with_check().pace.check,
+        check_every: every,
+        check_failures: failures,
+        ..PaceOverrides::default()
+    };
+    let watch = |pace: &Pace| pace.check.as_ref().unwrap().watch;
+    let once = given(None, None).apply_to(Pace::default());
+    assert_eq!(watch(&once), None);
+    let every = given(Some(seconds(30)), None).apply_to(once);
+    assert_eq!(watch(&every), Some(CheckWatch { every: seconds(30), failures: minimum }));
+    let three = given(Some(seconds(30)), NonZeroU32::new(3)).apply_to(every);
+    let slower = given(Some(seconds(60)), None).apply_to(three);
+    assert_eq!(
+        watch(&slower),
+        Some(CheckWatch { every: seconds(60), failures: NonZeroU32::new(3).unwrap() })
+    );
+    let skipped = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
+    assert_eq!(skipped.apply_to(slower).check, None);
+}
+
+/// Any client that may patch the workload can write the interval.
+#[test]
+fn a_stored_interval_is_at_least_a_second() {
+    let watch = CheckWatch { every: seconds(0), failures: NonZeroU32::MIN };
+    let check = Some(Check { digest: "ab".to_owned(), watch: Some(watch) });
+    let pace = Pace { check, ..Pace::default() }.with_floors();
+    assert_eq!(pace.check.unwrap().watch.unwrap().every, seconds(1));
 }

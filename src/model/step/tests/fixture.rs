@@ -16,8 +16,10 @@ pub(super) struct StepperFixture {
     pub(super) cluster: FakeCluster,
     pub(super) reports: Vec<StepReport>,
     pub(super) acts: usize,
-    /// The results of the check, in order.
+    /// The result of the check.
     pub(super) check: CheckResult,
+    /// The results of its next runs, which come first.
+    pub(super) next_checks: VecDeque<CheckResult>,
     pub(super) checks: usize,
     /// Whether the check does not end before the test applies its result.
     pub(super) is_check_slow: bool,
@@ -79,6 +81,7 @@ impl StepperFixture {
             reports: Vec::new(),
             acts: 0,
             check: CheckResult::Passed,
+            next_checks: VecDeque::new(),
             checks: 0,
             is_check_slow: false,
             bound: Some(1),
@@ -189,7 +192,7 @@ impl StepperFixture {
                 if self.is_check_slow {
                     return Vec::new();
                 }
-                vec![StepEvent::Checked(self.check)]
+                vec![StepEvent::Checked(self.next_checks.pop_front().unwrap_or(self.check))]
             }
             Task::ReadLog(_) => Vec::new(),
         }
