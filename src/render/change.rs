@@ -33,7 +33,7 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -
         .map_or_else(|| "live".to_owned(), |running| format!("revision {}", running.label()));
     let to = format!("revision {}", undo.target.label());
     let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
-    let mut lines = vec![diff::title(&observed.workload.reference(), &from, &to)];
+    let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
     if changes.is_empty() {
         lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
     }
@@ -121,7 +121,7 @@ fn receipt_to(before: &Workload, revision: &str) -> String {
 /// Returns the preview of a verb that changes no field of the template but a timestamp.
 #[must_use]
 pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line> {
-    let title = Line::styled(Style::Heading, workload.reference()).with(Style::Plain, format!("  {verb}"));
+    let title = Line::styled(Style::Heading, workload.target()).with(Style::Plain, format!("  {verb}"));
     std::iter::once(title).chain(effect::lines(effect)).collect()
 }
 

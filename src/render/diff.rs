@@ -13,7 +13,7 @@ use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
 use crate::model::text::plural::first_of;
 
-/// Returns the title line: `deployment.apps/web  revision 3 -> 5`.
+/// Returns the title line: `deployment/web  revision 3 -> 5`.
 #[must_use]
 pub fn title(workload: &str, from: &str, to: &str) -> Line {
     // Print the word "revision" only once.

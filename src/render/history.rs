@@ -77,7 +77,7 @@ fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     let workload = &history.observation.workload;
     let mut header = workload.reference();
     if options.namespace {
-        header += &format!("  in {}", workload.object().namespace());
+        header += &format!(" -n {}", workload.object().namespace());
     }
     match &history.author {
         Some(author) => {

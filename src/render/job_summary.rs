@@ -89,7 +89,7 @@ mod tests {
     /// Returns the line of a rollout with these causes.
     fn line_of(causes: &[&str]) -> String {
         let row = Row {
-            workload: "deployment.apps/web".to_owned(),
+            workload: "deployment/web".to_owned(),
             is_done: false,
             result: "failed".to_owned(),
             serving: "  3/3 available on revision 1".to_owned(),
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn text_from_the_cluster_is_code() {
         let last = line_of(&["! web-1  ![x](http://evil) `a` | <b>\nsecond"]);
-        let expected = "| ❌ | `deployment.apps/web` | `failed` | `3/3 available on revision 1` | \
+        let expected = "| ❌ | `deployment/web` | `failed` | `3/3 available on revision 1` | \
                         `! web-1  ![x](http://evil) 'a' \\| <b>\\nsecond` |";
         assert_eq!(last, expected);
     }

@@ -27,14 +27,14 @@ pub struct NameContext {
 }
 
 impl NameContext {
-    /// Returns the name: `deployment.apps/web`, or `deployment.apps/web in shop` for several namespaces.
+    /// Returns the name: `deployment/web`, or `deployment/web -n shop` for several namespaces.
     pub(super) fn name(self, workload: &Workload) -> String {
-        self.with_namespace(workload.reference(), workload)
+        self.with_namespace(workload.target(), workload)
     }
 
     /// Adds the namespace to a name of the workload if there are several.
     pub(super) fn with_namespace(self, name: String, workload: &Workload) -> String {
-        if self.namespaces { format!("{name} in {}", workload.object().namespace()) } else { name }
+        if self.namespaces { format!("{name} -n {}", workload.object().namespace()) } else { name }
     }
 }
 
@@ -197,7 +197,7 @@ pub fn serving_line(view: &RolloutView) -> String {
 #[must_use]
 pub fn next_change_note(view: &RolloutView) -> Option<String> {
     let hold = view.next_change_hold.as_ref()?;
-    Some(format!("note: {} is {hold}", view.workload.reference()))
+    Some(format!("note: {} is {hold}", view.workload.target()))
 }
 
 /// Returns the hint with the command that rolls a failed rollout back.

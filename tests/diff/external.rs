@@ -49,7 +49,7 @@ fn the_program_gets_two_directories_its_parameters_and_our_environment() {
     );
     let output = tool.run(diff_of(&[image("web:1"), image("web:2")], &[]), "  -u --color=always");
     insta::assert_snapshot!(output.stdout, @"
-    deployment.apps/a  revision 1 -> 2
+    deployment/a  revision 1 -> 2
       container web   image   web:1 -> web:2
     FROM-1 TO-2 -u --color=always
     apps.v1.Deployment.n.a

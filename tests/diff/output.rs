@@ -22,7 +22,7 @@ fn the_default_compares_the_previous_and_the_current_revision() {
 #[test]
 fn stat_prints_only_the_summary() {
     insta::assert_snapshot!(text("shop", &["deploy/checkout", "--stat"]), @"
-    deployment.apps/checkout  revision 1 -> 2
+    deployment/checkout  revision 1 -> 2
       container checkout   image        shop/checkout:1.0.0 -> shop/checkout:1.1.0
                            env          MODE=production -> canary
                            env          FEATURE_X=on added
@@ -34,7 +34,7 @@ fn stat_prints_only_the_summary() {
 #[test]
 fn unified_sets_the_number_of_context_lines() {
     insta::assert_snapshot!(text("shop", &["sts/db", "3", "live", "-U", "0"]), @"
-    statefulset.apps/db  revision 3 -> live (revision 4)
+    statefulset/db  revision 3 -> live (revision 4)
       container db   image   shop/db:1.2 -> shop/db:2.0
     --- revision 3
     +++ live
@@ -58,7 +58,8 @@ fn another_order_of_a_keyed_list_is_not_a_change() {
         web(&json!({"ports": [{"containerPort": 2}, {"containerPort": 1}], "env": [env("A"), env("B")]}));
     for args in [&[][..], &["--stat"], &["--exit-code"]] {
         let output = diff_of(&[from.clone(), to.clone()], args).run();
-        let stdout = "deployment.apps/a  revision 1 -> 2\nno differences except the order of spec.containers[web].ports\n";
+        let stdout =
+            "deployment/a  revision 1 -> 2\nno differences except the order of spec.containers[web].ports\n";
         assert_eq!(
             (output.stdout.as_str(), output.stderr.as_str(), output.exit),
             (stdout, "", 0),
@@ -87,7 +88,7 @@ fn a_restart_is_one_summary_line() {
     let output =
         diff_of(&[restarted("2026-11-19T10:00:00Z"), restarted("2026-11-20T10:00:00Z")], &["--stat"]).run();
     insta::assert_snapshot!(output.stdout, @"
-    deployment.apps/a  revision 1 -> 2
+    deployment/a  revision 1 -> 2
       pod   restarted   2026-11-19T10:00:00Z -> 2026-11-20T10:00:00Z
     ");
 }
@@ -124,13 +125,10 @@ fn the_help_matches_its_snapshot() {
 #[test]
 fn the_default_is_current_and_live_when_they_differ() {
     let default = text("broken", &["deploy/paused"]);
-    assert!(
-        default.starts_with("deployment.apps/paused  revision 1 -> live (no revision yet)\n"),
-        "{default}"
-    );
+    assert!(default.starts_with("deployment/paused  revision 1 -> live (no revision yet)\n"), "{default}");
     assert_eq!(default, text("broken", &["deploy/paused", "current", "live"]));
     let released = text("shop", &["deploy/web"]);
-    assert!(released.starts_with("deployment.apps/web  revision 4 -> 5\n"), "{released}");
+    assert!(released.starts_with("deployment/web  revision 4 -> 5\n"), "{released}");
     let equal = text("shop", &["deploy/web", "5", "live"]);
-    assert!(equal.starts_with("deployment.apps/web  revision 5 -> live (revision 5)\n"), "{equal}");
+    assert!(equal.starts_with("deployment/web  revision 5 -> live (revision 5)\n"), "{equal}");
 }

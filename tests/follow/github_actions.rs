@@ -30,8 +30,7 @@ async fn a_failure_is_annotated_and_summarized() {
     let output = in_job(&cluster, "status deployment/web --fail-fast=5s", &file).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     let lines: Vec<_> = output.stderr.lines().collect();
-    let error =
-        lines.iter().position(|line| line.starts_with("error: deployment.apps/web failed: ")).unwrap();
+    let error = lines.iter().position(|line| line.starts_with("error: deployment/web failed: ")).unwrap();
     assert_eq!(lines[error + 1], lines[error].replacen("error: ", "::error::", 1), "{}", output.stderr);
     assert_eq!(lines.iter().filter(|line| line.starts_with("::error::")).count(), 1);
     let group = lines.iter().position(|line| line.starts_with("::group::log of web-")).unwrap();

@@ -20,9 +20,9 @@ const LEAST: &str = "at least 20m: 4 waves, minReadySeconds 5m";
 
 #[tokio::test(start_paused = true)]
 async fn a_followed_rollout_begins_with_its_least_time() {
-    let note = format!("note: deployment.apps/web: {LEAST}\n");
+    let note = format!("note: deployment/web: {LEAST}\n");
     let warning =
-        "warning: --timeout 10m ends before the rollout of deployment.apps/web can; --timeout 24m fits\n";
+        "warning: --timeout 10m ends before the rollout of deployment/web can; --timeout 24m fits\n";
     for (flags, exit, expected) in [
         ("", 0, note.clone()),
         ("--timeout 24m", 0, note.clone()),
@@ -47,7 +47,7 @@ async fn the_rest_of_a_rollout_counts() {
     cluster.advance(400).await; // the first wave is available
     let output = cluster.status("deployment/web --timeout 20m").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    let note = "note: deployment.apps/web: at least 10m: 2 waves, minReadySeconds 5m\n";
+    let note = "note: deployment/web: at least 10m: 2 waves, minReadySeconds 5m\n";
     assert!(output.stderr.contains(note), "{}", output.transcript);
     let complete = cluster.status("deployment/web --timeout 1m").await;
     assert_eq!((complete.exit, complete.stderr.as_str()), (0, ""), "{}", complete.transcript);

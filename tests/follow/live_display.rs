@@ -35,7 +35,7 @@ async fn a_result_without_a_wait_has_no_duration() {
     cluster.advance(60).await;
     let screens = screens(&run_on_terminal(&cluster, "admin", "deployment/web").await);
     let last = screens.last().unwrap();
-    assert_eq!(last[1], "deployment.apps/web   revision 1   complete", "{last:#?}");
+    assert_eq!(last[1], "deployment/web   revision 1   complete", "{last:#?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,7 +49,7 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
     let screens = screens(&output);
     assert!(screens.len() > 10, "{screens:#?}");
     for screen in &screens {
-        let heads = screen.iter().filter(|line| line.starts_with("deployment.apps/web"));
+        let heads = screen.iter().filter(|line| line.starts_with("deployment/web"));
         assert_eq!((screen[0].as_str(), heads.count()), (SHELL_LINE, 1), "{screen:#?}");
     }
     let shows = |text: &str| screens.iter().any(|screen| screen.iter().any(|line| line.contains(text)));
@@ -67,11 +67,7 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --fail-fast=10s").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    assert!(
-        output.stderr.starts_with("\x1b[31merror:\x1b[0m deployment.apps/web failed: "),
-        "{}",
-        output.stderr
-    );
+    assert!(output.stderr.starts_with("\x1b[31merror:\x1b[0m deployment/web failed: "), "{}", output.stderr);
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
 }
 
@@ -189,8 +185,8 @@ async fn lines_are_printed_where_no_frame_can_be_drawn() {
         let name = format!("{run:?}");
         let output = run.run_against(client).await;
         assert_eq!(output.exit, 0, "{name}: {}", output.transcript);
-        let frame = output.stdout.contains("deployment.apps/web   revision 1   complete")
-            || output.stdout.contains("deployment.apps/web\u{1b}[0m   revision 1   ");
+        let frame = output.stdout.contains("deployment/web   revision 1   complete")
+            || output.stdout.contains("deployment/web\u{1b}[0m   revision 1   ");
         assert_eq!(frame, is_drawn, "{name}: {}", output.transcript);
     }
 }

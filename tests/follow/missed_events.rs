@@ -220,7 +220,7 @@ async fn a_deleted_target_is_an_error() {
     let output = cluster.status("deployment/web").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(
-        output.stderr.ends_with("error: object has been deleted: deployment.apps/web\n"),
+        output.stderr.ends_with("error: object has been deleted: deployment/web\n"),
         "{}",
         output.transcript
     );
@@ -251,7 +251,7 @@ async fn a_target_recreated_during_an_outage_is_an_error() {
     let output = cluster.status("deployment/web --timeout 30m").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(
-        output.stderr.contains("error: object has been deleted, and created again: deployment.apps/web"),
+        output.stderr.contains("error: object has been deleted, and created again: deployment/web"),
         "{}",
         output.transcript
     );

@@ -117,8 +117,7 @@ async fn with_several_targets_every_line_has_a_name() {
     cluster.editor().set_image(&agent, "app:2.0");
     let output = cluster.status("deployment/web statefulset/db daemonset/agent --timeout 2m").await;
     assert_eq!(output.exit, 3, "{}", output.transcript);
-    let names =
-        ["deployment.apps/web: ", "\"web\"", "statefulset.apps/db", "daemonset.apps/agent: ", "\"agent\""];
+    let names = ["deployment/web: ", "\"web\"", "statefulset/db", "daemonset/agent: ", "\"agent\""];
     assert!(
         output.stdout.lines().all(|line| names.iter().any(|name| line.contains(name))),
         "{}",
@@ -126,9 +125,11 @@ async fn with_several_targets_every_line_has_a_name() {
     );
     let timed_out: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(timed_out.len(), 1, "{}", output.transcript);
-    assert!(timed_out[0].starts_with(
-        "error: timed out waiting for the condition: statefulset.apps/db after 2m0s (--timeout): "
-    ));
+    assert!(
+        timed_out[0].starts_with(
+            "error: timed out waiting for the condition: statefulset/db after 2m0s (--timeout): "
+        )
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,7 +141,7 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     cluster.later(5_000, move |editor| editor.set_image(&target, "app:2.0"));
     let output = cluster.status("deployment/web --revision 2").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
-    assert_eq!(output.stderr, "note: deployment.apps/web: waiting for the controller to number revision 2\n");
+    assert_eq!(output.stderr, "note: deployment/web: waiting for the controller to number revision 2\n");
 
     cluster.editor().set_image(&web, "app:3.0-notready");
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:4.0"));
@@ -278,7 +279,7 @@ async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
     cluster.advance(60).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     let output = cluster.status("deployment/web").await;
-    let note = "note: deployment.apps/web is paused, which holds the next change until kubectl rollout2 resume \
+    let note = "note: deployment/web is paused, which holds the next change until kubectl rollout2 resume \
                 deployment/web -n default\n";
     assert_eq!((output.stderr.as_str(), output.exit), (note, 0), "{}", output.transcript);
 }

@@ -229,7 +229,7 @@ async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert!(
-        output.stderr.contains("note: deployment.apps/web: waiting for 2 old pods to end"),
+        output.stderr.contains("note: deployment/web: waiting for 2 old pods to end"),
         "{}",
         output.transcript
     );

@@ -73,7 +73,7 @@ async fn a_refusal_that_lasts_is_an_error_of_the_target() {
         let notes = notes(&output);
         assert_eq!(notes.len(), 1, "{}", output.transcript);
         assert!(notes[0].starts_with(&format!("note: in-process:80: cannot read deployments: {code} ")));
-        assert!(output.stderr.contains("error: deployment.apps/web: "), "{}", output.transcript);
+        assert!(output.stderr.contains("error: deployment/web: "), "{}", output.transcript);
     }
 }
 
@@ -133,7 +133,7 @@ async fn a_timeout_says_since_when_the_server_does_not_answer() {
     cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
     let output = cluster.status("deployment/web --timeout 25s").await;
     assert_eq!(output.exit, 3, "{}", output.transcript);
-    let error = "error: timed out waiting for the condition: deployment.apps/web after 25s (--timeout); \
+    let error = "error: timed out waiting for the condition: deployment/web after 25s (--timeout); \
                  the server does not answer; known 2";
     assert!(output.stderr.contains(error), "{}", output.transcript);
     let last = output.stderr.lines().rfind(|line| line.contains("available on revision")).unwrap_or_default();

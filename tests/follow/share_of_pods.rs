@@ -56,7 +56,7 @@ async fn a_share_is_reached_after_the_progress_deadline_too() {
         for flags in ["--watch=false", "--timeout 5m", "--timeout 5m --stable 10s"] {
             let output = cluster.status(&format!("deployment/web --until {goal} {flags}")).await;
             assert_eq!(output.exit, exit, "{goal} {flags}\n{}", output.transcript);
-            let note = "note: deployment.apps/web has reached the goal of --until\n";
+            let note = "note: deployment/web has reached the goal of --until\n";
             assert_eq!(output.stderr.contains(note), exit == 0, "{goal} {flags}\n{}", output.transcript);
         }
     }

@@ -98,7 +98,7 @@ async fn a_restart_that_crashes_fails_fast() {
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
     assert!(output.stderr.contains("app: crashed, exit 1"), "{}", output.transcript);
     assert!(
-        output.stderr.contains("error: deployment.apps/web failed: crash-loop for 5s"),
+        output.stderr.contains("error: deployment/web failed: crash-loop for 5s"),
         "{}",
         output.transcript
     );
@@ -114,7 +114,7 @@ async fn a_rollout_of_another_client_fails_the_wait() {
     assert_eq!(output.exit, 4, "{}", output.transcript);
     assert!(
         output.stderr.ends_with(
-            "error: deployment.apps/web: another revision replaced it: the template was changed by kubectl-patch\n"
+            "error: deployment/web: another revision replaced it: the template was changed by kubectl-patch\n"
         ),
         "{}",
         output.transcript
@@ -144,8 +144,8 @@ async fn wait_has_the_exit_codes_of_status() {
         ("undo deployment/web --wait --timeout 20s", 3, "error: timed out waiting for the condition: "),
         ("undo deployment/web --wait", 4, "(progressDeadlineSeconds: 60)"),
         ("undo deployment/web --wait --fail-fast", 4, "image-not-found for 30s"),
-        ("restart daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
-        ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset.apps/agent is held: "),
+        ("restart daemonset/agent --wait", 5, "note: daemonset/agent is held: "),
+        ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset/agent is held: "),
         ("restart deployment/web deployment/none --wait", 1, "error: no deployment \"none\""),
     ] {
         let cluster = TestCluster::new();
@@ -184,7 +184,7 @@ async fn several_targets_are_written_first_and_followed_together() {
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let lines: Vec<_> = output.stdout.lines().collect();
     assert_eq!(lines[..2], ["deployment.apps/web rolled back", "daemonset.apps/agent rolled back"]);
-    let names = ["deployment.apps/web: ", "\"web\"", "daemonset.apps/agent: ", "\"agent\""];
+    let names = ["deployment/web: ", "\"web\"", "daemonset/agent: ", "\"agent\""];
     assert!(lines[2..].iter().all(|line| names.iter().any(|name| line.contains(name))), "{lines:?}");
 }
 

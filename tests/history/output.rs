@@ -47,7 +47,7 @@ fn markdown_has_a_table_for_each_workload() {
 #[test]
 fn with_all_namespaces_the_header_contains_the_namespace() {
     let text = table("quota", &["deployment", "-A"]);
-    assert!(text.starts_with("deployment.apps/quota  in quota  template last changed by "), "{text}");
+    assert!(text.starts_with("deployment.apps/quota -n quota  template last changed by "), "{text}");
 }
 
 #[test]

@@ -178,6 +178,6 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     };
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{stderr}");
-    let note = "note: stdout was closed; the rollout of deployment.apps/paused continues in the cluster\n";
+    let note = "note: stdout was closed; the rollout of deployment/paused continues in the cluster\n";
     assert!(stderr.ends_with(note), "{stderr}");
 }

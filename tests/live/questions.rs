@@ -27,13 +27,13 @@ async fn several_workloads_are_shown_and_confirmed_once() {
         let server = TestServer::of("shop");
         let output = at_terminal(server.run(args), answer).await;
         let question = output.transcript.find("roll back 2 workloads? [y/N] ");
-        let shown = ["deployment.apps/web  revision 5 -> 4\n", "statefulset.apps/db  revision "];
+        let shown = ["deployment/web  revision 5 -> 4\n", "statefulset/db  revision "];
         assert!(
             shown.iter().all(|title| output.transcript.find(title).is_some_and(|at| Some(at) < question)),
             "{}",
             output.transcript
         );
-        assert_eq!(output.transcript.matches("deployment.apps/web  revision").count(), 1);
+        assert_eq!(output.transcript.matches("deployment/web  revision").count(), 1);
         assert_eq!(output.transcript.matches("[y/N]").count(), 1, "{}", output.transcript);
         assert_eq!((output.exit, patches(&server)), (exit, written), "{answer:?} {}", output.stderr);
         assert_eq!(output.stderr.ends_with("error: not confirmed; nothing was written\n"), exit == 1);
@@ -95,7 +95,7 @@ async fn a_type_alone_needs_an_answer() {
     let server = TestServer::of("shop");
     let output = at_terminal(server.run(["undo", "statefulset"]), "n\n").await;
     let question = output.transcript.find("roll back 1 workload? ");
-    let shown = output.transcript.find("statefulset.apps/db  revision ");
+    let shown = output.transcript.find("statefulset/db  revision ");
     assert!(shown.is_some() && shown < question, "{}", output.transcript);
     assert_eq!((output.exit, patches(&server)), (1, 0));
 }
@@ -204,7 +204,7 @@ async fn the_changes_are_shown_where_the_question_is() {
     let server = TestServer::of("broken");
     let run = server.run(["undo", "deployment/undone", "-n", "broken"]).piped_stdout();
     let output = at_terminal(run, "n\n").await;
-    let changes = output.stderr.find("deployment.apps/undone  revision 3 -> 2");
+    let changes = output.stderr.find("deployment/undone  revision 3 -> 2");
     let question = output.stderr.find("[y/N]");
     assert!(changes.is_some() && changes < question, "{}", output.transcript);
     assert_eq!(output.stdout, "");

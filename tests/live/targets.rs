@@ -174,7 +174,7 @@ async fn the_output_for_all_namespaces_contains_the_namespace() {
     let server = TestServer::of("shop");
     let output = server.run(["history", "deploy,sts,ds", "-A"]).run_async().await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
-    assert!(output.stdout.contains("deployment.apps/web  in shop"), "{}", output.stdout);
+    assert!(output.stdout.contains("deployment.apps/web -n shop"), "{}", output.stdout);
     let output = server.run(["history", "deploy/web", "-A"]).run_async().await;
     assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
 }

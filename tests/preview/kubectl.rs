@@ -158,13 +158,13 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     let program = refusing(&directory);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "-n", "shop"])).await;
     insta::assert_snapshot!(ended.transcript, @r#"
-    deployment.apps/web  revision 5 -> new revision 6
+    deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:9
       replaces 4 of 4 pods
       at most 1 unavailable and 1 surge pod at a time
-    statefulset.apps/db  refused by the API server
+    statefulset/db  refused by the API server
     1 of 2 workloads rolls out
-    error: statefulset.apps/db: refused by the API server: spec: Forbidden: updates are forbidden
+    error: statefulset/db: refused by the API server: spec: Forbidden: updates are forbidden
     error: service/web: refused by the API server: services "web" is forbidden
     "#);
     assert_eq!(ended.exit, 1);

@@ -32,23 +32,23 @@ fn every_outcome_has_its_words() {
     ];
     let ended = preview(&several, &[]);
     insta::assert_snapshot!(ended.transcript, @"
-    deployment.apps/web  revision 5 -> new revision 6
+    deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:2.0
       replaces 4 of 4 pods
       at most 1 unavailable and 1 surge pod at a time
-    deployment.apps/checkout  no rollout
+    deployment/checkout  no rollout
       spec.replicas   3 -> 5
     warning: Helm (checkout) manages deployment/checkout too and may revert the change
-    statefulset.apps/db  revision 4 -> new revision 5 (db-b44cdf6df)
+    statefulset/db  revision 4 -> new revision 5 (db-b44cdf6df)
       container db   image   shop/db:2.0 -> shop/db:3.0
       replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)
       at most 1 unavailable at a time, the highest ordinal first
-    daemonset.apps/agent  revision 4 -> returns to revision 1, which becomes 5
+    daemonset/agent  revision 4 -> returns to revision 1, which becomes 5
       container agent   image   shop/agent:1.1 -> shop/agent:1.0
       replaces 3 of 3 pods: those on node-0..node-2
       at most 1 unavailable at a time
-    deployment.apps/cart  is created with 4 pods
-    deployment.apps/web  no change
+    deployment/cart  is created with 4 pods
+    deployment/web  no change
     4 of 6 workloads roll out; without rollouts: 1 configmap, 2 services
     ");
     assert_eq!(ended.exit, 0);
@@ -58,7 +58,7 @@ fn every_outcome_has_its_words() {
 fn a_unified_diff_is_printed_on_request() {
     let ended = preview(&[changed("Deployment", "web", image("shop/web:2.0"))], &["--diff", "-U", "1"]);
     insta::assert_snapshot!(ended.transcript, @"
-    deployment.apps/web  revision 5 -> new revision 6
+    deployment/web  revision 5 -> new revision 6
       container web   image   shop/web:1.1 -> shop/web:2.0
       replaces 4 of 4 pods
       at most 1 unavailable and 1 surge pod at a time
@@ -148,7 +148,7 @@ fn warnings_go_to_stderr() {
     ");
     let ended = owned(|_| ());
     insta::assert_snapshot!(ended.transcript, @"
-    deployment.apps/web  no change
+    deployment/web  no change
     warning: the tag of image shop/web is not fixed: applying deployment/web again replaces no pod
     hint: to pull it again: kubectl rollout2 restart deployment/web -n shop
     ");
@@ -180,7 +180,7 @@ async fn workloads_of_several_namespaces_are_told_apart() {
     let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!(
         ended.stdout,
-        "deployment.apps/web in shop  no change\ndeployment.apps/web in prod  is created with 4 pods\n\
+        "deployment/web -n shop  no change\ndeployment/web -n prod  is created with 4 pods\n\
          1 of 2 workloads rolls out\n"
     );
     assert_eq!((ended.stderr.as_str(), ended.exit), ("", 0));

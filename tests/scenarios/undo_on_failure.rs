@@ -25,7 +25,7 @@ async fn a_failed_rollout_is_rolled_back() {
     web.set_image("app:2.0-bad", "a slip").await;
     let output = cluster.rollout2(&[&FOLLOW[..], &[web.name]].concat()).await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
-    let last = "deployment.apps/web failed; rolled back to revision 1 (now 3)\n";
+    let last = "deployment/web failed; rolled back to revision 1 (now 3)\n";
     assert!(output.stderr.ends_with(last), "{}", output.transcript);
     let back = ["2 - 0/0 image app:2.0-bad", "3 current 4/4 image app:1.0; was 1"];
     assert_eq!(history(&cluster, web.name).await, back);

@@ -49,7 +49,7 @@ fn a_pause_is_reported_and_holds_only_outdated_pods() {
         assert_eq!((verdict(&done), cause_ids(&done).len()), ("complete", 0));
         let output = status("Deployment", &[merged(paused.clone(), &updated)], &[]);
         let hold = "which holds the next change until kubectl rollout2 resume deployment/web -n n";
-        assert_eq!(output.stderr, format!("note: deployment.apps/web is paused, {hold}\n"));
+        assert_eq!(output.stderr, format!("note: deployment/web is paused, {hold}\n"));
     }
 }
 
@@ -102,7 +102,7 @@ fn a_partition_reports_the_held_ordinals() {
         let output = status("StatefulSet", &objects, &[]);
         let line = format!("partitioned roll out complete: {updated} new pods have been updated...\n");
         assert_eq!((output.stdout, output.exit), (line, exit));
-        assert_eq!(output.stderr, format!("  - statefulset.apps/web  {keeps}\n"));
+        assert_eq!(output.stderr, format!("  - statefulset/web  {keeps}\n"));
     }
     let gone = document("StatefulSet", &partitioned(3, 0, 3));
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
@@ -133,7 +133,7 @@ fn on_delete_counts_outdated_pods() {
         let output = status(kind, &objects, &[]);
         assert_eq!((output.stdout.as_str(), output.exit), (line, 5));
         let stay = format!("OnDelete keeps 2 pods on revision 1 until they are {until}");
-        assert_eq!(output.stderr, format!("  - {}.apps/web  {stay}\n", kind.to_lowercase()));
+        assert_eq!(output.stderr, format!("  - {}/web  {stay}\n", kind.to_lowercase()));
 
         let [set, first, second, _] = objects;
         assert_eq!(verdict(&document(kind, &[set, first, second, starting(kind)])), "progressing");

@@ -146,13 +146,10 @@ fn several_workloads_have_names_on_every_line() {
     let alone = "partitioned roll out complete: 2 new pods have been updated...\n";
     assert_eq!(run(&["sts/db"]), alone);
     let both = run(&["sts/db", "deploy/web"]);
-    assert_eq!(both, format!("statefulset.apps/db: {alone}deployment \"web\" successfully rolled out\n"));
+    assert_eq!(both, format!("statefulset/db: {alone}deployment \"web\" successfully rolled out\n"));
     let everywhere = run(&["sts,deploy", "-A", "-l", "app in (db,web)"]);
-    assert!(everywhere.contains("statefulset.apps/db in shop: partitioned"), "{everywhere}");
-    assert!(
-        everywhere.contains("deployment.apps/web in shop: deployment \"web\" successfully"),
-        "{everywhere}"
-    );
+    assert!(everywhere.contains("statefulset/db -n shop: partitioned"), "{everywhere}");
+    assert!(everywhere.contains("deployment/web -n shop: deployment \"web\" successfully"), "{everywhere}");
 }
 
 #[test]

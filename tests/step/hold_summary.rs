@@ -43,7 +43,7 @@ async fn a_paused_plan_and_a_pause_are_described() {
     assert!(history.stderr.contains(summary), "{}", history.transcript);
     let step = cluster.run("step statefulset/db").await;
     assert_eq!(step.exit, 5, "{}", step.transcript);
-    assert!(step.stderr.contains("held: statefulset.apps/db: the plan is paused"), "{}", step.transcript);
+    assert!(step.stderr.contains("held: statefulset/db: the plan is paused"), "{}", step.transcript);
     assert!(
         step.stderr
             .contains("hint: kubectl rollout2 resume statefulset/db -n default && kubectl rollout2 step")

@@ -88,7 +88,7 @@ async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
         .sim
         .store(|store| store.list(&PODS, None).map(|(key, _)| key.name.clone()).collect::<Vec<_>>());
     assert!(pods.len() == 4 && pods.iter().all(|name| !screen.contains(name.as_str())), "{pods:?}\n{screen}");
-    assert!(screen.contains("deployment.apps/web   failed, rolled back to revision 1\n"), "{screen}");
+    assert!(screen.contains("deployment/web   failed, rolled back to revision 1\n"), "{screen}");
     assert!(screen.contains("batch 1  canary") && !screen.contains("revision 3"), "{screen}");
     assert!(!screen.contains("batch 2"), "a batch that did not begin\n{screen}");
 }

@@ -28,7 +28,7 @@ async fn a_hold_ended_by_another_client_is_reported_as_ended() {
     cluster.later(20_000, end_hold);
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     assert_eq!(output.exit, 5, "{}", output.transcript);
-    let message = "stopped: statefulset.apps/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
+    let message = "stopped: statefulset/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
     assert!(output.stderr.contains(message), "{}", output.transcript);
     assert!(output.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", output.transcript);
 }
@@ -117,7 +117,7 @@ async fn dry_run_reports_the_holder_of_the_lock() {
     assert!(killed.is_err());
     let planned = cluster.run("step statefulset/db --dry-run").await;
     let message = "note: at the moment no pod would be released:\n\
-                   held: statefulset.apps/db: ada@laptop steps it, last write 10s ago; if that process has ended, \
+                   held: statefulset/db: ada@laptop steps it, last write 10s ago; if that process has ended, \
                    use --take-over\n\
                    hint: to take it over: kubectl rollout2 step statefulset/db -n default --take-over\n";
     assert_eq!(planned.stderr, message, "{}", planned.transcript);
@@ -157,7 +157,7 @@ async fn the_rollback_marker_is_completed_or_removed() {
     let cluster = killed_during_rollback().await;
     let on = cluster.run("step statefulset/db --take-over").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);
-    let message = "error: statefulset.apps/db: the plan failed or was undone before, and was rolling back\n\
+    let message = "error: statefulset/db: the plan failed or was undone before, and was rolling back\n\
                 error: rolled back to revision 3; it is neither held nor paused\n";
     assert!(on.stderr.ends_with(message), "{}", on.transcript);
     assert_eq!(cluster.run("step statefulset/db").await.exit, 0);

@@ -82,7 +82,7 @@ async fn a_crash_outside_a_batch_is_a_failure_for_a_plan_that_rolls_back() {
         cluster.advance(60).await;
         let output =
             cluster.run(&format!("step statefulset/db --new-plan --all --on-failure {on_failure}")).await;
-        let failed = "error: statefulset.apps/db: updated pods failed outside a batch: crash-loop: db-4\n";
+        let failed = "error: statefulset/db: updated pods failed outside a batch: crash-loop: db-4\n";
         let facts = (output.exit, output.stderr.contains(failed), cluster.ready_pods());
         let pods = if exit == 4 { "1.0 5/5" } else { "1.0 4/4, 3.0-crash 0/1" };
         assert_eq!(facts, (exit, exit == 4, pods.to_owned()), "{}", output.transcript);

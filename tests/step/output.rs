@@ -116,7 +116,7 @@ async fn nothing_outdated_is_reported() {
     cluster.advance(60).await;
     let before = cluster.revision();
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.stdout, "statefulset.apps/db: no pod is outdated, so there is nothing to step\n");
+    assert_eq!(output.stdout, "statefulset/db: no pod is outdated, so there is nothing to step\n");
     assert_eq!((output.exit, cluster.revision()), (0, before), "{}", output.transcript);
 }
 

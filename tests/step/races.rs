@@ -52,7 +52,7 @@ async fn a_hold_that_ends_before_the_lock_is_released_is_reported() {
     });
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), release));
     let output = cluster.run("step statefulset/db").await;
-    let stopped = "stopped: statefulset.apps/db was changed by helm; no plan holds it any more, but its update strategy \
+    let stopped = "stopped: statefulset/db was changed by helm; no plan holds it any more, but its update strategy \
                    has partition 1: ";
     assert_eq!((output.exit, output.stderr.contains(stopped)), (5, true), "{}", output.transcript);
     assert!(output.stdout.ends_with("batch 1: done, healthy 10s\n"), "{}", output.transcript);

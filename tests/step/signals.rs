@@ -140,7 +140,7 @@ async fn the_lock_is_released_and_the_same_command_continues() {
         assert_eq!(served.hold()["lock"]["by"], "ada@laptop");
         step.signal(signal);
         assert_eq!(step.wait().await, Some(exit), "{}", step.err());
-        let message = format!("{word}: statefulset.apps/db: it stays held");
+        let message = format!("{word}: statefulset/db: it stays held");
         assert!(step.err().contains(&message), "{}", step.err());
         let hints = "hint: continue the plan: kubectl rollout2 step statefulset/db -n default\n\
                      hint: to roll back: kubectl rollout2 undo statefulset/db -n default\n";
@@ -176,7 +176,7 @@ async fn a_second_step_stops_unless_the_first_has_ended_or_is_taken_over() {
     assert_eq!(second.wait().await, Some(5), "{}", second.err());
     let (before, after) =
         second.err().split_once(" ago; ").map(|(one, two)| (one.to_owned(), two.to_owned())).unwrap();
-    assert!(before.starts_with("held: statefulset.apps/db: ada@laptop steps it, last write "), "{before}");
+    assert!(before.starts_with("held: statefulset/db: ada@laptop steps it, last write "), "{before}");
     let advice = "if that process has ended, use --take-over\n\
                   hint: to take it over: kubectl rollout2 step statefulset/db -n default --take-over\n";
     assert_eq!(after, advice);
@@ -206,8 +206,8 @@ async fn an_interrupted_rollback_is_reported() {
         last_lines,
         [
             "hint: wait for the rollback: kubectl rollout2 step statefulset/db -n default",
-            "interrupted: statefulset.apps/db: the rollback to revision 1 continues in the cluster",
-            "error: statefulset.apps/db: the check of batch 1 failed: exit 1",
+            "interrupted: statefulset/db: the rollback to revision 1 continues in the cluster",
+            "error: statefulset/db: the check of batch 1 failed: exit 1",
         ],
         "{}",
         step.err()

@@ -44,10 +44,9 @@ async fn an_undo_by_another_client_is_reported_in_one_sentence() {
     for kind in ["deployment", "statefulset", "daemonset"] {
         let (cluster, name) = changed(kind).await;
         let stepped = Box::pin(undone(&cluster, &name, &[], None)).await;
-        let (_, short) = name.split_once('/').unwrap();
         let (last, hint) = (
             format!(
-                "stopped: {kind}.apps/{short} was rolled back to revision 3 by kubectl-rollout2; the rollback \
+                "stopped: {name} was rolled back to revision 3 by kubectl-rollout2; the rollback \
                  continues in the cluster\n"
             ),
             format!("hint: kubectl rollout2 status {name} -n default\n"),

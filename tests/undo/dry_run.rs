@@ -251,7 +251,7 @@ fn pause_and_resume_show_their_effect_on_the_pods() {
     let paused = run(&["pause", "statefulset/db"]);
     assert_eq!(
         paused.stdout,
-        "statefulset.apps/db  pause\n  replaces no pod: partition 3 keeps db-0..db-2\nstatefulset.apps/db paused (dry run)\n"
+        "statefulset/db  pause\n  replaces no pod: partition 3 keeps db-0..db-2\nstatefulset.apps/db paused (dry run)\n"
     );
     let name = run(&["pause", "statefulset/db", "-o", "name"]);
     assert_eq!(name.stdout, "statefulset.apps/db\n");
@@ -264,7 +264,7 @@ fn pause_and_resume_show_their_effect_on_the_pods() {
     let resumed = Run::of(["resume", "deployment/paused", "--dry-run=client", "--from"]).arg(snapshot).run();
     assert_eq!(
         resumed.stdout,
-        "deployment.apps/paused  resume\n  replaces 3 of 3 pods\n  at most 1 surge pod and none unavailable at a time\n\
+        "deployment/paused  resume\n  replaces 3 of 3 pods\n  at most 1 surge pod and none unavailable at a time\n\
          deployment.apps/paused resumed (dry run)\n"
     );
 }

@@ -48,7 +48,7 @@ impl ComparedTemplates {
     pub(super) fn show_words(&self, screen: &mut Screen<'_>) {
         let [from, to] =
             [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
-        let title = render::title(&self.workload.reference(), from, to);
+        let title = render::title(&self.workload.target(), from, to);
         let words = match &self.with {
             Some(with) => render::elsewhere(&self.diff, self.digests, &with.not_compared),
             None if self.diff.is_empty() => vec![render::no_differences(self.diff.reordered())],

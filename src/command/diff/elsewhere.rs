@@ -179,7 +179,7 @@ fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: S
 /// Returns the names of the two sides. They have the parts in which the sides differ:
 /// `namespace shop, live` and `context prod, namespace shop, revision 3`.
 fn labels(this: &Side, other: &Side, context: Option<&str>, file: Option<&str>) -> [String; 2] {
-    let reference = Some(other.workload.reference()).filter(|other| *other != this.workload.reference());
+    let reference = Some(other.workload.target()).filter(|other| *other != this.workload.target());
     let [this_namespace, other_namespace] =
         [this, other].map(|side| side.workload.object().namespace().to_owned());
     let shows_namespace = file.is_none() && (context.is_some() || this_namespace != other_namespace);

@@ -114,7 +114,7 @@ impl ApplyResult {
             return;
         };
         self.refused.push(RefusedObject {
-            reference: workload.reference(),
+            reference: workload.target(),
             kind: manifest.kind().to_owned(),
             api_version: workload.api_version(),
             namespace: manifest.namespace().to_owned(),

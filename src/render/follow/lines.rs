@@ -88,7 +88,7 @@ pub fn cause_with_log(
 /// Returns what a target waits for, if its counters do not show it.
 #[must_use]
 pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
-    format!("note: {}: waiting for {reason}", tracker.workload().reference())
+    format!("note: {}: waiting for {reason}", tracker.workload().target())
 }
 
 /// Returns the least time that a rollout needs, and a warning if the command ends before. `elapsed` is how long it has run.
@@ -99,7 +99,7 @@ pub fn least_time(
     timeout: Option<Duration>,
     elapsed: Duration,
 ) -> Vec<String> {
-    let name = tracker.workload().reference();
+    let name = tracker.workload().target();
     let is_short = |timeout: &Duration| elapsed.saturating_add(least.total) > *timeout;
     let warning = timeout.filter(is_short).map(|timeout| {
         let fitting = go_duration::short(elapsed.saturating_add(least.fitting_timeout()));
@@ -116,7 +116,7 @@ pub fn least_time(
 pub fn without_reader(tracker: &TargetTracker) -> String {
     format!(
         "note: stdout was closed; the rollout of {} continues in the cluster",
-        tracker.workload().reference()
+        tracker.workload().target()
     )
 }
 

@@ -38,7 +38,7 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> 
     let Some(view) = steps.stepper.view(steps.now) else {
         return vec![
             Line::default()
-                .with(Style::Heading, steps.stepper.workload().reference())
+                .with(Style::Heading, steps.stepper.workload().target())
                 .with(Style::Dim, "   looking"),
         ];
     };
@@ -53,9 +53,9 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> 
 }
 
 /// Returns the heading, wrapped to the width:
-/// `statefulset.apps/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
+/// `statefulset/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
 fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
-    let name = Line::styled(Style::Heading, steps.stepper.workload().reference());
+    let name = Line::styled(Style::Heading, steps.stepper.workload().target());
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
     let updated = Line::of(format!("{} of {count} updated", view.updated));
     let (style, word) = plan_state(steps, view);

@@ -19,7 +19,7 @@ use crate::model::text::shell_command::command;
 /// A workload whose object the API server refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedObject {
-    /// `deployment.apps/web`.
+    /// `deployment/web`.
     pub reference: String,
     /// Its kind: `Deployment`.
     pub kind: String,
@@ -36,7 +36,7 @@ pub struct RefusedObject {
 /// Returns the block of one workload. `in_namespace` adds its namespace to the name.
 #[must_use]
 pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
-    let name = preview.after.reference();
+    let name = preview.after.target();
     let mut lines = vec![title(&name, preview.after.object().namespace(), in_namespace, &outcome(preview))];
     if !preview.changes.is_empty() {
         lines.extend(diff::rows(&preview.changes.rows()));
@@ -57,7 +57,7 @@ pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
 }
 
 fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Line {
-    let place = if in_namespace { format!(" in {namespace}") } else { String::new() };
+    let place = if in_namespace { format!(" -n {namespace}") } else { String::new() };
     Line::styled(Style::Heading, name).with(Style::Plain, format!("{place}  {words}"))
 }
 

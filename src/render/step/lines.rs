@@ -65,7 +65,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         }
         StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
         StepReport::RollingBack { revision } => {
-            Printed::note(format!("{} rolls back to revision {revision}", workload.reference()))
+            Printed::note(format!("{} rolls back to revision {revision}", workload.target()))
         }
         StepReport::ReplacesStuckPod(pod) => Printed::note(format!(
             "deleting {pod}, which is not ready and whose controller does not replace it"
@@ -74,11 +74,11 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
     }
 }
 
-/// Returns the heading of a plan: `statefulset.apps/db  revision 3 -> 4   5 pods   2 per batch, soak 5m`.
+/// Returns the heading of a plan: `statefulset/db  revision 3 -> 4   5 pods   2 per batch, soak 5m`.
 pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
     let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
     let heading = [revisions(view), count, pace(&view.pace)].join("   ");
-    format!("{}  {heading}", workload.reference())
+    format!("{}  {heading}", workload.target())
 }
 
 fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now) -> Printed {

@@ -19,7 +19,7 @@ use crate::render::pod_names::names;
 #[must_use]
 pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
     let Closing { workload, view, now, .. } = closing;
-    let name = workload.reference();
+    let name = workload.target();
     let printed = match outcome {
         StepOutcome::NothingOutdated => Printed::result(format!("{name}: {}", nothing_outdated(workload))),
         StepOutcome::Reached { updated, of } => {
@@ -55,7 +55,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
 fn cut_short(closing: Closing<'_>, line: &str) -> Printed {
     match closing.rollback {
         Some((failure, _)) => {
-            let name = closing.workload.reference();
+            let name = closing.workload.target();
             Printed::note(format!("error: {name}: {}", failed(failure))).and_note(line)
         }
         None => Printed::note(line),
@@ -133,7 +133,7 @@ fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
 }
 
 fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> Printed {
-    let name = workload.reference();
+    let name = workload.target();
     match reason {
         StopReason::Paused => {
             Printed::note(format!("held: {name}: the plan is paused, so no more pods are released"))

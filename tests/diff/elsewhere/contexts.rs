@@ -57,7 +57,7 @@ async fn two_contexts_are_compared() {
     let two = TwoClusters::new("two", [&image("web:1"), &image("web:2")]);
     let output = two.diff(&["--with-context", "prod", "--stat"]).await;
     insta::assert_snapshot!(output.stdout, @"
-    deployment.apps/web  namespace shop, live -> context prod, namespace shop-prod, live
+    deployment/web  namespace shop, live -> context prod, namespace shop-prod, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
     ");

@@ -50,7 +50,7 @@ fn namespaces_are_compared_with_digests_on_both_sides() {
     let objects = [deployment("dev", &image("web:1")), deployment("prod", &image("web:2"))];
     let output = diff_in(&objects, &["--with-namespace", "prod"]);
     insta::assert_snapshot!(output.stdout, @"
-    deployment.apps/a  namespace dev, live -> namespace prod, live
+    deployment/a  namespace dev, live -> namespace prod, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
     --- namespace dev, live
@@ -71,7 +71,7 @@ fn namespaces_are_compared_with_digests_on_both_sides() {
         let output = diff_in(&objects, args);
         insta::allow_duplicates! {
             insta::assert_snapshot!(output.stdout, @"
-            deployment.apps/a  namespace dev, live -> namespace prod, live
+            deployment/a  namespace dev, live -> namespace prod, live
             equal: sha256:0efef207c7
             ");
         }
@@ -121,7 +121,7 @@ fn two_workloads_are_compared() {
     ];
     let output = diff_in(&objects, &["statefulset/a", "--stat"]);
     insta::assert_snapshot!(output.stdout, @"
-    deployment.apps/a  live -> statefulset.apps/a, live
+    deployment/a  live -> statefulset/a, live
       sha256:0efef207c7 -> sha256:3b2a2add75
       container web   image   web:1 -> web:2
     ");
@@ -131,9 +131,9 @@ fn two_workloads_are_compared() {
     ];
     let output = diff_in(&elsewhere, &["sts/a", "--with-namespace", "prod", "--stat"]);
     assert!(
-        output.stdout.starts_with(
-            "deployment.apps/a  namespace dev, live -> namespace prod, statefulset.apps/a, live\n"
-        ),
+        output
+            .stdout
+            .starts_with("deployment/a  namespace dev, live -> namespace prod, statefulset/a, live\n"),
         "{}",
         output.stdout
     );
@@ -217,7 +217,7 @@ fn a_file_can_be_standard_input_and_have_several_objects() {
     let output = run().args(["--with-file", "-"]).stdin(list(&[service.clone(), manifest])).run();
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert!(
-        output.stdout.starts_with("deployment.apps/web  revision 5 -> file standard input, live\n"),
+        output.stdout.starts_with("deployment/web  revision 5 -> file standard input, live\n"),
         "{}",
         output.stdout
     );

@@ -140,7 +140,7 @@ async fn a_second_restart_within_one_second_works() {
 async fn a_restart_that_restarts_no_pods_prints_a_warning() {
     let server = TestServer::of("shop");
     let output = run(&server, &["restart", "statefulset/db"]).await;
-    let effect = "statefulset.apps/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
+    let effect = "statefulset/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
         at most 1 unavailable at a time, the highest ordinal first\nto take this back: ";
     assert!(output.stderr.starts_with(effect), "{}", output.stderr);
     let server = TestServer::of("broken");

@@ -203,7 +203,7 @@ async fn a_plan_at_0_replicas_stays_a_plan() {
     web.cluster.advance(60).await;
     let output = web.step("--all").await;
     ends(&output, 5);
-    let held = "held: deployment.apps/web: it is scaled to 0 replicas, so no pod is released\n\
+    let held = "held: deployment/web: it is scaled to 0 replicas, so no pod is released\n\
                 hint: after a scale-up: kubectl rollout2 step deployment/web -n default\n";
     assert!(output.stderr.ends_with(held), "{}", output.transcript);
     assert!(web.hold().is_some(), "{}", output.transcript);
