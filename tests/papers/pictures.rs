@@ -1,54 +1,76 @@
 //! The pictures in the README, generated from real runs.
 
-use harness::test_cluster::{START, TestCluster};
+use harness::test_cluster::{START, TestCluster, with};
 use harness::{Run, snapshot_path};
+use serde_json::json;
+use simcluster::resource::DEPLOYMENTS;
 
 use crate::papers::generated::Files;
 use crate::papers::picture;
 
-/// The name of each picture, its command line, and its recording.
-const PICTURES: [(&str, &str, &str); 3] = [
-    ("history", "history deployment/web", "shop"),
-    ("diff", "diff deployment/web 1 3", "shop"),
-    ("status", "status deployment/crash deployment/badimage --watch=false", "broken"),
-];
+/// The name of each picture of recorded objects, and its command line.
+const PICTURES: [(&str, &str); 2] =
+    [("history", "history deployment/web"), ("diff", "diff deployment/web 1 3")];
 
-/// A command line of `step`, and a text that is on the screen at the moment of the picture.
-const STEP: &str = "step statefulset/db --by 2 --all --soak 5m";
-const MOMENT: &str = "db-3 db-2  soaking  healthy 3m";
+/// A command line that draws live frames, and a text that is on the screen at the moment of the picture.
+const STATUS: (&str, &str) = ("status deployment/checkout", "4 restarts");
+const STEP: (&str, &str) = ("step statefulset/db --by 2 --all --soak 5m", "db-3 db-2  soaking  healthy 3m");
 
 /// Returns every picture by its path.
 pub(crate) fn pictures() -> Files {
-    let draw = |(name, line, namespace): (&str, &str, &str)| {
-        let snapshot = snapshot_path(namespace);
-        let run = Run::of(line.split(' ')).arg("--color").arg("always").arg("--from").arg(snapshot);
+    let draw = |(name, line): (&str, &str)| {
+        let run =
+            Run::of(line.split(' ')).arg("--color").arg("always").arg("--from").arg(snapshot_path("shop"));
         let shown = run.terminal(110, 40).run().transcript;
         picture_of(name, line, &shown)
     };
-    PICTURES.map(draw).into_iter().chain([picture_of("step", STEP, &step())]).collect()
+    let live = [picture_of("status", STATUS.0, &status()), picture_of("step", STEP.0, &step())];
+    PICTURES.map(draw).into_iter().chain(live).collect()
 }
 
 fn picture_of(name: &str, line: &str, shown: &str) -> (String, String) {
     (format!(".github/pictures/{name}.svg"), picture::of(&format!("kubectl rollout2 {line}"), shown))
 }
 
-/// Returns the terminal during `step` of a paused and changed StatefulSet, with a paused clock.
+/// Returns the terminal during the `status` of a Deployment whose new release crashes.
+fn status() -> String {
+    live(STATUS, async |cluster| {
+        let template = |tag: &str| {
+            let container = json!({"name": "checkout", "image": format!("shop/checkout:{tag}")});
+            json!({"template": {"metadata": {"labels": {"app": "checkout"}}, "spec": {"containers": [container]}}})
+        };
+        let spec = with(json!({"replicas": 3}), &template("1.0"));
+        let checkout = cluster.editor().create_workload(&DEPLOYMENTS, "checkout", &spec);
+        cluster.advance(120).await;
+        cluster.editor().patch(&checkout, &json!({"spec": template("2.0-crash")}));
+        cluster.advance(1).await;
+    })
+}
+
+/// Returns the terminal during `step` of a paused and changed StatefulSet.
 fn step() -> String {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
-    let transcript = runtime.unwrap().block_on(async {
-        let cluster = TestCluster::new();
-        let db = cluster.stateful_set(5, &serde_json::json!({}));
+    live(STEP, async |cluster| {
+        let db = cluster.stateful_set(5, &json!({}));
         cluster.advance(120).await;
         cluster.run("pause statefulset/db").await;
         cluster.editor().set_image(&db, "app:2.0");
         cluster.advance(5).await;
-        let run = Run::of(STEP.split(' ')).arg("--color").arg("always").at(START.parse().unwrap());
+    })
+}
+
+/// Prepares a cluster with a paused clock, runs a command on a terminal, and returns the first screen with a text.
+fn live((line, text): (&str, &str), prepare: impl AsyncFnOnce(&TestCluster)) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+    let transcript = runtime.unwrap().block_on(async {
+        let cluster = TestCluster::new();
+        prepare(&cluster).await;
+        let run = Run::of(line.split(' ')).arg("--color").arg("always").at(START.parse().unwrap());
         let client = kube::Client::new(cluster.sim.service(), "default");
         run.terminal(100, 30).run_against(client).await.transcript
     });
     let screens = screens(&transcript);
-    let found = screens.into_iter().find(|screen| without_styles(screen).contains(MOMENT));
-    assert!(found.is_some(), "{MOMENT:?} is never on the screen");
+    let found = screens.into_iter().find(|screen| without_styles(screen).contains(text));
+    assert!(found.is_some(), "{text:?} is never on the screen");
     found.unwrap_or_default()
 }
 
