@@ -72,7 +72,7 @@ impl UntilArg {
 }
 
 /// How the goal of a share of the pods begins.
-const SHARE: &str = "available=";
+pub(super) const SHARE: &str = "available=";
 
 /// Parses a goal: a word, or `available=` with a number of pods or a share of them.
 #[derive(Clone, Debug)]

@@ -16,6 +16,7 @@ use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::change::effect::Effect;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -154,10 +155,11 @@ fn show(
         Some(verdict) => view.taken_over(verdict),
         None => view,
     };
+    let document = || render::json(&view, Effect::of_rollout(observed).least_time);
     match &request.output {
-        Output::Json => screen.json(&format!("{}\n", render::json(&view))),
-        Output::Yaml => screen.document(&yaml(&render::json(&view))),
-        Output::Template(_) => documents.push(render::json(&view)),
+        Output::Json => screen.json(&format!("{}\n", document())),
+        Output::Yaml => screen.document(&yaml(&document())),
+        Output::Template(_) => documents.push(document()),
         Output::Text => {
             print_status(
                 &view,

@@ -4,11 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
+use super::effect::least_time_json;
 use super::fit_width::LongWord;
 use super::line::Line;
 use super::state_words::state_style;
 use super::style::Style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
+use crate::model::change::least_time::LeastTime;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -216,10 +218,12 @@ pub fn deadlock_hints(view: &RolloutView) -> Vec<String> {
     vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
 }
 
-/// Returns the status of one workload as JSON. docs/json.md documents the fields.
+/// Returns the status of one workload as JSON, with the least time that its rollout still needs. docs/json.md documents the
+/// fields.
 #[must_use]
-pub fn json(view: &RolloutView) -> Value {
-    let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status"});
+pub fn json(view: &RolloutView, least: Option<LeastTime>) -> Value {
+    let least = least_time_json(least);
+    let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
     merge(&mut document, rollout_json(view));
     document
 }

@@ -110,6 +110,14 @@ fn values_are_offered_by_their_type() {
         (&["history", "-l", ""], ":4\n"),
         (&["undo", "--to", ""], "stable\tthe revision that served before the rollout\n:36\n"),
         (&["status", "--fail-on", "crash"], "crash-loop\n:6\n"),
+        (
+            &["status", "--until", "avail"],
+            "available\tThese pods are available\navailable=\tSo many pods are available, such as 3 or 90%\n:4\n",
+        ),
+        (
+            &["status", "--until", "available="],
+            "available=\tSo many pods are available, such as 3 or 90%\n:6\n",
+        ),
         (&["undo", "--dry-run="], "client\nserver\nnone\n:4\n"),
         (&["step", "--dry-run=c"], "client\n:4\n"),
         (&["step", "--on-failure", "u"], "undo\n:4\n"),

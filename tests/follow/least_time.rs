@@ -1,7 +1,7 @@
 //! The least time of a rollout, and a `--timeout` below it.
 
 use harness::test_cluster::TestCluster;
-use serde_json::json;
+use serde_json::{Value, json};
 use simcluster::Key;
 
 /// Creates a Deployment of four pods that are updated one by one, and each must be available for five minutes.
@@ -77,4 +77,32 @@ async fn every_verb_that_updates_has_the_least_time() {
         "{}",
         output.transcript
     );
+}
+
+/// Every document has the numbers of the line.
+#[tokio::test(start_paused = true)]
+async fn every_document_has_the_least_time() {
+    let cluster = TestCluster::new();
+    let web = slow_deployment(&cluster).await;
+    let least = json!({"seconds": 900.0, "waves": 3, "minReadySeconds": 300}); // the first wave began
+    let documents = async |args: &str| {
+        let output = cluster.run(args).await;
+        let documents = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        documents.collect::<Vec<_>>()
+    };
+    let complete = documents("status deployment/web --watch=false -o json").await;
+    assert_eq!(complete[0]["leastTime"], Value::Null);
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.advance(5).await;
+    let shown = documents("status deployment/web --watch=false -o json").await;
+    assert_eq!(shown[0]["leastTime"], least);
+    let followed = documents("status deployment/web -o json").await;
+    let of_status: Vec<&Value> =
+        followed.iter().filter(|one| one["event"] == "status").map(|one| &one["leastTime"]).collect();
+    assert_eq!((of_status[0], *of_status.last().unwrap()), (&least, &Value::Null));
+    cluster.run("pause deployment/web").await;
+    cluster.editor().set_image(&web, "app:3.0");
+    let plan = documents("step deployment/web --by 2 --soak 10s --dry-run -o json").await;
+    let seconds = plan[0]["leastTime"]["seconds"].as_f64().unwrap();
+    assert!((1200.0..1300.0).contains(&seconds), "{}", plan[0]["leastTime"]);
 }

@@ -59,6 +59,23 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
 
+/// A wave that is ready is not over before `minReadySeconds`.
+#[tokio::test(start_paused = true)]
+async fn the_estimate_uses_the_waves_that_were_measured() {
+    let cluster = TestCluster::new();
+    let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
+    let spec = json!({"minReadySeconds": 300, "progressDeadlineSeconds": 3600, "strategy": rolling});
+    let web = cluster.deployment(4, &spec);
+    cluster.advance(400).await;
+    cluster.set_image_on_first_read(&web, "app:2.0");
+    let output = run_on_terminal(&cluster, "admin", "deployment/web").await;
+    let screens = screens(&output);
+    let heads = screens.iter().flatten().filter_map(|line| line.split_once("about "));
+    let estimates: Vec<&str> = heads.filter_map(|(_, rest)| Some(rest.split_once(" left")?.0)).collect();
+    assert_eq!(estimates.first(), Some(&"10m"), "{estimates:?}");
+    assert!(estimates.contains(&"5m"), "{estimates:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     let cluster = TestCluster::new();

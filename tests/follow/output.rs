@@ -35,7 +35,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let common = "apiVersion kind event elapsedMilliseconds";
     let of_event = |event: &str| lines.iter().filter(move |line| line["event"] == event).collect::<Vec<_>>();
     for (event, more, at_least) in [
-        ("status", "workload state message revision pods outage rollingBack", 2),
+        ("status", "workload state message revision pods outage leastTime rollingBack", 2),
         ("cause", "workload change cause", 1),
         ("log", "workload pod container lines", 1),
         ("ended", "workload outcome reason limitSeconds error message rollback", 1),

@@ -55,6 +55,24 @@ fn every_outcome_has_its_words() {
 }
 
 #[test]
+fn a_slow_rollout_has_its_least_time() {
+    let slow = || {
+        changed("Deployment", "web", |object| {
+            image("shop/web:2.0")(object);
+            object["spec"]["minReadySeconds"] = 300.into();
+        })
+    };
+    let lines = preview(&[slow()], &[]).stdout;
+    assert!(lines.contains("\n  at least 10m: 2 waves, minReadySeconds 5m\n"), "{lines}");
+    let document: Value = serde_json::from_str(&preview(&[slow()], &["-o", "json"]).stdout).unwrap();
+    let least = json!({"seconds": 600.0, "waves": 2, "minReadySeconds": 300});
+    assert_eq!(document["items"][0]["effect"]["leastTime"], least);
+    let fast = preview(&[changed("Deployment", "web", image("shop/web:2.0"))], &["-o", "json"]);
+    let document: Value = serde_json::from_str(&fast.stdout).unwrap();
+    assert_eq!(document["items"][0]["effect"]["leastTime"], Value::Null);
+}
+
+#[test]
 fn a_unified_diff_is_printed_on_request() {
     let ended = preview(&[changed("Deployment", "web", image("shop/web:2.0"))], &["--diff", "-U", "1"]);
     insta::assert_snapshot!(ended.transcript, @"

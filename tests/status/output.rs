@@ -110,7 +110,7 @@ fn json_is_one_document_for_each_workload() {
     assert_eq!(
         document,
         json!({
-            "apiVersion": "rollout2/v1",
+            "leastTime": null, "apiVersion": "rollout2/v1",
             "kind": "Status",
             "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
             "revision": 2,

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, Str};
 use clap::{Arg, Command};
 
 use super::partial_line::{LastWord, PartialLine};
+use crate::cli::follow::SHARE;
 use crate::cli::step;
 use crate::command::complete::Lookup;
 use crate::command::targets::target_words::{TargetType, TargetWord, read_targets};
@@ -70,7 +71,14 @@ fn flags(command: &Command, typed: &str) -> Vec<Candidate> {
 fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
     let possible = flag.get_possible_values();
     if !possible.is_empty() {
-        return Suggestions::known(typed, possible_values(&possible));
+        let mut known = possible_values(&possible);
+        // This value of `--until` is not a word.
+        known.extend(
+            (flag.get_id() == "until")
+                .then(|| Candidate::new(SHARE, "So many pods are available, such as 3 or 90%")),
+        );
+        let directive = if typed.starts_with(SHARE) { Directive::Unfinished } else { Directive::default() };
+        return Suggestions { directive, ..Suggestions::known(typed, known) };
     }
     let name = flag.get_value_names().and_then(<[_]>::first).map(Str::as_str).unwrap_or_default();
     match (name, flag.get_long().unwrap_or_default()) {

@@ -104,7 +104,7 @@ impl Evaluation {
         let verdict = &verdict(observation);
         self.progress.record(&observation.workload, now.elapsed);
         self.decider.observe(observation, verdict, options, now);
-        self.eta.record(observation, now.elapsed);
+        self.eta.record(observation, now);
         self.report_status(observation, verdict, now, out);
         let awaits_warnings = self.decider.awaits_warnings(verdict.state, options, now.elapsed);
         if !awaits_warnings {

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
+
+use super::Now;
+use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::observation::Observation;
@@ -62,7 +66,7 @@ impl Furthest {
     }
 }
 
-/// The fewest pods that must become ready before there is an estimate. The first one may have
+/// The fewest pods that must become available before there is an estimate. The first one may have
 /// waited for an image, or for the start of the follower.
 const MIN_MOVES: u32 = 2;
 
@@ -84,14 +88,14 @@ struct Sample {
 }
 
 impl EtaEstimator {
-    /// Records how many updated pods are ready. Another revision starts with no samples.
-    pub(super) fn record(&mut self, observation: &Observation, now: Duration) {
+    /// Records how many updated pods are available. Another revision starts with no samples.
+    pub(super) fn record(&mut self, observation: &Observation, now: Now) {
         let revision = observation.revisions.current().map(|current| current.name.clone());
         if revision != self.revision {
             *self = Self { revision, ..Self::default() };
         }
-        let (pods, goal) = ready_and_goal(observation);
-        self.add_sample(pods, goal, now);
+        let (pods, goal) = available_and_goal(observation, now.server_time);
+        self.add_sample(pods, goal, now.elapsed);
     }
 
     /// Returns the estimated time left. Returns none with too few samples, and when the estimate
@@ -117,14 +121,16 @@ impl EtaEstimator {
     }
 }
 
-/// Returns the number of ready updated pods, and the number to reach. Without pods,
-/// `status.updatedReplicas` stands in for the ready ones.
-fn ready_and_goal(observation: &Observation) -> (u32, u32) {
+/// Returns the number of available updated pods, and the number to reach. A wave that is only ready is not over before
+/// `minReadySeconds`. Without pods, `status.updatedReplicas` stands in for the available ones.
+fn available_and_goal(observation: &Observation, now: Timestamp) -> (u32, u32) {
     let counts = Counts::of(&observation.workload);
-    let current = observation.revisions.current();
-    let ready_pods = current.and_then(|current| observation.pod_count(current)).map(|count| count.ready);
-    let ready_and_goal = ready_pods.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
-    (ready_and_goal.unwrap_or_default(), u32::try_from(counts.released).unwrap_or_default())
+    let min_ready_seconds = observation.workload.min_ready_seconds();
+    let is_available = |pod: &&Pod| pod.is_active() && pod.is_available(min_ready_seconds, now);
+    let current = observation.revisions.current().filter(|_| observation.pods.is_some());
+    let available = current.map(|current| observation.pods_of(current).filter(is_available).count());
+    let available = available.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
+    (available.unwrap_or_default(), u32::try_from(counts.released).unwrap_or_default())
 }
 
 #[cfg(test)]

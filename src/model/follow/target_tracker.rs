@@ -102,8 +102,7 @@ impl TargetTracker {
     /// Returns the least time that the rollout still needs; none if it is short or not known.
     #[must_use]
     pub fn least_time(&self) -> Option<LeastTime> {
-        let observed = self.observation()?;
-        Effect::of_change(observed, observed.workload.object().json()).least_time
+        Effect::of_rollout(self.observation()?).least_time
     }
 
     /// Returns the last log lines of the container that the cause is about, if they were read.

@@ -15,6 +15,7 @@ use crate::model::kind::counts::Counts;
 use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
 use crate::render::age::lasting;
+use crate::render::effect::least_time_json;
 use crate::render::status::{cause_json, merge, pods_json, revision_json, workload_json};
 
 /// Returns one report.
@@ -29,6 +30,7 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
                 "revision": revision(target),
                 "pods": pods_json(*counts),
                 "outage": outage(target),
+                "leastTime": least_time_json(target.least_time()),
                 "rollingBack": is_rollback,
             }),
         ),

@@ -9,6 +9,7 @@ use crate::model::change::effect::{Effect, HeldBy};
 use crate::model::change::least_time::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome};
 use crate::render::diff::changes;
+use crate::render::effect::least_time_json;
 use crate::render::status::workload_json;
 
 /// Returns the document of all workloads, with the counts of the other objects by kind.
@@ -110,6 +111,7 @@ fn effect(effect: &Effect) -> Value {
         "held": effect.held,
         "heldBy": held_by,
         "pace": pace,
+        "leastTime": least_time_json(effect.least_time),
         "update": update,
     })
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Closing;
+use super::plan::least_time;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::follow::Now;
 use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
@@ -15,6 +16,7 @@ use crate::model::step::{
     Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanPreview, PlanView, RollbackOutcome,
     SlotState, StepOutcome, StepReport, Stepper, StopReason,
 };
+use crate::render::effect::least_time_json;
 use crate::render::follow::json::{cause_facts, milliseconds};
 use crate::render::pod_update;
 use crate::render::status::{merge, revision_json, workload_json};
@@ -29,7 +31,8 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             let resumed = *how == Beginning::Resumed;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
             let update = stepper.foretold_update();
-            let plan = stepper.view(now).map(|view| plan_facts(&view, update.as_ref(), &[]));
+            let plan =
+                stepper.view(now).map(|view| plan_facts(stepper.workload(), &view, update.as_ref(), &[]));
             merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
@@ -97,7 +100,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8) -> String 
 #[must_use]
 pub fn plan(workload: &Workload, preview: &PlanPreview) -> String {
     let mut document = document("StepPlan", workload);
-    merge(&mut document, plan_facts(&preview.plan, Some(&preview.update), &preview.batch_updates));
+    merge(&mut document, plan_facts(workload, &preview.plan, Some(&preview.update), &preview.batch_updates));
     document["blockedBy"] =
         preview.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     format!("{document}\n")
@@ -121,7 +124,12 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
-fn plan_facts(view: &PlanView, update: Option<&UpdatedPods>, batches: &[(usize, UpdatedPods)]) -> Value {
+fn plan_facts(
+    workload: &Workload,
+    view: &PlanView,
+    update: Option<&UpdatedPods>,
+    batches: &[(usize, UpdatedPods)],
+) -> Value {
     json!({
         "fromRevision": view.from.as_deref().map(revision_json),
         "toRevision": view.to.as_deref().map(revision_json),
@@ -137,6 +145,7 @@ fn plan_facts(view: &PlanView, update: Option<&UpdatedPods>, batches: &[(usize, 
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,
         "totalSoakSeconds": seconds(view.soaks),
+        "leastTime": least_time_json(least_time(workload, view)),
         "skipped": view.skipped,
     })
 }

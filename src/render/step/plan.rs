@@ -7,7 +7,7 @@ use crate::model::change::least_time::LeastTime;
 use crate::model::follow::Now;
 use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::kind::Workload;
-use crate::model::step::{BatchStage, PlanPreview, StepOutcome};
+use crate::model::step::{BatchStage, PlanPreview, PlanView, StepOutcome};
 use crate::render::fit_width::LongWord;
 use crate::render::frame::batch_rows;
 use crate::render::line::Line;
@@ -42,7 +42,7 @@ pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Termin
     };
     lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
     lines.extend(
-        least_time(workload, preview).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
+        least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
     );
     let may_stay = workload.has_pod_update_policy();
     for (number, update) in &preview.batch_updates {
@@ -64,8 +64,7 @@ pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Termin
 }
 
 /// Returns the least time of the listed batches that are not done.
-fn least_time(workload: &Workload, preview: &PlanPreview) -> Option<LeastTime> {
-    let view = &preview.plan;
+pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
     let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
     let at_a_time = view.max_unavailable.saturating_add(view.surge);
     LeastTime::of_plan(left, at_a_time, own_min_ready_seconds(workload), [view.pace.soak, view.soaks])

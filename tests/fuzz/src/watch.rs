@@ -5,6 +5,7 @@ use rollout2::cluster::observe::watch::WatchEvent;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
+use rollout2::model::change::effect::Effect;
 use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
@@ -45,7 +46,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     let mut lines =
         view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size));
     assert!(lines.all(|line| !line.text().contains('\n')));
-    assert!(status::json(&view).to_string().ends_with('}'));
+    assert!(status::json(&view, Effect::of_rollout(&observed).least_time).to_string().ends_with('}'));
     let table = rollout2::render::line::text_of(
         &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
         false,
