@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::timeout::GRACE;
-use crate::model::follow::FollowOptions;
+use crate::model::follow::{FollowOptions, UndoScope};
 use crate::model::text::go_duration;
 
 /// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.
@@ -16,12 +16,32 @@ const DEADLINE: Duration = Duration::from_secs(600);
 pub(super) struct UndoOnFailureArgs {
     /// Roll back a failed rollout to the revision that served before, and wait for it
     ///
-    /// Only a failed workload is rolled back, and only while it still has the template that it had when
-    /// following began. Nothing is written when no other revision served then. The exit code is 4 in both
-    /// cases. A timeout is not a failure. Implies --fail-fast, and --deadline 10m for workloads without
-    /// progressDeadlineSeconds.
-    #[arg(long, help_heading = "Goal and time limits")]
-    undo_on_failure: bool,
+    /// A workload is rolled back only while it still has the template that it had when following began.
+    /// Nothing is written when no other revision served then. The exit code is 4 in both cases. A timeout is
+    /// not a failure. Implies --fail-fast, and --deadline 10m for workloads without progressDeadlineSeconds.
+    #[arg(
+        long, value_name = "TARGETS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "failed", help_heading = "Goal and time limits"
+    )]
+    undo_on_failure: Option<UndoScopeArg>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UndoScopeArg {
+    /// The workload that failed
+    Failed,
+    /// Once one fails, each workload of the command whose rollout was under way when following began,
+    /// complete or not
+    All,
+}
+
+impl UndoScopeArg {
+    fn scope(self) -> UndoScope {
+        match self {
+            Self::Failed => UndoScope::Failed,
+            Self::All => UndoScope::All,
+        }
+    }
 }
 
 /// Whether a rollback deletes stuck pods.
@@ -40,16 +60,14 @@ impl ReplaceStuckPodsArgs {
 
 impl UndoOnFailureArgs {
     pub(super) fn is_set(&self) -> bool {
-        self.undo_on_failure
+        self.undo_on_failure.is_some()
     }
 
     /// Returns the options with the flag and its implied options.
     pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
-        if !self.undo_on_failure {
-            return options;
-        }
+        let Some(scope) = self.undo_on_failure else { return options };
         FollowOptions {
-            undo_on_failure: true,
+            undo_on_failure: Some(scope.scope()),
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
             default_deadline: Some(DEADLINE),
             ..options

@@ -52,6 +52,9 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
             (Style::Bad, format!("timed out after {}{known}", lasting(*limit)))
         }
         Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),
+        Outcome::OtherTargetFailed(other) => {
+            (Style::Bad, format!("{other} failed{}", rollback_result(tracker, result)))
+        }
         Outcome::Held | Outcome::Interrupted(_) => in_progress(state),
     }
 }
@@ -59,16 +62,20 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
 /// Returns the state or the result of a target for one row of many, and the reason of a failure.
 pub(super) fn state_in_row(tracker: &TargetTracker) -> (Style, String, Option<String>) {
     let failed = tracker.result().or_else(|| tracker.rollback().map(|back| &back.failed));
-    let Some(Outcome::Failed(failure)) = failed.map(|result| &result.outcome) else {
-        let (style, words) = state_text(tracker);
-        return (style, words, None);
+    let why = match failed.map(|result| &result.outcome) {
+        Some(Outcome::Failed(failure)) => reason(failure),
+        Some(Outcome::OtherTargetFailed(other)) => format!("{other} failed"),
+        _ => {
+            let (style, words) = state_text(tracker);
+            return (style, words, None);
+        }
     };
     let word = match tracker.result().map(|result| &result.rollback) {
         None => "rolling back",
         Some(Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. })) => "rolled back",
         Some(_) => "failed",
     };
-    (Style::Bad, word.to_owned(), Some(reason(failure)))
+    (Style::Bad, word.to_owned(), Some(why))
 }
 
 fn in_progress(state: Option<RolloutState>) -> (Style, String) {
@@ -79,11 +86,12 @@ fn in_progress(state: Option<RolloutState>) -> (Style, String) {
 /// Returns the state of a rollback: `failed: crash-loop for 30s; rolling back to 4: progressing`.
 fn rolling_back(back: &Rollback, state: Option<RolloutState>) -> (Style, String) {
     let failed = match &back.failed.outcome {
-        Outcome::Failed(failure) => reason(failure),
+        Outcome::Failed(failure) => format!("failed: {}", reason(failure)),
+        Outcome::OtherTargetFailed(other) => format!("{other} failed"),
         other => other.word().to_owned(),
     };
     let state = state.map(|state| format!(": {}", state.word())).unwrap_or_default();
-    (Style::Bad, format!("failed: {failed}; rolling back to {}{state}", back.revision))
+    (Style::Bad, format!("{failed}; rolling back to {}{state}", back.revision))
 }
 
 /// Returns the result of a rollback, to append to the failure.

@@ -1,5 +1,6 @@
 //! The least time of a rollout, and a `--timeout` below it.
 
+use harness::schema;
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::Key;
@@ -37,6 +38,22 @@ async fn a_followed_rollout_begins_with_its_least_time() {
         assert_eq!(output.stderr.contains("warning"), exit == 3, "{}", output.transcript);
         assert_eq!(output.transcript.matches("at least").count(), 1, "{}", output.transcript);
     }
+}
+
+/// In JSON it is an event, and no line on stderr.
+#[tokio::test(start_paused = true)]
+async fn the_least_time_is_an_event_in_json() {
+    let cluster = TestCluster::new();
+    let web = slow_deployment(&cluster).await;
+    cluster.editor().set_image(&web, "app:2.0");
+    let output = cluster.status("deployment/web -o json --timeout 10m").await;
+    assert_eq!((output.exit, output.stderr.as_str()), (3, ""), "{}", output.transcript);
+    let events: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let least: Vec<&Value> = events.iter().filter(|event| event["event"] == "least-time").collect();
+    assert_eq!(least.len(), 1, "{}", output.stdout);
+    assert_eq!(schema::mistakes(least[0]), [""; 0]);
+    assert_eq!(least[0]["leastTime"], json!({"seconds": 1200.0, "waves": 4, "minReadySeconds": 300}));
+    assert_eq!(least[0]["shortTimeout"], json!({"seconds": 600.0, "fittingSeconds": 1440.0}));
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,5 +20,6 @@ mod simulated_nodes;
 mod sockets;
 mod stuck_pods;
 mod traces;
+mod undo_all_on_failure;
 mod undo_on_failure;
 mod wait;

@@ -206,6 +206,28 @@ async fn nothing_is_written_without_a_stable_revision() {
     assert_eq!(writes(&cluster), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_rollback_target_is_named_at_the_start() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-bad");
+    cluster.editor().create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}));
+    let output = cluster.status("deployment/web deployment/api --undo-on-failure --timeout 5s").await;
+    for note in [
+        "note: deployment/web: would roll back to revision 1 (image app:1.0)",
+        "note: deployment/api: nothing to roll back to: it has no other revision",
+    ] {
+        assert_eq!(output.stderr.lines().filter(|line| *line == note).count(), 1, "{}", output.transcript);
+    }
+    let output = cluster.status("deployment/web --undo-on-failure --timeout 5s -o json").await;
+    let mut events = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let event = events.find(|event| event["event"] == "rollback-target").unwrap();
+    let facts = [&event["toRevision"], &event["images"], &event["reason"]];
+    assert_eq!(facts, [&json!(1), &json!(["app:1.0"]), &Value::Null]);
+    assert_eq!((output.stderr.as_str(), writes(&cluster)), ("", 0), "{}", output.transcript);
+}
+
 /// After two failed rollouts in a row the rollback goes to the stable revision.
 #[tokio::test(start_paused = true)]
 async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {

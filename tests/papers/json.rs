@@ -204,7 +204,7 @@ async fn every_event_fits_the_schema() {
     let all = events().await;
     assert_fit(&all);
     let seen: BTreeSet<String> = all.iter().map(title).collect();
-    for event in ["status", "cause", "log", "ended", "rolling-back", "summary"] {
+    for event in ["status", "cause", "log", "rollback-target", "ended", "rolling-back", "summary"] {
         assert!(seen.contains(&format!("StatusEvent {event}")), "{event}: {seen:?}");
     }
     for event in ["began", "batch", "released", "ended"] {

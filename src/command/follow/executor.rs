@@ -1,6 +1,5 @@
 //! Executes the tasks of a follower: reads, and with `--undo-on-failure` the rollback of a rollout that failed.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::cluster::live::Cluster;
@@ -23,7 +22,6 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
-use crate::render::follow::lines;
 use crate::render::screen::Screen;
 
 impl Engine for Follower {
@@ -55,28 +53,11 @@ impl Engine for Follower {
 /// Executes the tasks of a follower.
 pub(super) struct FollowExecutor<'a> {
     cluster: &'a Cluster,
-    /// The time limit of all targets.
-    timeout: Option<Duration>,
-    /// The targets that progressed once, so that their least time was printed.
-    timed: BTreeSet<usize>,
 }
 
 impl<'a> FollowExecutor<'a> {
-    pub(super) fn new(cluster: &'a Cluster, timeout: Option<Duration>) -> Self {
-        Self { cluster, timeout, timed: BTreeSet::new() }
-    }
-
-    /// Prints the least time of each rollout that begins to progress.
-    fn note_least_times(&mut self, follower: &Follower, elapsed: Duration, screen: &mut Screen<'_>) {
-        for (index, tracker) in follower.targets().iter().enumerate() {
-            if !tracker.is_progressing() || !self.timed.insert(index) {
-                continue;
-            }
-            let Some(least) = tracker.least_time() else { continue };
-            for line in lines::least_time(tracker, least, self.timeout, elapsed) {
-                screen.note_once(&line);
-            }
-        }
+    pub(super) fn new(cluster: &'a Cluster) -> Self {
+        Self { cluster }
     }
 }
 
@@ -108,8 +89,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
     }
 
     /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
-    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>, screen: &mut Screen<'_>) {
-        self.note_least_times(follower, source.now().elapsed, screen);
+    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>, _: &mut Screen<'_>) {
         let unfinished =
             |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
         let mut trackers = follower.targets().iter().filter(|tracker| tracker.result().is_none());

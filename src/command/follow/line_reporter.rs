@@ -81,6 +81,12 @@ impl<'a, 'w> LineReporter<'a, 'w> {
                 self.screen.group(&title, &lines::log(log));
             }
             Report::Waiting { reason } => self.screen.note(&lines::waiting(tracker, reason)),
+            Report::RollbackTarget(target) => {
+                self.screen.note(&lines::rollback_target(tracker, target, names));
+            }
+            Report::LeastTime { least, timeout } => {
+                self.screen.notes(lines::least_time(tracker, *least, *timeout, names));
+            }
             Report::RollbackStarted { result, revision } => {
                 self.screen.notes(lines::rollback_started(tracker, result, revision, names));
             }

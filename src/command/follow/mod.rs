@@ -50,7 +50,7 @@ impl Request {
         cluster: &Cluster,
         reporter: &mut impl Reporter<'w, Follower>,
     ) -> (Follower, Now) {
-        let executor = FollowExecutor::new(cluster, self.options.timeout);
+        let executor = FollowExecutor::new(cluster);
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
         drive(follower, executor, &found, cluster, self.signals.clone(), reporter).await
     }
@@ -148,12 +148,17 @@ impl FrameSource<Follower> for RolloutFrames {
 
     /// The last frame shows the rollback, so the causes of the failure have to stay above it.
     fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
-        let TargetReport { target: tracker, report: Report::RollbackStarted { result, revision } } = report
-        else {
-            return Vec::new();
-        };
-        let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, self.names));
-        causes.chain(lines::rollback_started(tracker, result, revision, self.names)).collect()
+        let TargetReport { target: tracker, report } = report;
+        let names = self.names;
+        match report {
+            Report::RollbackTarget(target) => vec![lines::rollback_target(tracker, target, names)],
+            Report::LeastTime { least, timeout } => lines::least_time(tracker, *least, *timeout, names),
+            Report::RollbackStarted { result, revision } => {
+                let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, names));
+                causes.chain(lines::rollback_started(tracker, result, revision, names)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -164,7 +169,7 @@ fn exit(outcome: &Outcome) -> Exit {
         Outcome::Reached => Exit::Done,
         Outcome::Held => Exit::Held,
         Outcome::Deleted | Outcome::Recreated => Exit::Error,
-        Outcome::Failed(_) => Exit::Failed,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => Exit::Failed,
         Outcome::Unreadable(error) => error.exit(),
         Outcome::TimedOut(_) => Exit::Unfinished,
         Outcome::Interrupted(signal) => stop_signals::exit(*signal),

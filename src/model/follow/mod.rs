@@ -12,6 +12,7 @@ mod decision;
 mod evaluation;
 mod event;
 mod expected_revision;
+mod first_reports;
 mod goal;
 mod observation_builder;
 mod options;
@@ -19,6 +20,7 @@ mod output;
 mod progress;
 mod reported_status;
 mod rollback;
+mod rollback_target;
 mod target_tracker;
 
 #[cfg(test)]
@@ -31,12 +33,13 @@ pub(super) use progress::ProgressClock;
 pub use container_logs::{ContainerLogs, LogLines, last_lines};
 pub use event::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
 pub use goal::Goal;
-pub use options::FollowOptions;
+pub use options::{FollowOptions, UndoScope};
 pub use output::{
     CauseChange, FollowerTask, LogRef, Outcome, Output, PodRef, Report, RollbackResult, RolloutFailure,
-    TargetResult,
+    ShortTimeout, TargetResult,
 };
 pub use rollback::{Rollback, StartState};
+pub use rollback_target::RollbackTarget;
 pub use target_tracker::TargetTracker;
 
 use std::sync::Arc;
@@ -57,6 +60,7 @@ pub struct TargetReport<'a> {
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
+    options: Arc<FollowOptions>,
     targets: Vec<TargetTracker>,
 }
 
@@ -66,7 +70,8 @@ impl Follower {
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let options = Arc::new(options);
         let target = |found| TargetTracker::new(Arc::clone(&options), found);
-        Self { targets: workloads.into_iter().map(target).collect() }
+        let targets = workloads.into_iter().map(target).collect();
+        Self { options, targets }
     }
 
     /// Applies one event and returns the reports and tasks that follow from it.
@@ -75,7 +80,7 @@ impl Follower {
         event: FollowerEvent,
         now: Now,
     ) -> Output<TargetReport<'_>, (TargetId, FollowerTask)> {
-        let outputs = match event {
+        let mut outputs = match event {
             FollowerEvent::Target(TargetId(index), event) => {
                 let mut out = TargetOutput::default();
                 if let Some(target) = self.targets.get_mut(index) {
@@ -86,6 +91,12 @@ impl Follower {
             FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
             FollowerEvent::Tick { answered } => self.each(|target, out| target.tick(answered, now, out)),
         };
+        if self.options.undo_on_failure == Some(UndoScope::All) {
+            outputs.extend(self.roll_back_all_if_one_failed(now));
+        }
+        if self.is_finished() {
+            outputs.extend(self.each(TargetTracker::report_result));
+        }
         let mut all = Output::default();
         for (index, TargetOutput { reports, tasks }) in outputs {
             let Some(target) = self.targets.get(index) else { continue };
@@ -93,6 +104,13 @@ impl Follower {
             all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
         all
+    }
+
+    /// Starts the rollback of each target once the rollout of one failed.
+    fn roll_back_all_if_one_failed(&mut self, now: Now) -> Vec<(usize, TargetOutput)> {
+        let failed = self.targets.iter().find(|target| target.has_failed());
+        let Some(failed) = failed.map(|target| target.workload().target()) else { return Vec::new() };
+        self.each(|target, out| target.roll_back_after(&failed, now.elapsed, out))
     }
 
     fn each(&mut self, act: impl Fn(&mut TargetTracker, &mut TargetOutput)) -> Vec<(usize, TargetOutput)> {

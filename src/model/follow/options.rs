@@ -17,7 +17,6 @@ const MIN_READY: Duration = Duration::from_secs(10);
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent flag")]
 pub struct FollowOptions {
     /// The goal to wait for.
     pub goal: Goal,
@@ -40,12 +39,21 @@ pub struct FollowOptions {
     pub deadline: Option<Duration>,
     /// The same for workloads without `spec.progressDeadlineSeconds`, if `deadline` is not set.
     pub default_deadline: Option<Duration>,
-    /// Whether a failed target is rolled back to its stable revision.
-    pub undo_on_failure: bool,
+    /// Which targets a failure rolls back to their stable revisions; none without `--undo-on-failure`.
+    pub undo_on_failure: Option<UndoScope>,
     /// Whether to delete pods that block the rollback of a StatefulSet.
     pub replace_stuck_pods: bool,
     /// The time limit for all targets together; none means no limit.
     pub timeout: Option<Duration>,
+}
+
+/// Which targets a failure rolls back (`--undo-on-failure`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoScope {
+    /// The target that failed.
+    Failed,
+    /// Each target of the command whose rollout was under way when following began.
+    All,
 }
 
 impl FollowOptions {
@@ -53,7 +61,8 @@ impl FollowOptions {
     /// `--stable 0s`, and for a goal without ready pods. A container without a readiness probe is ready at once, and may
     /// crash a second later.
     pub(super) fn min_ready(&self) -> Option<Duration> {
-        let fails_on_causes = self.fail_fast.is_some() || self.undo_on_failure || !self.fail_on.is_empty();
+        let fails_on_causes =
+            self.fail_fast.is_some() || self.undo_on_failure.is_some() || !self.fail_on.is_empty();
         let is_off = self.stable.is_some_and(|stable| stable.is_zero()) || self.goal == Goal::Updated;
         (fails_on_causes && !is_off).then_some(MIN_READY)
     }

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use super::container_logs::LogLines;
 use super::event::StopSignal;
+use super::rollback_target::RollbackTarget;
 use crate::error::Error;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{Cause, CauseId};
+use crate::model::change::least_time::LeastTime;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::Verdict;
 
@@ -56,6 +58,15 @@ pub enum Report {
         /// What the follower waits for, as a fragment: `the controller to number revision 6`.
         reason: String,
     },
+    /// What a failure would be rolled back to, with `--undo-on-failure`. Once, unless the first evaluation ends the target.
+    RollbackTarget(RollbackTarget),
+    /// The rollout progresses, and needs a minute or more. Once.
+    LeastTime {
+        /// The least time that it still needs.
+        least: LeastTime,
+        /// The timeout, if it ends before.
+        timeout: Option<ShortTimeout>,
+    },
     /// The target failed and is rolled back.
     RollbackStarted {
         /// How it failed.
@@ -68,6 +79,23 @@ pub enum Report {
         /// The result.
         result: TargetResult,
     },
+}
+
+/// A timeout that ends before a rollout can. Both durations are counted from the start of the follower.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortTimeout {
+    /// The timeout.
+    pub given: Duration,
+    /// One that leaves each wave of pods a minute to start.
+    pub fitting: Duration,
+}
+
+impl ShortTimeout {
+    /// Returns the timeout if it ends before a rollout that needs this time from now on.
+    pub(super) fn of(given: Duration, least: LeastTime, elapsed: Duration) -> Option<Self> {
+        let fitting = elapsed.saturating_add(least.fitting_timeout());
+        (elapsed.saturating_add(least.total) > given).then_some(Self { given, fitting })
+    }
 }
 
 /// What happened to a cause.
@@ -175,6 +203,8 @@ pub enum Outcome {
     Unreadable(Error),
     /// A signal asked the process to stop.
     Interrupted(StopSignal),
+    /// Another target failed, with its reference, and this one is rolled back too.
+    OtherTargetFailed(String),
 }
 
 /// Why a rollout failed.
@@ -209,6 +239,7 @@ impl Outcome {
             Self::TimedOut(_) => "timed-out",
             Self::Unreadable(_) => "unreadable",
             Self::Interrupted(stop) => stop.word(),
+            Self::OtherTargetFailed(_) => "other-target-failed",
         }
     }
 }

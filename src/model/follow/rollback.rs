@@ -40,20 +40,30 @@ impl StartState {
         observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
     }
 
-    /// Returns the revision to roll back to after a failure. Only a target that still matches its start state is rolled
+    /// Whether an outcome is one of the rollout that was found, and not of a later one of another client.
+    pub(super) fn is_of_found_rollout(&self, outcome: &Outcome, workload: &Workload) -> bool {
+        !matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) && self.matches(workload)
+    }
+
+    /// Returns the revision to roll back to after an outcome. Only a target that still matches its start state is rolled
     /// back, and only to a revision that had ready pods then.
     ///
     /// # Errors
     /// The reason for which the target is not rolled back.
     pub(super) fn rollback_revision<'a>(
         &self,
-        failure: &RolloutFailure,
+        outcome: &Outcome,
         observation: &'a Observation,
     ) -> Result<&'a Revision, &'static str> {
-        if matches!(failure, RolloutFailure::Superseded(_)) || !self.matches(&observation.workload) {
+        if !self.is_of_found_rollout(outcome, &observation.workload) {
             return Err("another client rolled out another revision, which is not rolled back");
         }
         self.stable_revision(observation).ok_or("no other revision had ready pods when following began")
+    }
+
+    /// Whether a rollout was under way that can be rolled back.
+    pub(super) fn has_stable_revision(&self) -> bool {
+        self.stable.is_some()
     }
 }
 

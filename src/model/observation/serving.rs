@@ -67,6 +67,21 @@ impl Observation {
         self.stable_by(|revision| self.pods_of(revision).filter(|pod| pod.ready).count())
     }
 
+    /// Returns why a rollout that has just begun has no stable revision, as a fragment.
+    #[must_use]
+    pub fn why_nothing_is_stable(&self) -> &'static str {
+        let counted = self.pod_counts_or_status();
+        if self.replaced_revisions().next().is_none() {
+            "it has no other revision"
+        } else if self.workload.recorded_stable_revision().is_some() {
+            "the stable revision is the current one"
+        } else if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
+            "several other revisions have equally many ready pods"
+        } else {
+            "no other revision has a ready pod"
+        }
+    }
+
     fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {
         if let Some(name) = self.workload.recorded_stable_revision() {
             return self.replaced_revisions().find(|revision| revision.name == name);

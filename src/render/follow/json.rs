@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::model::cause::Cause;
 use crate::model::follow::{
-    CauseChange, Follower, Outcome, Report, RollbackResult, RolloutFailure, TargetReport, TargetResult,
-    TargetTracker,
+    CauseChange, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
+    TargetResult, TargetTracker,
 };
 use crate::model::kind::counts::Counts;
 use crate::model::observation::serving::is_outage;
@@ -39,6 +39,17 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
             ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
         }
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
+        Report::RollbackTarget(target) => ("rollback-target", rollback_target(target)),
+        Report::LeastTime { least, timeout } => (
+            "least-time",
+            json!({
+                "leastTime": least_time_json(Some(*least)),
+                "shortTimeout": timeout.map(|timeout| json!({
+                    "seconds": timeout.given.as_secs_f64(),
+                    "fittingSeconds": timeout.fitting.as_secs_f64(),
+                })),
+            }),
+        ),
         Report::RollbackStarted { result, revision } => {
             let mut facts = ended(result);
             facts["toRevision"] = revision_json(revision);
@@ -126,6 +137,7 @@ fn ended(result: &TargetResult) -> Value {
     let error = match &result.outcome {
         Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
         Outcome::Failed(RolloutFailure::Superseded(line)) => Some(line.clone()),
+        Outcome::OtherTargetFailed(other) => Some(format!("{other} failed")),
         Outcome::TimedOut(_) => {
             result.unanswered.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))
         }
@@ -139,6 +151,15 @@ fn ended(result: &TargetResult) -> Value {
         "message": result.line,
         "rollback": result.rollback.as_ref().map(rollback),
     })
+}
+
+fn rollback_target(target: &RollbackTarget) -> Value {
+    match target {
+        RollbackTarget::Revision { label, images } => {
+            json!({"toRevision": revision_json(label), "images": images, "reason": null})
+        }
+        RollbackTarget::Nothing(why) => json!({"toRevision": null, "images": [], "reason": why}),
+    }
 }
 
 /// Returns the result of a rollback.

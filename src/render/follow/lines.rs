@@ -1,13 +1,12 @@
 //! The reports of a follower as lines of text: kubectl's lines for stdout, all others for stderr.
 
-use std::time::Duration;
-
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
-    CauseChange, LogLines, Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker,
+    CauseChange, LogLines, Outcome, RollbackResult, RollbackTarget, RolloutFailure, ShortTimeout,
+    TargetResult, TargetTracker,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -91,22 +90,31 @@ pub fn waiting(tracker: &TargetTracker, reason: &str) -> String {
     format!("note: {}: waiting for {reason}", tracker.workload().target())
 }
 
-/// Returns the least time that a rollout needs, and a warning if the command ends before. `elapsed` is how long it has run.
+/// Returns what a failure of a target would be rolled back to.
+#[must_use]
+pub fn rollback_target(tracker: &TargetTracker, target: &RollbackTarget, names: NameContext) -> String {
+    let name = names.name(tracker.workload());
+    match target {
+        RollbackTarget::Revision { label, images } => {
+            let image = if images.len() == 1 { "image" } else { "images" };
+            format!("note: {name}: would roll back to revision {label} ({image} {})", images.join(", "))
+        }
+        RollbackTarget::Nothing(why) => format!("note: {name}: nothing to roll back to: {why}"),
+    }
+}
+
+/// Returns the least time that a rollout needs, and a warning if the command ends before.
 #[must_use]
 pub fn least_time(
     tracker: &TargetTracker,
     least: LeastTime,
-    timeout: Option<Duration>,
-    elapsed: Duration,
+    timeout: Option<ShortTimeout>,
+    names: NameContext,
 ) -> Vec<String> {
-    let name = tracker.workload().target();
-    let is_short = |timeout: &Duration| elapsed.saturating_add(least.total) > *timeout;
-    let warning = timeout.filter(is_short).map(|timeout| {
-        let fitting = go_duration::short(elapsed.saturating_add(least.fitting_timeout()));
-        let timeout = go_duration::short(timeout);
-        format!(
-            "warning: --timeout {timeout} ends before the rollout of {name} can; --timeout {fitting} fits"
-        )
+    let name = names.name(tracker.workload());
+    let warning = timeout.map(|ShortTimeout { given, fitting }| {
+        let [given, fitting] = [given, fitting].map(go_duration::short);
+        format!("warning: --timeout {given} ends before the rollout of {name} can; --timeout {fitting} fits")
     });
     std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
 }
@@ -136,12 +144,16 @@ pub fn rollback_started(
     names: NameContext,
 ) -> Vec<String> {
     let name = names.name(tracker.workload());
-    let back = format!("{name}: rolling back to revision {revision}, the stable revision");
+    let why = match &result.outcome {
+        Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
+        _ => String::new(),
+    };
+    let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
     ended(tracker, result, names).into_iter().chain([back]).collect()
 }
 
 /// Returns how the rollback of a failed target ended.
-fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) -> String {
+fn undone(tracker: &TargetTracker, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
     let name = names.name(tracker.workload());
     let (revision, outcome) = match undone {
         RollbackResult::NotStarted(why) => {
@@ -160,9 +172,14 @@ fn undone(tracker: &TargetTracker, undone: &RollbackResult, names: NameContext) 
             format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
         }
         Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
-        Outcome::Interrupted(_) => format!("{rollback} continues in the cluster"),
+        Outcome::Interrupted(_) | Outcome::OtherTargetFailed(_) => {
+            format!("{rollback} continues in the cluster")
+        }
     };
-    format!("error: {name} failed; {ended}")
+    match failure {
+        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {ended}"),
+        _ => format!("error: {name} failed; {ended}"),
+    }
 }
 
 /// Returns the result of a target and of its rollback. `failure_printed` leaves out the failure itself, which
@@ -177,7 +194,7 @@ pub fn result(
 ) -> Vec<String> {
     let view = tracker.view(now);
     let ended = ended(tracker, result, names).filter(|_| !failure_printed);
-    let undone = result.rollback.iter().map(|what| undone(tracker, what, names));
+    let undone = result.rollback.iter().map(|what| undone(tracker, &result.outcome, what, names));
     ended
         .into_iter()
         .chain(undone)
@@ -191,7 +208,7 @@ pub fn result(
 fn what_serves(view: &RolloutView, result: &TargetResult) -> Vec<String> {
     let can_go_back = match &result.outcome {
         Outcome::Failed(RolloutFailure::Superseded(_)) => return Vec::new(),
-        Outcome::Failed(_) => match &result.rollback {
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => match &result.rollback {
             None => true,
             Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }) => return Vec::new(),
             Some(_) => false,
@@ -242,6 +259,7 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
         {
             return None;
         }
+        Outcome::OtherTargetFailed(_) => return None, // the lines of the rollback name it
         Outcome::Reached => reached(tracker.workload(), names),
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
         Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),

@@ -52,7 +52,7 @@ impl BlockHeader {
         let outcome = tracker.result().map(|result| &result.outcome);
         let states_duration = match outcome {
             Some(Outcome::Failed(RolloutFailure::Superseded(_))) => false,
-            Some(Outcome::Failed(_) | Outcome::TimedOut(_)) => true,
+            Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => true,
             _ => false,
         };
         let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));

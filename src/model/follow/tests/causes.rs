@@ -283,7 +283,7 @@ fn a_rollout_whose_pods_have_just_become_ready_is_not_complete() {
     let stable = |seconds| Some(Duration::from_secs(seconds));
     for (options, seconds) in [
         (fail_fast(), 10),
-        (FollowOptions { fail_fast: None, undo_on_failure: true, ..fail_fast() }, 10),
+        (FollowOptions { fail_fast: None, undo_on_failure: Some(UndoScope::Failed), ..fail_fast() }, 10),
         (FollowOptions { stable: stable(5), ..fail_fast() }, 10),
         (FollowOptions { stable: stable(30), ..fail_fast() }, 30),
         (FollowOptions { stable: stable(0), ..fail_fast() }, 0),

@@ -7,3 +7,4 @@ mod limits;
 mod properties;
 mod revisions;
 mod rollback;
+mod rollback_of_all;

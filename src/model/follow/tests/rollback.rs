@@ -9,7 +9,7 @@ use crate::model::follow::*;
 
 fn undoing() -> FollowOptions {
     FollowOptions {
-        undo_on_failure: true,
+        undo_on_failure: Some(UndoScope::Failed),
         fail_fast: Some(Duration::from_secs(30)),
         ..FollowOptions::default()
     }
@@ -28,6 +28,49 @@ fn written() -> Truth {
         true,
         &running(0),
     )
+}
+
+/// Returns what was reported before the first outcome about the rollback of a failure.
+fn rollback_targets(fixture: &FollowerFixture) -> Vec<&RollbackTarget> {
+    let targets = fixture.reported.iter().filter_map(|report| match report {
+        Report::RollbackTarget(target) => Some(target),
+        _ => None,
+    });
+    targets.collect()
+}
+
+#[test]
+fn the_rollback_target_is_reported_once_and_first() {
+    let to_first = RollbackTarget::Revision { label: "1".to_owned(), images: vec!["app:1".to_owned()] };
+    let old = |truth: Truth, name: &str, revision: i64| truth.with_pod(name, revision, true, &running(0));
+    let first = || Truth { revision: 1, ..deployment([3, 3, 1, 1]) };
+    let third = || Truth { revision: 3, ..deployment(BEGUN) };
+    let set = |status: serde_json::Value| Truth { status, ..stateful_set(BEGUN, 0) };
+    for (truth, expected) in [
+        (broken(), to_first.clone()),
+        (set(serde_json::json!({"currentRevision": "web-1"})), to_first),
+        (first(), RollbackTarget::Nothing("it has no other revision")),
+        (deployment(BEGUN), RollbackTarget::Nothing("no other revision has a ready pod")),
+        (
+            old(old(third(), "a", 1), "b", 2),
+            RollbackTarget::Nothing("several other revisions have equally many ready pods"),
+        ),
+        (
+            set(serde_json::json!({"currentRevision": "web-2"})),
+            RollbackTarget::Nothing("the stable revision is the current one"),
+        ),
+    ] {
+        let mut fixture = FollowerFixture::of(undoing(), truth.clone());
+        fixture.pass(5);
+        assert_eq!(rollback_targets(&fixture), [&expected], "{truth:?}");
+        let mut without = FollowerFixture::of(FollowOptions::default(), truth);
+        without.pass(5);
+        assert_eq!(rollback_targets(&without), [&expected; 0]);
+    }
+    // A rollout of long ago ends at once.
+    let done = deployment(DONE).with_pod("new", 2, true, &running(0));
+    let fixture = FollowerFixture::of(FollowOptions { stable: Some(Duration::ZERO), ..undoing() }, done);
+    assert_eq!((fixture.outcome(), rollback_targets(&fixture).len()), (Some(&Outcome::Reached), 0));
 }
 
 fn rollback_requests(fixture: &FollowerFixture) -> usize {

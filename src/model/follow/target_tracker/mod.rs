@@ -1,5 +1,7 @@
 //! Follows one target: applies its events, evaluates it, and reports what changed.
 
+mod undo_on_failure;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,19 +11,18 @@ use super::container_logs::{ContainerLogs, LogLines};
 use super::decision::Decision;
 use super::evaluation::{Evaluation, TargetOutput};
 use super::event::{Now, StopSignal, TargetEvent};
+use super::first_reports::FirstReports;
 use super::observation_builder::ObservationBuilder;
 use super::options::FollowOptions;
-use super::output::{FollowerTask, Outcome, Report, RollbackResult, TargetResult};
-use super::rollback::{Rollback, StartState, unblock};
-use crate::error::Error;
+use super::output::{Outcome, Report, TargetResult};
+use super::rollback::{Rollback, StartState};
 use crate::model::cause::{Cause, without_secrets_of};
 use crate::model::change::effect::Effect;
 use crate::model::change::least_time::LeastTime;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
 use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
@@ -36,6 +37,7 @@ pub struct TargetTracker {
     found: Workload,
     observation: ObservationBuilder,
     start_state: Option<StartState>,
+    first_reports: FirstReports,
     evaluation: Evaluation,
     /// When the target was last evaluated.
     evaluated_at: Duration,
@@ -43,7 +45,10 @@ pub struct TargetTracker {
     stuck_pods: StuckPodDeletions,
     /// The rollback, once the target failed and a rollback was requested.
     rollback: Option<Rollback>,
+    /// Whether the rollout that was found failed, with `--undo-on-failure`.
+    has_failed: bool,
     result: Option<TargetResult>,
+    is_result_reported: bool,
 }
 
 impl TargetTracker {
@@ -54,11 +59,14 @@ impl TargetTracker {
             found,
             observation: ObservationBuilder::new(),
             start_state: None,
+            first_reports: FirstReports::default(),
             evaluated_at: Duration::ZERO,
             logs: ContainerLogs::default(),
             stuck_pods: StuckPodDeletions::default(),
             rollback: None,
+            has_failed: false,
             result: None,
+            is_result_reported: false,
         }
     }
 
@@ -90,13 +98,6 @@ impl TargetTracker {
     pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
         let (observed, verdict) = self.observation().zip(self.verdict())?;
         Some(RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now))
-    }
-
-    /// Whether the rollout progresses, as last evaluated.
-    #[must_use]
-    pub fn is_progressing(&self) -> bool {
-        let state = self.verdict().map(|verdict| verdict.state);
-        self.observation().is_some() && matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck))
     }
 
     /// Returns the least time that the rollout still needs; none if it is short or not known.
@@ -147,6 +148,10 @@ impl TargetTracker {
         match event {
             TargetEvent::Log(log) => return self.add_log(log, out), // useful even after the end
             TargetEvent::RolledBack(written) => return self.apply_rollback_result(written, now, out),
+            event if self.may_be_rolled_back_later() => {
+                let _ = self.observation.apply(event); // its rollback is evaluated from the present state
+                return;
+            }
             _ if self.result.is_some() => return,
             TargetEvent::Deleted => return self.finish(Outcome::Deleted, now.elapsed, out),
             TargetEvent::Unreadable(error) => {
@@ -235,7 +240,10 @@ impl TargetTracker {
             match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
                 Decision::Finish(outcome) => return self.finish_or_roll_back(outcome, now.elapsed, out),
                 Decision::Refresh => self.evaluation.request_refresh(out),
-                Decision::Continue => {}
+                Decision::Continue => {
+                    let state = self.evaluation.status.verdict().map(|verdict| verdict.state);
+                    self.first_reports.add(observation, state, &self.options, now.elapsed, out);
+                }
             }
         }
         self.delete_stuck_pod(fresh, now.elapsed, out);
@@ -244,76 +252,6 @@ impl TargetTracker {
             Decision::Refresh => self.evaluation.request_refresh(out),
             Decision::Continue => {}
         }
-    }
-
-    /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
-    /// is one.
-    fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetOutput) {
-        let is_ours = self.rollback.is_some() || self.options.expect_found_template;
-        let Some(observation) = self.observation.observation() else { return };
-        if !is_ours || !self.options.replace_stuck_pods {
-            return;
-        }
-        match unblock(&mut self.stuck_pods, observation, fresh, now) {
-            Some(FollowerTask::Refresh) => self.evaluation.request_refresh(out),
-            task => out.tasks.extend(task),
-        }
-    }
-
-    /// Finishes the target, or starts the rollback if the target failed and `--undo-on-failure` is
-    /// set. A rollback that fails is not rolled back.
-    fn finish_or_roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetOutput) {
-        let failure = match &outcome {
-            Outcome::Failed(failure) if self.options.undo_on_failure && self.rollback.is_none() => failure,
-            _ => return self.finish(outcome, elapsed, out),
-        };
-        let facts = self.start_state.as_ref().zip(self.observation());
-        let revision = facts
-            .ok_or("the observation is incomplete")
-            .and_then(|(start, observation)| start.rollback_revision(failure, observation))
-            .map(Revision::label);
-        let result = self.result_with(outcome, elapsed);
-        match revision {
-            Ok(revision) => {
-                self.rollback = Some(Rollback {
-                    failed: result.clone(),
-                    revision: revision.clone(),
-                    is_written: false,
-                    replaces_stuck_pods: self.options.replace_stuck_pods,
-                });
-                out.reports.push(Report::RollbackStarted { result, revision });
-                out.tasks.push(FollowerTask::RollBack);
-            }
-            Err(reason) => {
-                let rollback = Some(RollbackResult::NotStarted(reason.to_owned()));
-                self.set_result(TargetResult { rollback, ..result }, out);
-            }
-        }
-    }
-
-    /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    fn apply_rollback_result(
-        &mut self,
-        written: Result<Box<Workload>, Error>,
-        now: Now,
-        out: &mut TargetOutput,
-    ) {
-        let Some(rollback) = self.rollback.take() else { return };
-        let written = match written {
-            Ok(written) => written,
-            Err(error) => {
-                let not_started = Some(RollbackResult::NotStarted(error.sentence()));
-                let result = TargetResult { rollback: not_started, ..rollback.failed.clone() };
-                self.rollback = Some(rollback);
-                return self.set_result(result, out);
-            }
-        };
-        self.evaluation = self.evaluation.of_rollback(written.clone());
-        self.found = Workload::clone(&written);
-        self.stuck_pods = StuckPodDeletions::default();
-        self.rollback = Some(Rollback { is_written: true, ..rollback });
-        let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
-        self.evaluate(now, false, out);
     }
 
     fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetOutput) {
@@ -333,7 +271,17 @@ impl TargetTracker {
     }
 
     fn set_result(&mut self, result: TargetResult, out: &mut TargetOutput) {
-        self.result = Some(result.clone());
-        out.reports.push(Report::Ended { result });
+        self.result = Some(result);
+        if !self.may_be_rolled_back_later() {
+            self.report_result(out);
+        }
+    }
+
+    /// Reports the result, if there is one that was not reported.
+    pub(super) fn report_result(&mut self, out: &mut TargetOutput) {
+        if let Some(result) = self.result.clone().filter(|_| !self.is_result_reported) {
+            self.is_result_reported = true;
+            out.reports.push(Report::Ended { result });
+        }
     }
 }
