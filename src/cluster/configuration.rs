@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::reader::concurrently;
+use super::concurrently::concurrently;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::model::api::configuration::Configuration;

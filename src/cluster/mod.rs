@@ -4,6 +4,7 @@
 //! warnings and slow responses to a [`Listener`](notice::Listener).
 
 pub mod access;
+pub mod concurrently;
 pub mod configuration;
 mod connection;
 pub mod credential;
@@ -12,6 +13,7 @@ mod list;
 pub mod live;
 pub mod notice;
 pub mod observe;
+mod owned;
 mod page;
 mod proxy;
 pub mod reader;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::writing_verb::{ChangeOptions, DryRun};
+use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
-use crate::cluster::reader::concurrently;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::follow;
-use crate::cluster::reader::{Needs, read_all};
+use crate::cluster::reader::{CompleteRollouts, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::follow::line_reporter::ReportFormat;
@@ -17,7 +17,7 @@ use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::change::effect::Effect;
-use crate::model::follow::FollowOptions;
+use crate::model::follow::{FollowOptions, Goal};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -101,6 +101,16 @@ pub(super) async fn run(
 }
 
 impl Request {
+    /// Returns what is read of complete rollouts. kubectl's line of success needs no more than the workload.
+    fn complete_rollouts(&self) -> CompleteRollouts {
+        let is_plain = self.output == Output::Text && self.revision.is_none() && !self.pods;
+        if is_plain && self.options.goal == Goal::Success {
+            CompleteRollouts::Alone
+        } else {
+            CompleteRollouts::LikeOthers
+        }
+    }
+
     fn follow_request(
         &self,
         names: NameContext,
@@ -125,7 +135,8 @@ async fn show_all(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Vec<Result<Exit>> {
-    let read = read_all(workloads, request.scope.all_namespaces, Needs::STATUS, source).await;
+    let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
+    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     screen.notes(&read.notes);
     let mut documents = Vec::new();
     let show = |observed: Result<Observation>| {

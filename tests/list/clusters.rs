@@ -32,12 +32,12 @@ fn lines(cluster: &SimCluster) -> Vec<String> {
     lines
 }
 
-/// However few or many workloads there are.
+/// A document has facts of the revisions and pods of every rollout.
 #[tokio::test]
 async fn each_type_is_listed_once() {
     for size in [1, 3, 20] {
         let cluster = crowd(size, &[]);
-        for (words, place) in [("list deploy -A", ""), ("list deploy", "/namespaces/shop")] {
+        for (words, place) in [("list deploy -A -o json", ""), ("list deploy -o json", "/namespaces/shop")] {
             let output = run(&cluster, "admin", words).await;
             assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
             let mut expected = vec![
@@ -52,6 +52,56 @@ async fn each_type_is_listed_once() {
             assert_eq!(lines(&cluster), expected, "{size}: {words}");
         }
     }
+}
+
+/// The row of a complete Deployment follows from its own object. Of the three namespaces only `prod` has another one.
+#[tokio::test]
+async fn only_namespaces_with_incomplete_rollouts_are_read() {
+    let cluster = crowd(20, &[]);
+    for words in ["list deploy -A", "list deploy -A -o markdown"] {
+        let output = run(&cluster, "admin", words).await;
+        let mut expected = vec!["GET /apis/apps/v1/deployments".to_owned()];
+        expected.extend(["apps/v1/namespaces/prod/replicasets"].map(|path| format!("GET /apis/{path}")));
+        expected.extend(["pods", "events"].map(|type_| format!("GET /api/v1/namespaces/prod/{type_}")));
+        expected.sort();
+        assert_eq!(lines(&cluster), expected, "{words}: {}", output.stderr);
+        assert!(output.transcript.contains("CrashLoopBackOff, exit 1"), "{}", output.transcript);
+    }
+    run(&cluster, "admin", "status deployments -A --watch=false").await;
+    let beside = lines(&cluster).into_iter().filter(|line| !line.contains("/namespaces/prod/"));
+    assert_eq!(beside.collect::<Vec<_>>(), ["GET /apis/apps/v1/deployments"]);
+    run(&cluster, "admin", "list deploy -n shop").await;
+    assert_eq!(lines(&cluster), ["GET /apis/apps/v1/namespaces/shop/deployments"]);
+}
+
+/// One list of the whole cluster takes fewer requests than lists of many namespaces.
+#[tokio::test]
+async fn many_namespaces_with_incomplete_rollouts_are_read_together() {
+    let recorded = WorkloadGenerator::from_recording();
+    let deployments = (0..26).flat_map(|index| {
+        let shape = Shape { revisions: 2, pods: 1, crashing: index % 2 == 0 };
+        recorded.deployment(&format!("team-{}", index / 2), &format!("web-{index:02}"), shape)
+    });
+    let list = json!({"items": deployments.collect::<Vec<Value>>()});
+    let cluster = SimCluster::builder().snapshot(&list).unwrap().build();
+    run(&cluster, "admin", "list deploy -A").await;
+    let events = "GET /api/v1/events";
+    let expected =
+        [events, "GET /api/v1/pods", "GET /apis/apps/v1/deployments", "GET /apis/apps/v1/replicasets"];
+    assert_eq!(lines(&cluster), expected);
+}
+
+/// What the row of a complete rollout shows does not depend on what else was read.
+#[tokio::test]
+async fn a_row_is_the_same_beside_incomplete_rollouts() {
+    let cluster = crowd(3, &[]);
+    let row = async |words: &str| {
+        let list = run(&cluster, "admin", words).await.stdout;
+        let row = list.lines().find(|line| line.contains("deployment/web-00")).unwrap_or_default();
+        row.split_whitespace().filter(|word| *word != "shop").map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("list deploy -n shop").await, row("list deploy -n shop -o wide").await[..6]);
+    assert_eq!(row("list deploy -A").await, row("list deploy -n shop").await);
 }
 
 /// A plan raises `minReadySeconds`, so the controller counts no updated pod as available.

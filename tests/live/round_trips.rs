@@ -172,12 +172,14 @@ async fn many_workloads_need_as_many_round_trips_as_pages() {
     let clock = Clock::tokio(harness::test_cluster::START.parse().unwrap());
     let cluster = SimCluster::builder().snapshot(&list).unwrap().clock(clock).build();
     // One page of Deployments, then three pages of 1,200 ReplicaSets in parallel with two pages of 800 pods.
-    for args in ["status deployment -A --watch=false", "history deployment -A"] {
+    for args in ["status deployment -A --watch=false -o json", "history deployment -A"] {
         assert_eq!(count_round_trips(&cluster, args).await, (1 + 3, 1 + 3 + 2), "{args}");
     }
-    for args in ["status deployment -n a --watch=false", "history deployment -n a"] {
+    for args in ["status deployment -n a --watch=false -o json", "history deployment -n a"] {
         assert_eq!(count_round_trips(&cluster, args).await, (1 + 2, 1 + 2 + 1), "{args}");
     }
+    // The lines of complete Deployments need no more than themselves.
+    assert_eq!(count_round_trips(&cluster, "status deployment -A --watch=false").await, (1, 1));
     // The LimitRanges of the namespace are read once for all 200.
     let args = "undo deployment -n a --dry-run=client";
     assert_eq!(count_round_trips(&cluster, args).await, (1 + 2 + 1, 1 + 2 + 1 + 1), "{args}");

@@ -33,7 +33,8 @@ pub(super) async fn run(
     let found = find_workloads_with(&request.scope, fields, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
-    let needs = Needs { required: request.since.is_some(), ..Needs::LIST };
+    let needs =
+        Needs { required: request.since.is_some(), complete: request.complete_rollouts(), ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     screen.notes(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());

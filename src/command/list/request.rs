@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::cluster::reader::CompleteRollouts;
 use crate::command::targets::{ManagedFields, TargetScope};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -67,6 +68,14 @@ impl Request {
             _ if self.since.is_some() => ManagedFields::OfTemplate,
             Output::Text | Output::Markdown | Output::Name => ManagedFields::Drop,
             Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::OfTemplate,
+        }
+    }
+
+    /// Returns what is read of complete rollouts. Their rows need no more than their workloads.
+    pub(super) fn complete_rollouts(&self) -> CompleteRollouts {
+        match self.output {
+            Output::Text | Output::Markdown | Output::Name if self.since.is_none() => CompleteRollouts::Alone,
+            _ => CompleteRollouts::LikeOthers,
         }
     }
 

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::connection_flags::KubectlConnection;
+use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
-use crate::cluster::reader::concurrently;
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;

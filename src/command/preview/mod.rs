@@ -16,7 +16,7 @@ use super::CommandOutcome;
 use super::diff::show_lines;
 use super::preflight;
 use super::stop_signals::{self, StopSignals};
-use crate::cluster::reader::concurrently;
+use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;

@@ -2,7 +2,7 @@
 
 use super::target_finder::TargetFinder;
 use super::{FoundTargets, TargetScope};
-use crate::cluster::reader::concurrently;
+use crate::cluster::concurrently::concurrently;
 use crate::command::targets::manifest::ManifestObject;
 use crate::command::targets::target_words::TargetType;
 use crate::error::{Error, ErrorKind, Result};

@@ -12,7 +12,7 @@ pub use scope::{FoundTargets, TargetScope};
 pub use target_finder::ManagedFields;
 
 use self::target_finder::TargetFinder;
-use crate::cluster::reader::concurrently;
+use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_one};
 use crate::cluster::source::Source;
 use crate::command::targets::namespace_scope::NamespaceScope;

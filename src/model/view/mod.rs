@@ -15,6 +15,7 @@ use crate::model::api::managed_fields::Authorship;
 use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
+use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -61,6 +62,18 @@ pub struct RolloutView {
     pub unknown: Vec<&'static str>,
 }
 
+/// Whether the view of a rollout follows from its workload alone: it is complete, and the workload has the number of its revision.
+/// A pod that still terminates may be a cause (`status.terminatingReplicas`, since Kubernetes 1.33).
+#[must_use]
+pub fn follows_from_workload(workload: &Workload) -> bool {
+    let is_known = workload.recorded_revision().is_some_and(|number| number > 0);
+    let terminating = workload.object().int("/status/terminatingReplicas").unwrap_or_default();
+    is_known
+        && terminating == 0
+        && Hold::in_force(workload).is_none()
+        && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
+}
+
 impl RolloutView {
     /// Evaluates an observation. `now` is the server's time.
     #[must_use]
@@ -80,9 +93,13 @@ impl RolloutView {
     #[must_use]
     pub fn with(observed: &Observation, verdict: Verdict, causes: Vec<Cause>, now: Timestamp) -> Self {
         let current = observed.revisions.current();
+        let recorded = observed
+            .workload
+            .recorded_revision()
+            .filter(|number| *number > 0 && observed.revisions.is_empty());
         let is_complete = verdict.state == RolloutState::Complete;
         Self {
-            revision: current.and_then(|current| current.number.known()),
+            revision: current.map_or(recorded, |current| current.number.known()),
             revision_name: current.map(|current| current.name.clone()),
             counts: Counts::of(&observed.workload),
             available: available(observed, now),
@@ -159,7 +176,7 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::cause::CauseId;
     use crate::model::revision::Revisions;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     impl RolloutView {
         /// Creates the view of a Deployment without pods.
@@ -189,6 +206,36 @@ mod tests {
         let complete = || RolloutView::sample("w", RolloutState::Complete, None, None);
         let paused = RolloutView { next_change_hold: Some("paused".to_owned()), ..complete() };
         assert!(!complete().has_same_row(&paused));
+    }
+
+    #[test]
+    fn only_a_complete_deployment_follows_from_itself() {
+        let deployment = |annotations: Value, status: Value| {
+            Workload::of_json(&json!({
+                "kind": "Deployment", "metadata": {"name": "w", "annotations": annotations},
+                "spec": {"replicas": 1, "template": {}}, "status": status,
+            }))
+            .unwrap()
+        };
+        let number = json!({"deployment.kubernetes.io/revision": "3"});
+        let complete = json!({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1});
+        let with = |more: Value| {
+            let mut status = complete.clone();
+            status.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            status
+        };
+        for (what, workload, follows) in [
+            ("complete", deployment(number.clone(), complete.clone()), true),
+            ("no number", deployment(json!({}), complete.clone()), false),
+            ("a pod still ends", deployment(number.clone(), with(json!({"terminatingReplicas": 1}))), false),
+            ("an old pod", deployment(number.clone(), with(json!({"replicas": 2}))), false),
+        ] {
+            assert_eq!(follows_from_workload(&workload), follows, "{what}");
+            let view = RolloutView::of(&Observation::of_alone(workload), Timestamp::UNIX_EPOCH);
+            assert_eq!(view.revision, (what != "no number").then_some(3), "{what}");
+        }
+        let set = json!({"kind": "StatefulSet", "metadata": {"name": "w"}, "spec": {"replicas": 0, "template": {}}});
+        assert!(!follows_from_workload(&Workload::of_json(&set).unwrap()), "its number is on the revision");
     }
 
     #[test]
