@@ -1,4 +1,4 @@
-//! Reads which ConfigMaps and Secrets changed, by their metadata: no value of one is requested.
+//! Reads when ConfigMaps and Secrets changed, by their metadata: no value of one is requested.
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -7,7 +7,7 @@ use super::source::Source;
 use crate::error::{Error, Result};
 use crate::model::api::configuration::Configuration;
 use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
-use crate::model::view::recent::configuration::NamedConfiguration;
+use crate::model::revision::configuration::NamedConfiguration;
 
 /// The ConfigMaps and Secrets that were read.
 #[derive(Debug, Default)]
@@ -54,6 +54,15 @@ pub async fn changed_configuration(
             Some(format!("note: changes of {} are not listed: {}", titles.join(" and "), error.sentence()));
     }
     read
+}
+
+/// Reads the ConfigMaps and Secrets that live templates name, each by itself. What cannot be read is left out.
+pub async fn named_configuration(named: &NamedConfiguration, source: &Source) -> Vec<Configuration> {
+    let read = named.keys().map(async |(type_, namespace, name)| {
+        let object = source.metadata(type_, namespace, name).await.ok()??;
+        Some(Configuration::read(type_, &object))
+    });
+    concurrently(read).await.into_iter().flatten().collect()
 }
 
 async fn changed_in(

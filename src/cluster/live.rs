@@ -94,19 +94,19 @@ impl Cluster {
             return Ok(None);
         }
         let object = Object::read(response.json());
-        object.map(Some).map_err(|why| {
-            Error::new(
-                ErrorKind::Malformed,
-                format!("the server's response for {} {name:?} {why}", type_.singular()),
-            )
-        })
+        object.map(Some).map_err(|why| unusable_object(type_, name, why))
     }
 
-    /// Whether an object exists, by its metadata alone: no value of a Secret or ConfigMap is requested.
+    /// Reads the metadata of one object; none if it does not exist. No value of a Secret or ConfigMap is requested.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses the request.
-    pub async fn exists(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<bool> {
+    pub async fn metadata(
+        &self,
+        type_: &ResourceType,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Object>> {
         let namespace = Some(namespace).filter(|_| type_.is_namespaced());
         let path = self.connection.served.object(type_, namespace, name);
         let request = ApiRequest::metadata(&path);
@@ -114,10 +114,10 @@ impl Cluster {
             self.connection.send(&request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
         let response = response.map_err(|failure| self.explain(type_, failure))?;
         if !response.is_not_found() {
-            return Ok(true);
+            return Object::read(response.json()).map(Some).map_err(|why| unusable_object(type_, name, why));
         }
         if response.json()["details"]["name"] == name {
-            return Ok(false);
+            return Ok(None);
         }
         // The server answers so to a path that it does not serve, in a version of another Kubernetes.
         Err(Error::new(ErrorKind::NotFound, format!("the server does not know {}", type_.plural())))
@@ -341,6 +341,11 @@ impl Cluster {
             None => unreadable,
         }
     }
+}
+
+fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
+    let message = format!("the server's response for {} {name:?} {why}", type_.singular());
+    Error::new(ErrorKind::Malformed, message)
 }
 
 fn unusable_list(type_: &ResourceType, why: &str) -> Error {

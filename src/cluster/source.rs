@@ -126,6 +126,22 @@ impl Source {
         }
     }
 
+    /// Reads the metadata of one object; none if it does not exist. No value is requested of a cluster.
+    ///
+    /// # Errors
+    /// When the object cannot be read.
+    pub async fn metadata(
+        &self,
+        type_: &ResourceType,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Object>> {
+        match self {
+            Self::Snapshot(snapshot) => snapshot.get(type_, namespace, name),
+            Self::Cluster(cluster) => cluster.metadata(type_, namespace, name).await,
+        }
+    }
+
     /// Lists the ConfigMaps or Secrets by their metadata, and returns what `keep` makes of each. No value is requested of a
     /// cluster.
     ///

@@ -1,8 +1,10 @@
-//! What keeps the new pods of a change from starting, found before the write or beside it.
+//! What keeps the new pods of a change from starting, and what a rollback leaves as it is, found before the write or beside
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
 use tokio::time::timeout;
 
 use super::writing_verb::{ChangeOptions, DryRun};
@@ -10,71 +12,134 @@ use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::configuration::Configuration;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
 use crate::model::api::selector::Selector;
 use crate::model::change::room::{asks_for_amounts, needs_room, refusing_limits, refusing_quotas};
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+use crate::model::revision::configuration::configuration_of;
 use crate::model::revision::references::{Reference, references};
-use crate::render::change::pods_cannot_start;
+use crate::model::status::template_change::start_of_last_use;
+use crate::render::change::{not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
 use crate::render::screen::Screen;
 
 /// How long the reads may take. A check that lasts longer is given up, because it must not delay a rollback.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Returns what keeps new pods of each workload from starting, a sentence for each obstacle; none for a snapshot, which
-/// rarely contains the objects, and for what cannot be read. Each object is asked for once. `is_given` says which ones
-/// the same change creates.
-pub(super) async fn obstacles_of_all(
-    all: &[Workload],
+/// A workload as a change makes it.
+pub(super) struct Planned {
+    workload: Workload,
+    /// For a rollback, the label of its target and when its last use began.
+    returns_to: Option<(String, Timestamp)>,
+}
+
+impl Planned {
+    /// Returns the plan of a change that is no rollback.
+    pub(super) fn of(workload: Workload) -> Self {
+        Self { workload, returns_to: None }
+    }
+
+    /// Returns the plan of a rollback to a revision.
+    pub(super) fn rollback(workload: Workload, observed: &Observation, target: &Revision) -> Self {
+        let start = start_of_last_use(observed, target);
+        Self { workload, returns_to: start.map(|start| (target.label(), start.latest())) }
+    }
+
+    fn namespace(&self) -> String {
+        self.workload.object().namespace().to_owned()
+    }
+}
+
+/// What was found about a change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    /// What keeps its new pods from starting, a sentence for each obstacle.
+    pub(super) obstacles: Vec<String>,
+    /// The notes about what a rollback leaves as it is.
+    pub(super) notes: Vec<String>,
+}
+
+/// What is known of an object that a template names.
+enum Named {
+    Missing,
+    Present(Configuration),
+    Unreadable,
+}
+
+/// Checks each change; nothing is found for a snapshot, which rarely contains the objects, and of what cannot be read. Each
+/// object is asked for once, by its metadata. `is_given` says which ones the same change creates.
+pub(super) async fn check_all(
+    all: &[Planned],
     source: &Source,
     is_given: impl Fn(&str, &Reference) -> bool,
-) -> Vec<Vec<String>> {
-    let Some(cluster) = source.writable() else { return vec![Vec::new(); all.len()] };
-    let named: Vec<_> = all.iter().map(|after| references(after.template().json())).collect();
-    let namespace = |after: &Workload| after.object().namespace().to_owned();
+) -> Vec<Findings> {
+    let nothing = || vec![Findings::default(); all.len()];
+    let Some(cluster) = source.writable() else { return nothing() };
+    let required: Vec<_> = all.iter().map(|one| references(one.workload.template().json())).collect();
+    let read = |planned: &Planned| {
+        let uses = planned.returns_to.as_ref().map(|_| configuration_of(planned.workload.template().json()));
+        uses.into_iter().flatten().map(|one| one.object).collect()
+    };
+    let read: Vec<Vec<Reference>> = all.iter().map(read).collect();
     let mut places: Vec<(String, &Reference)> = Vec::new();
-    for (after, named) in all.iter().zip(&named) {
-        let namespace = namespace(after);
+    for (planned, named) in all.iter().zip(&required).chain(all.iter().zip(&read)) {
+        let namespace = planned.namespace();
         let new = named.iter().filter(|named| !is_given(&namespace, named));
         let new: Vec<_> =
             new.map(|named| (namespace.clone(), named)).filter(|new| !places.contains(new)).collect();
         places.extend(new);
     }
-    let listed =
-        |needs: fn(&Workload) -> bool| all.iter().filter(|after| needs(after)).map(namespace).collect();
+    let listed = |needs: fn(&Workload) -> bool| {
+        all.iter().filter(|planned| needs(&planned.workload)).map(Planned::namespace).collect()
+    };
     let reads = async {
         tokio::join!(
-            concurrently(places.iter().map(|place| is_missing(place, cluster))),
+            concurrently(places.iter().map(|place| look_up(place, cluster))),
             rules(&RESOURCE_QUOTA, listed(needs_room), cluster),
             rules(&LIMIT_RANGE, listed(asks_for_amounts), cluster)
         )
     };
-    let Ok((is_missing, quotas, limits)) = timeout(LIMIT, reads).await else {
-        return vec![Vec::new(); all.len()];
+    let Ok((found, quotas, limits)) = timeout(LIMIT, reads).await else { return nothing() };
+    let found = |namespace: &str, named: &Reference| {
+        let index = places.iter().position(|(place, one)| place == namespace && *one == named)?;
+        found.get(index)
     };
-    let missing: Vec<_> =
-        places.iter().zip(is_missing).filter(|(_, missing)| *missing).map(|(place, _)| place).collect();
-    let sentences = |(after, named): (&Workload, &Vec<Reference>)| {
-        let place = namespace(after);
-        let absent = named.iter().filter(|named| missing.contains(&&(place.clone(), *named)));
+    let findings = |((planned, required), read): ((&Planned, &Vec<Reference>), &Vec<Reference>)| {
+        let (namespace, after) = (planned.namespace(), &planned.workload);
+        let absent = required.iter().filter(|named| matches!(found(&namespace, named), Some(Named::Missing)));
         let absent =
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
         let [quotas, limits] =
-            [&quotas, &limits].map(|rules| rules.get(&place).map_or(&[][..], Vec::as_slice));
-        absent.chain(refusing_quotas(quotas, after)).chain(refusing_limits(limits, after)).collect()
+            [&quotas, &limits].map(|rules| rules.get(&namespace).map_or(&[][..], Vec::as_slice));
+        let obstacles =
+            absent.chain(refusing_quotas(quotas, after)).chain(refusing_limits(limits, after)).collect();
+        let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
+            (Some(Named::Present(object)), Some((label, start))) => {
+                let is_later = object.change.as_ref().is_some_and(|change| change.time > *start);
+                is_later.then(|| not_rolled_back(object, label))
+            }
+            _ => None,
+        };
+        Findings { obstacles, notes: read.iter().filter_map(note).collect() }
     };
-    all.iter().zip(&named).map(sentences).collect()
+    all.iter().zip(&required).zip(&read).map(findings).collect()
 }
 
-/// As [`obstacles_of_all`], for one workload.
-pub(super) async fn obstacles(after: &Workload, source: &Source) -> Vec<String> {
-    obstacles_of_all(std::slice::from_ref(after), source, |_, _| false).await.pop().unwrap_or_default()
+/// As [`check_all`], for one change.
+pub(super) async fn check(planned: &Planned, source: &Source) -> Findings {
+    check_all(std::slice::from_ref(planned), source, |_, _| false).await.pop().unwrap_or_default()
 }
 
-async fn is_missing((namespace, named): &(String, &Reference), cluster: &Cluster) -> bool {
-    matches!(cluster.exists(named.type_, namespace, &named.name).await, Ok(false))
+async fn look_up((namespace, named): &(String, &Reference), cluster: &Cluster) -> Named {
+    match cluster.metadata(named.type_, namespace, &named.name).await {
+        Ok(Some(object)) => Named::Present(Configuration::read(named.type_, &object)),
+        Ok(None) => Named::Missing,
+        Err(_) => Named::Unreadable,
+    }
 }
 
 /// Lists the rules of namespaces; none where they cannot be read.
@@ -91,13 +156,13 @@ async fn rules(
 }
 
 /// Checks a change before its write, where the result can stop it: with `--strict`, where the user is asked, and in a
-/// client's dry run. `known` are the obstacles, if they were read before. Returns whether there is one.
+/// client's dry run. `known` is what was found before. Returns whether there is an obstacle.
 ///
 /// # Errors
 /// With `--strict`, when there is an obstacle.
 pub(super) async fn check_first(
-    after: &Workload,
-    known: Option<Vec<String>>,
+    planned: &Planned,
+    known: Option<Findings>,
     options: &ChangeOptions,
     source: &Source,
     screen: &Screen<'_>,
@@ -105,20 +170,20 @@ pub(super) async fn check_first(
     if !is_first(options, screen) {
         return Ok(false);
     }
-    let obstacles = match known {
+    let findings = match known {
         Some(known) => known,
-        None => obstacles(after, source).await,
+        None => check(planned, source).await,
     };
     if options.strict {
-        refuse(after, &obstacles)?;
+        refuse(&planned.workload, &findings)?;
     }
-    warn(after, &obstacles, &screen.messages());
-    Ok(!obstacles.is_empty())
+    warn(&planned.workload, &findings, &screen.messages());
+    Ok(!findings.obstacles.is_empty())
 }
 
 /// Sends a write, and checks the change beside it unless [`check_first`] has: no script waits for the check.
 pub(super) async fn check_beside<T>(
-    after: &Workload,
+    planned: &Planned,
     options: &ChangeOptions,
     source: &Source,
     screen: &mut Screen<'_>,
@@ -128,7 +193,7 @@ pub(super) async fn check_beside<T>(
         return write(screen).await;
     }
     let messages = screen.messages();
-    let check = async { warn(after, &obstacles(after, source).await, &messages) };
+    let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
     tokio::join!(write(screen), check).0
 }
 
@@ -141,19 +206,20 @@ pub(super) fn is_first(options: &ChangeOptions, screen: &Screen<'_>) -> bool {
 ///
 /// # Errors
 /// When there is an obstacle.
-pub(super) fn refuse(after: &Workload, obstacles: &[String]) -> Result<()> {
-    if obstacles.is_empty() {
+pub(super) fn refuse(after: &Workload, findings: &Findings) -> Result<()> {
+    if findings.obstacles.is_empty() {
         return Ok(());
     }
     let message = format!("new pods of {} cannot start; nothing was written", after.target());
     Err(Error::new(ErrorKind::Refused, message)
-        .caused_by(obstacles.join("; "))
+        .caused_by(findings.obstacles.join("; "))
         .hint("remove the cause, or leave out --strict"))
 }
 
-/// Prints a warning for each obstacle.
-pub(super) fn warn(after: &Workload, obstacles: &[String], messages: &MessageWriter) {
-    for obstacle in obstacles {
-        messages.note_once(&pods_cannot_start(after, obstacle));
+/// Prints a warning for each obstacle, and the notes.
+pub(super) fn warn(after: &Workload, findings: &Findings, messages: &MessageWriter) {
+    let obstacles = findings.obstacles.iter().map(|obstacle| pods_cannot_start(after, obstacle));
+    for line in obstacles.chain(findings.notes.iter().cloned()) {
+        messages.note_once(&line);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::CommandOutcome;
 use super::follow;
+use super::owners;
+use super::preflight::{self, Findings, Planned};
 use super::writing_verb::{
     ChangeOptions, DryRun, confirm_on_terminal, print_effect, print_selection,
     replace_stuck_pods_if_requested, select_targets, shows_effect,
 };
-use super::{owners, preflight};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::patch::{ChangeWords, write_change};
@@ -40,9 +41,10 @@ pub(super) async fn run(
     print_selection(&request.scope, &workloads, screen);
     let is_checked = request.options.strict && workloads.len() > 1;
     if is_checked {
-        let obstacles = preflight::obstacles_of_all(&workloads, source, |_, _| false).await;
-        for (workload, obstacles) in workloads.iter().zip(obstacles) {
-            preflight::refuse(workload, &obstacles)?;
+        let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
+        let findings = preflight::check_all(&planned, source, |_, _| false).await;
+        for (workload, findings) in workloads.iter().zip(findings) {
+            preflight::refuse(workload, &findings)?;
         }
     }
     let mut written = Vec::new();
@@ -65,11 +67,12 @@ async fn restart_workload(
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
     owners::warn_of_kruise_rollout(&workload, screen);
     // A restart leaves what the template names as it is.
+    let planned = Planned::of(workload.clone());
     let is_first = preflight::is_first(options, screen);
     let check = async {
         match (is_checked, is_first) {
-            (true, _) => Some(Vec::new()),
-            (false, true) => Some(preflight::obstacles(&workload, source).await),
+            (true, _) => Some(Findings::default()),
+            (false, true) => Some(preflight::check(&planned, source).await),
             (false, false) => None,
         }
     };
@@ -81,14 +84,14 @@ async fn restart_workload(
         check.await
     };
     let question = format!("restart {}?", workload.target());
-    if preflight::check_first(&workload, known, options, source, screen).await? && !options.interactive {
+    if preflight::check_first(&planned, known, options, source, screen).await? && !options.interactive {
         confirm_on_terminal(&question, options, screen)?;
     }
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
     let write = async |screen: &mut Screen<'_>| {
         write_change(&workload, &patch, &words, options, source, screen).await
     };
-    let Some(object) = preflight::check_beside(&workload, options, source, screen, write).await? else {
+    let Some(object) = preflight::check_beside(&planned, options, source, screen, write).await? else {
         return Ok(workload);
     };
     if options.dry_run == DryRun::None {

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::follow;
+use crate::cluster::concurrently::beside;
+use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{CompleteRollouts, Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
@@ -16,18 +18,21 @@ use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::model::api::configuration::Configuration;
 use crate::model::change::effect::Effect;
 use crate::model::follow::{FollowOptions, Goal};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
+use crate::model::revision::configuration::NamedConfiguration;
 use crate::model::status::verdict::taken_over;
 use crate::model::text::yaml::yaml;
 use crate::model::view::RolloutView;
 use crate::render::frame::pod_tree;
 use crate::render::job_summary;
 use crate::render::line::Line;
+use crate::render::remark;
 use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext};
 use crate::render::template_form::TemplateForm;
@@ -87,7 +92,8 @@ pub(super) async fn run(
     let (workloads, mut outcome) = found.with_outcome();
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
-        let follow_request = request.follow_request(names, context, screen);
+        let configuration = request.configuration(&workloads);
+        let follow_request = request.follow_request(configuration, names, context, screen);
         let so_far = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
         return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await));
     }
@@ -111,8 +117,15 @@ impl Request {
         }
     }
 
+    /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
+    fn configuration(&self, workloads: &[Workload]) -> NamedConfiguration {
+        let are_few = !self.scope.is_selection() && workloads.len() <= Needs::STATUS.one_by_one;
+        if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
+    }
+
     fn follow_request(
         &self,
+        configuration: NamedConfiguration,
         names: NameContext,
         context: &Context<'_>,
         screen: &Screen<'_>,
@@ -124,7 +137,7 @@ impl Request {
         };
         let options = FollowOptions { revision: self.revision.clone(), ..self.options.clone() };
         let signals = context.signals.clone();
-        follow::Request { options, format, names, shows_pods: self.pods, signals }
+        follow::Request { options, format, names, configuration, shows_pods: self.pods, signals }
     }
 }
 
@@ -135,12 +148,17 @@ async fn show_all(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Vec<Result<Exit>> {
+    let to_read = request.configuration(&workloads);
     let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
-    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
+    let (read, configuration) = beside(
+        read_all(workloads, request.scope.all_namespaces, needs, source),
+        named_configuration(&to_read, source),
+    )
+    .await;
     screen.notes(&read.notes);
     let mut documents = Vec::new();
     let show = |observed: Result<Observation>| {
-        show(&observed?, source.now(), names, request, &mut documents, screen)
+        show(&observed?, &configuration, source.now(), names, request, &mut documents, screen)
     };
     let mut shown: Vec<_> = read.observations.into_iter().map(show).collect();
     if let Output::Template(form) = &request.output {
@@ -154,6 +172,7 @@ async fn show_all(
 
 fn show(
     observed: &Observation,
+    configuration: &[Configuration],
     now: Timestamp,
     names: NameContext,
     request: &Request,
@@ -161,6 +180,7 @@ fn show(
     screen: &mut Screen<'_>,
 ) -> Result<Exit> {
     let view = RolloutView::allowing(observed, request.options.allowed_restarts, now);
+    let view = view.with_configuration(observed, configuration);
     let pinned = request.revision.as_ref().map(|word| taken_over(observed, word)).transpose()?.flatten();
     let view = match pinned {
         Some(verdict) => view.taken_over(verdict),
@@ -178,6 +198,7 @@ fn show(
                 names,
                 screen,
             );
+            screen.notes(remark::stale_configuration(&view.workload, &view.stale_configuration, now));
         }
     }
     screen.summarize([job_summary::of_status(&view, names)]);

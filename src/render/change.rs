@@ -7,6 +7,7 @@ use super::effect;
 use super::line::Line;
 use super::pod_names::{MAX_NAMES, names};
 use super::style::Style;
+use crate::model::api::configuration::Configuration;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
@@ -22,6 +23,12 @@ use crate::model::text::shell_command::{Word, command};
 #[must_use]
 pub fn pods_cannot_start(after: &Workload, why: &str) -> String {
     format!("warning: new pods of {} cannot start: {why}", after.target())
+}
+
+/// Returns the note that a rollback leaves a later change of a ConfigMap or Secret. `label` is that of its target.
+#[must_use]
+pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
+    format!("note: {} changed after revision {label}; it is not rolled back", object.target())
 }
 
 /// Returns the preview of a rollback.

@@ -28,6 +28,7 @@ mod pod_names;
 pub mod pod_update;
 pub mod preview;
 pub mod recent;
+pub mod remark;
 pub mod revision;
 pub mod screen;
 mod state_words;

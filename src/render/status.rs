@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::effect::least_time_json;
 use super::fit_width::LongWord;
 use super::line::Line;
+use super::remark;
 use super::state_words::state_style;
 use super::style::Style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
@@ -225,6 +226,7 @@ pub fn json(view: &RolloutView, least: Option<LeastTime>) -> Value {
     let least = least_time_json(least);
     let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
     merge(&mut document, rollout_json(view));
+    document["remarks"] = remark::json(&view.workload, &view.stale_configuration);
     document
 }
 

@@ -24,5 +24,6 @@ mod request_counts;
 mod retries;
 mod round_trips;
 mod setup;
+mod stale_configuration;
 mod stuck_pods;
 mod targets;

@@ -16,6 +16,7 @@ use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
 
 use crate::live::setup::{file, program};
+use crate::live::stale_configuration::reading;
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
@@ -158,6 +159,21 @@ async fn an_incomplete_rollout_needs_two_round_trips() {
     cluster.editor().set_image(&key(&DEPLOYMENTS, "web"), "app:4.0-crash");
     cluster.advance(30).await;
     assert_eq!(count_round_trips(&cluster.sim, "status deployment/web --watch=false").await, (2, 4));
+}
+
+/// What the template names is read in parallel with the revisions and pods.
+#[tokio::test(start_paused = true)]
+async fn the_metadata_of_a_config_map_needs_no_round_trip() {
+    let cluster = reading().await;
+    for (args, expected) in [
+        ("status deployment/web --watch=false", (2, 5)),
+        ("status deployment/web", (2, 8)),
+        ("history --since 1h deployment", (2, 4)),
+        ("list", (1, 4)),
+        ("undo deployment/web --dry-run=client", (3, 6)),
+    ] {
+        assert_eq!(count_round_trips(&cluster.sim, args).await, expected, "{args}");
+    }
 }
 
 /// The pages of one list are read in sequence, and the lists of different types in parallel.

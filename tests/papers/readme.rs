@@ -3,6 +3,7 @@
 use rollout2::cli::definition;
 use rollout2::cli::reference::EXIT_CODES;
 use rollout2::model::cause::CauseId;
+use rollout2::model::status::stale_configuration::STALE_CONFIG;
 
 use crate::papers::generated::root;
 
@@ -88,13 +89,18 @@ fn every_verb_has_a_line_and_every_line_parses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Returns the ids in the table of a section of docs/status.md.
+fn ids(section: &str) -> Vec<String> {
+    let page = page("docs/status.md");
+    let text = page.split(&format!("\n## {section}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(id, _)| id.to_owned()).collect()
+}
+
 #[test]
 fn every_cause_has_a_row_and_every_row_a_cause() {
-    let page = page("docs/status.md");
-    let table = page.split("\n## Causes\n").nth(1).unwrap();
-    let rows: Vec<_> =
-        table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`')).map(|row| row.0).collect();
-    assert_eq!(rows, CauseId::ALL.map(CauseId::name));
+    assert_eq!(ids("Causes"), CauseId::ALL.map(CauseId::name));
+    assert_eq!(ids("Remarks"), [STALE_CONFIG]);
 }
 
 /// Returns the code spans of a text.

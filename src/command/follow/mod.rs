@@ -10,19 +10,24 @@ use super::event_loop::drive;
 use super::event_loop::frames::{FrameReporter, FrameSource};
 use super::writing_verb::{ChangeOptions, Output, TargetResults};
 use super::{CommandOutcome, stop_signals};
+use crate::cluster::concurrently::beside;
+use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::event_loop::Reporter;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
+use crate::model::api::configuration::Configuration;
 use crate::model::follow::{
     FollowOptions, Follower, Now, Outcome, Report, RollbackResult, TargetReport, TargetResult,
 };
 use crate::model::kind::Workload;
+use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
+use crate::render::remark;
 use crate::render::screen::Screen;
 use crate::render::status::NameContext;
 use crate::world::{Signals, Terminal};
@@ -36,6 +41,8 @@ pub struct Request {
     pub format: ReportFormat,
     /// What a workload's name in a line must distinguish.
     pub names: NameContext,
+    /// The ConfigMaps and Secrets whose changes are remarks.
+    pub configuration: NamedConfiguration,
     /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
     /// The signals that stop the command.
@@ -43,16 +50,21 @@ pub struct Request {
 }
 
 impl Request {
-    /// Follows workloads until each has its result, and returns the follower with the results.
+    /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and Secrets
+    /// that were read beside it.
     async fn follow<'w>(
         &self,
         found: Vec<Workload>,
         cluster: &Cluster,
         reporter: &mut impl Reporter<'w, Follower>,
-    ) -> (Follower, Now) {
+    ) -> (Follower, Vec<Configuration>) {
         let executor = FollowExecutor::new(cluster);
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
-        drive(follower, executor, &found, cluster, self.signals.clone(), reporter).await
+        let source = Source::Cluster(Box::new(cluster.clone()));
+        let read = named_configuration(&self.configuration, &source);
+        let work = drive(follower, executor, &found, cluster, self.signals.clone(), reporter);
+        let ((follower, _), configuration) = beside(work, read).await;
+        (follower, configuration)
     }
 }
 
@@ -70,15 +82,17 @@ pub async fn run(
         return draw(request, found, cluster, screen).await;
     }
     let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
-    let (follower, _) = request.follow(found, cluster, &mut reporter).await;
+    let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
     let exit = worst_exit(&follower);
     if !screen.is_read() {
         let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
         screen.notes(unfinished.map(lines::without_reader));
     }
     if matches!(request.format, ReportFormat::Json | ReportFormat::Yaml) {
-        let summary = json::summary(&follower, exit.worst(so_far).code(), started.elapsed());
+        let summary = json::summary(&follower, &configuration, exit.worst(so_far).code(), started.elapsed());
         print_document(&summary, request.format, screen);
+    } else {
+        print_remarks(&follower, &configuration, cluster, screen);
     }
     screen.summarize(job_summary::of_follower(&follower, request.names, cluster.now()));
     exit.into()
@@ -105,6 +119,7 @@ pub(super) async fn after_change(
         },
         format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
+        configuration: NamedConfiguration::default(),
         shows_pods: false,
         signals: context.signals.clone(),
     };
@@ -122,7 +137,7 @@ async fn draw(
     let names = request.names;
     let shows_pods = request.shows_pods;
     let mut reporter = FrameReporter::new(screen, RolloutFrames { names, shows_pods });
-    let (follower, _) = request.follow(found, cluster, &mut reporter).await;
+    let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };
@@ -132,7 +147,21 @@ async fn draw(
     for (tracker, result) in ends() {
         screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names, now.server_time));
     }
+    print_remarks(&follower, &configuration, cluster, screen);
     worst_exit(&follower).into()
+}
+
+/// Prints which pods have earlier values of what was read.
+fn print_remarks(
+    follower: &Follower,
+    configuration: &[Configuration],
+    cluster: &Cluster,
+    screen: &mut Screen<'_>,
+) {
+    for tracker in follower.targets() {
+        let stale = tracker.stale_configuration(configuration);
+        screen.notes(remark::stale_configuration(tracker.workload(), &stale, cluster.now()));
+    }
 }
 
 /// Renders the frames of followed rollouts.

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::diff::show_lines;
-use super::preflight;
+use super::preflight::{self, Planned};
 use super::stop_signals::{self, StopSignals};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_all};
@@ -107,13 +107,14 @@ async fn preview(
         let namespace = if named.type_.is_namespaced() { namespace } else { "" };
         given.contains(&(named.type_.title().to_owned(), namespace.to_owned(), named.name.clone()))
     };
-    let (before, obstacles) = tokio::join!(
+    let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
+    let (before, findings) = tokio::join!(
         observe_all(&workloads, request, source, screen),
-        preflight::obstacles_of_all(&workloads, source, is_given)
+        preflight::check_all(&planned, source, is_given)
     );
     let mut errors = Vec::new();
     let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
-    for ((after, before), obstacles) in workloads.into_iter().zip(before).zip(obstacles) {
+    for ((after, before), findings) in workloads.into_iter().zip(before).zip(findings) {
         let mut preview = match before {
             Ok(Some(before)) => Preview::of(&before, after, request.applied.field_manager(), request.secrets),
             Ok(None) => Preview::of_new(after),
@@ -123,7 +124,7 @@ async fn preview(
             }
         };
         if preview.outcome.is_rollout() {
-            preview.warnings.extend(obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
+            preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
         }
         errors.extend(printed.show(&preview, &context.environment, screen).await.err());
     }

@@ -18,9 +18,10 @@ use super::CommandOutcome;
 use super::context::lock;
 use super::event_loop::drive;
 use super::event_loop::frames::FrameReporter;
+use super::owners;
+use super::preflight::{self, Planned};
 use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
-use super::{owners, preflight};
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
@@ -56,14 +57,15 @@ pub(super) async fn run(
     disruption_budgets::check(&request.plan, &found, source, screen).await?;
     let (messages, target) = (screen.messages(), found.clone());
     let is_new = request.plan.new_plan || PlanRecord::in_force(&found).is_none();
+    let planned = Planned::of(found.clone());
     if request.strict && is_new {
-        preflight::refuse(&found, &preflight::obstacles(&found, source).await)?;
+        preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
     // Beside the plan, whose first write comes after more round trips than these.
     let warning = autoscalers::warn(&request.plan, &target, source, &messages);
     let check = async {
         if is_new && !request.strict {
-            preflight::warn(&target, &preflight::obstacles(&target, source).await, &messages);
+            preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
         }
     };
     tokio::join!(biased; warning, check, plan_or_step(request, found, context, screen)).2

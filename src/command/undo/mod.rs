@@ -9,7 +9,7 @@ mod wait_observed;
 pub use self::request::Request;
 
 use self::notes::note_rollback;
-use self::prepared::{Prepared, after, observe_target, read_all_ahead, target_of};
+use self::prepared::{Prepared, observe_target, planned, read_all_ahead, target_of};
 use self::several::{asks_once, only_failed, refuse_unasked};
 use super::CommandOutcome;
 use super::writing_verb::{
@@ -235,8 +235,8 @@ async fn announce(
         screen.notes(hold::restored(&observed.workload, undo.patch.after()));
     }
     owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
-    let (after, known) = (after(observed, undo), prepared.obstacles.clone());
-    Ok(preflight::check_first(&after, known, &request.options, source, screen).await? || is_doubtful)
+    let (planned, known) = (planned(observed, undo), prepared.findings.clone());
+    Ok(preflight::check_first(&planned, known, &request.options, source, screen).await? || is_doubtful)
 }
 
 /// Shows a rollback, asks for confirmation if requested, and writes it.
@@ -264,7 +264,7 @@ async fn write(
     let target = PatchTarget::of(workload);
     let apply =
         async |screen: &mut Screen<'_>| patch::apply(&undo.patch, &target, options, source, screen).await;
-    let written = preflight::check_beside(&after(observed, undo), options, source, screen, apply).await?;
+    let written = preflight::check_beside(&planned(observed, undo), options, source, screen, apply).await?;
     let object = match written {
         PatchOutcome::Applied(object) => object,
         conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),

@@ -5,7 +5,7 @@ use super::wait_observed::wait_until_observed;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::history::with_history_hint;
-use crate::command::preflight;
+use crate::command::preflight::{self, Findings, Planned};
 use crate::command::targets::observe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
@@ -39,20 +39,20 @@ async fn observe_all(
 /// What was read about a workload before its rollback.
 pub(super) struct Prepared {
     pub(super) observed: Observation,
-    /// What keeps new pods from starting; none if it was not read yet.
-    pub(super) obstacles: Option<Vec<String>>,
+    /// What was found about its rollback; none if it was not read yet.
+    pub(super) findings: Option<Findings>,
 }
 
 impl Prepared {
     pub(super) fn of(observed: Observation) -> Self {
-        Self { observed, obstacles: None }
+        Self { observed, findings: None }
     }
 
-    /// Returns the workload as a rollback would make it; none if it would not write.
-    fn rolled_back(&self, request: &Request) -> Option<Workload> {
+    /// Returns the rollback; none if it would not write.
+    fn planned(&self, request: &Request) -> Option<Planned> {
         let target = target_of(&self.observed, request).ok()?;
         let undo = undo(&self.observed, target, &request.undo_options).ok()?;
-        (!is_live(&self.observed, target)).then(|| after(&self.observed, &undo))
+        (!is_live(&self.observed, target)).then(|| planned(&self.observed, &undo))
     }
 }
 
@@ -68,16 +68,16 @@ pub(super) async fn read_all_ahead(
     if !preflight::is_first(&request.options, screen) {
         return all;
     }
-    let (mut rolled_back, mut places) = (Vec::new(), Vec::new());
+    let (mut rollbacks, mut places) = (Vec::new(), Vec::new());
     for prepared in all.iter_mut().flatten() {
-        if let Some(after) = prepared.rolled_back(request) {
-            rolled_back.push(after);
-            places.push(&mut prepared.obstacles);
+        if let Some(planned) = prepared.planned(request) {
+            rollbacks.push(planned);
+            places.push(&mut prepared.findings);
         }
     }
-    let obstacles = preflight::obstacles_of_all(&rolled_back, source, |_, _| false).await;
-    for (place, obstacles) in places.into_iter().zip(obstacles) {
-        *place = Some(obstacles);
+    let findings = preflight::check_all(&rollbacks, source, |_, _| false).await;
+    for (place, findings) in places.into_iter().zip(findings) {
+        *place = Some(findings);
     }
     all
 }
@@ -114,7 +114,8 @@ fn already_rolled_back(workload: &Workload, current: &Revision) -> Error {
     ))
 }
 
-/// Returns the workload as the rollback makes it.
-pub(super) fn after(observed: &Observation, undo: &Undo<'_>) -> Workload {
-    Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone())
+/// Returns the workload as the rollback makes it, with the revision that it returns to.
+pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
+    let after = Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone());
+    Planned::rollback(after, observed, undo.target)
 }

@@ -8,6 +8,9 @@ use super::resource_type::ResourceType;
 /// The members of a ConfigMap or Secret that hold its values. The API server stores `stringData` of a Secret in `data`.
 const VALUES: [&str; 2] = ["data", "binaryData"];
 
+/// What identifies a ConfigMap or Secret: its type, namespace and name.
+pub type ConfigurationKey = (&'static ResourceType, String, String);
+
 /// What is known of a ConfigMap or Secret. Its values are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configuration {
@@ -33,6 +36,12 @@ impl Configuration {
             name: object.name().to_owned(),
             change: authors.max_by_key(|author| author.time),
         }
+    }
+
+    /// Returns what identifies it.
+    #[must_use]
+    pub fn key(&self) -> ConfigurationKey {
+        (self.type_, self.namespace.clone(), self.name.clone())
     }
 
     /// Returns `configmap/checkout-config`.

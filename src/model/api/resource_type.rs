@@ -1,7 +1,7 @@
 //! The types of object that this program reads, or refuses by name.
 
 /// A type as the API serves it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceType {
     title: &'static str,
     singular: &'static str,

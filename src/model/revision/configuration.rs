@@ -1,8 +1,13 @@
 //! The ConfigMaps and Secrets whose values the containers of a template read, and how they read them.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::references::{Reference, containers, elements, environment, files};
+use crate::model::api::configuration::{Configuration, ConfigurationKey};
+use crate::model::api::resource_type::ResourceType;
+use crate::model::kind::Workload;
 
 /// A ConfigMap or Secret whose values the containers of a template read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +61,42 @@ fn mounts_parts(container: &Value, volume: &Value) -> bool {
         mount.get("name").is_some_and(|name| volume.get("name") == Some(name))
             && (is_set("subPath") || is_set("subPathExpr"))
     })
+}
+
+/// Returns what the live template of a workload reads.
+pub fn uses_of(workload: &Workload) -> impl Iterator<Item = (ConfigurationKey, ConfigurationUse)> {
+    let namespace = workload.object().namespace().to_owned();
+    let uses = configuration_of(workload.template().json()).into_iter();
+    uses.map(move |one| ((one.object.type_, namespace.clone(), one.object.name.clone()), one))
+}
+
+/// The ConfigMaps and Secrets that live templates name.
+#[derive(Clone, Debug, Default)]
+pub struct NamedConfiguration(BTreeSet<ConfigurationKey>);
+
+impl NamedConfiguration {
+    /// Returns those of these workloads.
+    #[must_use]
+    pub fn of(workloads: &[Workload]) -> Self {
+        Self(workloads.iter().flat_map(uses_of).map(|(key, _)| key).collect())
+    }
+
+    /// Returns each of them.
+    pub fn keys(&self) -> impl Iterator<Item = &ConfigurationKey> {
+        self.0.iter()
+    }
+
+    /// Returns the namespaces of those of a type.
+    #[must_use]
+    pub fn namespaces(&self, type_: &ResourceType) -> BTreeSet<&str> {
+        self.keys().filter(|(one, ..)| *one == type_).map(|(_, namespace, _)| namespace.as_str()).collect()
+    }
+
+    /// Whether an object is one of them.
+    #[must_use]
+    pub fn contains(&self, object: &Configuration) -> bool {
+        self.0.contains(&object.key())
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::configuration::Configuration;
 use crate::model::api::container::{Container, ContainerState};
+use crate::model::api::managed_fields::Authorship;
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -16,6 +17,35 @@ pub struct PodsReadingAtStart {
     pub started_before: usize,
     /// All of them.
     pub total: usize,
+}
+
+/// The stable name of the remark that pods have earlier values.
+pub const STALE_CONFIG: &str = "stale-config";
+
+/// A ConfigMap or Secret of which pods of the current revision have earlier values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaleConfiguration {
+    /// The object.
+    pub object: Configuration,
+    /// Its last change.
+    pub change: Authorship,
+    /// The pods that read it when their containers start.
+    pub pods: PodsReadingAtStart,
+}
+
+/// Returns those of these objects of which pods of the current revision have earlier values. The pods of other revisions do
+/// not count: the rollout replaces them anyway.
+#[must_use]
+pub fn stale_configuration(observed: &Observation, objects: &[Configuration]) -> Vec<StaleConfiguration> {
+    let of_namespace =
+        objects.iter().filter(|object| object.namespace == observed.workload.object().namespace());
+    let stale = of_namespace.filter_map(|object| {
+        let change = object.change.clone()?;
+        let pods =
+            pods_reading_at_start(observed, observed.revisions.current().into_iter(), object, change.time);
+        (pods.started_before > 0).then(|| StaleConfiguration { object: object.clone(), change, pods })
+    });
+    stale.collect()
 }
 
 /// Counts the pods of revisions that read an object only when their containers start. Each revision has its own template.

@@ -2,6 +2,7 @@
 
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 use crate::model::status::use_author::use_author;
 use crate::model::status::uses::{RevisionUse, UseStart, uses};
 
@@ -36,4 +37,12 @@ pub fn start_of(one: &RevisionUse<'_>, author: Option<&Authorship>) -> UseStart 
         (UseStart::Between { .. }, Some(author)) => UseStart::At(author.time),
         (start, _) => start,
     }
+}
+
+/// Returns when the last use of a revision began; none if no stamp shows it.
+#[must_use]
+pub fn start_of_last_use(observed: &Observation, revision: &Revision) -> Option<UseStart> {
+    let uses = uses(observed);
+    let last = uses.iter().rev().find(|one| one.revision.name == revision.name)?;
+    Some(start_of(last, use_author(observed, last).as_ref()))
 }

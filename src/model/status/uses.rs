@@ -51,6 +51,15 @@ impl UseStart {
         }
     }
 
+    /// Returns the latest time at which it can have begun, or the earliest if no object shows it.
+    #[must_use]
+    pub fn latest(self) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::Between { earliest, latest } => latest.unwrap_or(earliest),
+        }
+    }
+
     /// Whether it can have begun at or after a time.
     #[must_use]
     pub fn may_be_since(self, since: Timestamp) -> bool {

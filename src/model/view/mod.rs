@@ -11,6 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use self::available::available;
 use self::since::since;
+use crate::model::api::configuration::Configuration;
 use crate::model::api::managed_fields::Authorship;
 use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
 use crate::model::change::undo::rollback_command;
@@ -21,6 +22,7 @@ use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::{Serving, is_outage};
+use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
 use crate::model::status::template_author::template_author;
 use crate::model::status::template_change::{TemplateChange, last_change};
 use crate::model::status::verdict::verdict;
@@ -58,6 +60,8 @@ pub struct RolloutView {
     pub author: Option<Authorship>,
     /// The last change of the template; none if it is not known, or was not asked for.
     pub change: Option<TemplateChange>,
+    /// The ConfigMaps and Secrets of which pods have earlier values; empty if they were not read.
+    pub stale_configuration: Vec<StaleConfiguration>,
     /// The types that could not be read.
     pub unknown: Vec<&'static str>,
 }
@@ -112,6 +116,7 @@ impl RolloutView {
             since: since(observed, verdict.state),
             author: template_author(observed),
             change: None,
+            stale_configuration: Vec::new(),
             unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),
             verdict,
@@ -122,6 +127,12 @@ impl RolloutView {
     #[must_use]
     pub fn with_change(self, observed: &Observation) -> Self {
         Self { change: last_change(observed), ..self }
+    }
+
+    /// Adds what is stale of the ConfigMaps and Secrets that the template names.
+    #[must_use]
+    pub fn with_configuration(self, observed: &Observation, objects: &[Configuration]) -> Self {
+        Self { stale_configuration: stale_configuration(observed, objects), ..self }
     }
 
     /// Replaces the verdict of a rollout of another revision than the expected one. What serves and whether it needs a fix

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::model::api::configuration::Configuration;
 use crate::model::cause::Cause;
 use crate::model::follow::{
     CauseChange, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
@@ -16,6 +17,7 @@ use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
 use crate::render::age::lasting;
 use crate::render::effect::least_time_json;
+use crate::render::remark;
 use crate::render::status::{cause_json, merge, pods_json, revision_json, workload_json};
 
 /// Returns one report.
@@ -63,16 +65,18 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
     document
 }
 
-/// Returns the last document: the result of every target, and the exit code.
+/// Returns the last document: the result of every target, what is stale of the ConfigMaps and Secrets that were read, and the
+/// exit code.
 #[must_use]
-pub fn summary(follower: &Follower, exit: u8, elapsed: Duration) -> Value {
+pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, elapsed: Duration) -> Value {
     let mut document = document("summary", elapsed);
     document["exitCode"] = json!(exit);
-    document["workloads"] = follower.targets().iter().map(target_summary).collect();
+    document["workloads"] =
+        follower.targets().iter().map(|tracker| target_summary(tracker, configuration)).collect();
     document
 }
 
-fn target_summary(tracker: &TargetTracker) -> Value {
+fn target_summary(tracker: &TargetTracker, configuration: &[Configuration]) -> Value {
     let mut facts = json!({"workload": workload_json(tracker.workload())});
     if let Some(result) = tracker.result() {
         merge(&mut facts, ended(result));
@@ -81,6 +85,7 @@ fn target_summary(tracker: &TargetTracker) -> Value {
     facts["outage"] = json!(outage(tracker));
     facts["revision"] = revision(tracker);
     facts["causes"] = tracker.causes().map(cause_json).collect();
+    facts["remarks"] = remark::json(tracker.workload(), &tracker.stale_configuration(configuration));
     facts["unknown"] = json!(unknown_of(tracker));
     facts
 }

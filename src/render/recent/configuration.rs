@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::model::kind::Workload;
 use crate::model::text::plural::first_of;
 use crate::model::view::recent::configuration::ConfigurationChange;
+use crate::render::remark::{pods_json, started_before};
 use crate::render::status::workload_json;
 
 /// How many workloads a row names.
@@ -22,7 +23,7 @@ pub(super) fn now_words(changed: &ConfigurationChange) -> String {
         _ if !changed.is_read_at_start => "the kubelet updates the files".to_owned(),
         None => "-".to_owned(),
         Some(pods) if pods.total == 0 => "no pods".to_owned(),
-        Some(pods) => format!("{} of {} pods started before", pods.started_before, pods.total),
+        Some(pods) => started_before(pods),
     }
 }
 
@@ -37,6 +38,6 @@ pub(super) fn json(changed: &ConfigurationChange) -> Value {
         "by": changed.change.manager,
         "readBy": changed.readers.iter().map(workload_json).collect::<Vec<_>>(),
         "readAtStart": changed.is_read_at_start,
-        "pods": pods.map(|pods| json!({"startedBefore": pods.started_before, "total": pods.total})),
+        "pods": pods.map(pods_json),
     })
 }

@@ -16,6 +16,7 @@ use super::observation_builder::ObservationBuilder;
 use super::options::FollowOptions;
 use super::output::{Outcome, Report, TargetResult};
 use super::rollback::{Rollback, StartState};
+use crate::model::api::configuration::Configuration;
 use crate::model::cause::{Cause, without_secrets_of};
 use crate::model::change::effect::Effect;
 use crate::model::change::least_time::LeastTime;
@@ -23,6 +24,7 @@ use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
+use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
 use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
@@ -80,6 +82,12 @@ impl TargetTracker {
     #[must_use]
     pub fn observation(&self) -> Option<&Observation> {
         self.observation.observation()
+    }
+
+    /// Returns what is stale of the ConfigMaps and Secrets that the template names.
+    #[must_use]
+    pub fn stale_configuration(&self, objects: &[Configuration]) -> Vec<StaleConfiguration> {
+        self.observation().map(|observed| stale_configuration(observed, objects)).unwrap_or_default()
     }
 
     /// Returns the verdict that was reported last.
