@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::start_time::start_time;
 use super::wait::WaitArgs;
 use super::write::WriteArgs;
 use crate::command::CommonOptions;
@@ -11,6 +12,7 @@ use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
+use crate::model::text::start_time::StartTime;
 
 /// Roll back to an earlier revision
 ///
@@ -82,6 +84,12 @@ pub(super) struct UndoArgs {
     #[arg(long, conflicts_with = "to_revision")]
     failed: bool,
 
+    /// With --failed: only what changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
+    ///
+    /// The template decides, as in list --since. What is left out is listed.
+    #[arg(long, value_name = "TIME", requires = "failed", value_parser = start_time, hide_short_help = true)]
+    since: Option<StartTime>,
+
     /// Set the change-cause [default: the revision's]
     #[arg(long, value_name = "TEXT")]
     cause: Option<String>,
@@ -101,7 +109,7 @@ Examples:
   kubectl rollout2 undo deployment/web --to-revision 3 --cause 'OPS-42: 5 leaks'
   kubectl rollout2 undo statefulset/db --to stable --dry-run
   kubectl rollout2 undo deploy -l app=web -i
-  kubectl rollout2 undo --failed -n shop
+  kubectl rollout2 undo --failed --since 1h -n shop
   kubectl rollout2 undo cloneset/web --dry-run
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
@@ -141,6 +149,7 @@ impl UndoArgs {
             force: self.force,
             yes: self.yes,
             failed: self.failed,
+            since: self.since,
         })
     }
 }

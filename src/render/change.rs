@@ -145,6 +145,15 @@ pub fn selection(workloads: &[Workload]) -> String {
     format!("{}: {}", counts.join(" and "), first_of(&names, MAX_NAMES, " "))
 }
 
+/// Returns the note that failed workloads are not rolled back because of `--since`.
+#[must_use]
+pub fn changed_before(workloads: &[Workload]) -> Option<String> {
+    let names: Vec<_> = workloads.iter().map(Workload::target).collect();
+    let count = plural(names.len(), "failed workload");
+    let names = first_of(&names, MAX_NAMES, " ");
+    (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

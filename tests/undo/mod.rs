@@ -1,6 +1,7 @@
 //! `undo`: the binary with recorded objects.
 
 mod dry_run;
+mod failed_since;
 
 use harness::{Run, snapshot_path};
 

@@ -49,7 +49,7 @@ pub(super) async fn run(
     let (mut workloads, mut results) =
         select_targets(&request.scope, &request.options, source, screen).await?;
     if request.failed {
-        workloads = only_failed(workloads, &mut results, source, screen).await;
+        workloads = only_failed(workloads, request.since, &mut results, source, screen).await;
     }
     print_selection(&request.scope, &workloads, screen);
     let is_dry_run = request.options.dry_run != DryRun::None;

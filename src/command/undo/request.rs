@@ -4,6 +4,7 @@ use crate::command::targets::TargetScope;
 use crate::command::writing_verb::ChangeOptions;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
+use crate::model::text::start_time::StartTime;
 
 /// The arguments of `undo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,4 +28,6 @@ pub struct Request {
     pub yes: bool,
     /// Whether to roll back only what failed or is stuck.
     pub failed: bool,
+    /// Since when the template of what failed must have changed.
+    pub since: Option<StartTime>,
 }

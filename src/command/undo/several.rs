@@ -10,8 +10,11 @@ use crate::model::cause::{causes, stuck_if};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
+use crate::model::status::template_change::may_have_changed_since;
 use crate::model::status::verdict::verdict;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::text::start_time::StartTime;
+use crate::render::change as render;
 use crate::render::screen::Screen;
 
 /// Refuses to roll back every workload of a type, healthy ones too, where nobody can be asked.
@@ -38,29 +41,37 @@ pub(super) fn asks_once(workloads: &[Workload], request: &Request, screen: &Scre
     !workloads.is_empty() && !is_named && !is_answered && screen.can_ask()
 }
 
-/// Keeps the workloads whose rollout failed or is stuck. A workload whose state cannot be read is an error.
+/// Keeps the workloads whose rollout failed or is stuck, and whose template changed since a time. A workload whose state
+/// cannot be read is an error.
 pub(super) async fn only_failed(
     workloads: Vec<Workload>,
+    since: Option<StartTime>,
     results: &mut TargetResults,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Vec<Workload> {
-    let read = read_all(workloads, false, Needs::STATUS, source).await;
+    let needs = Needs { required: since.is_some(), ..Needs::STATUS };
+    let read = read_all(workloads, false, needs, source).await;
     screen.notes(&read.notes);
     let now = source.now();
     let has_failed = |observed: &Observation| {
         let state = stuck_if(verdict(observed), &causes(observed, now), now).state;
         matches!(state, RolloutState::Failed | RolloutState::Stuck)
     };
-    let mut failed = Vec::new();
+    let since = since.map(|since| since.resolve(now));
+    let is_recent =
+        |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
+    let (mut failed, mut earlier) = (Vec::new(), Vec::new());
     for observed in read.observations {
         match observed {
-            Ok(observed) if has_failed(&observed) => failed.push(observed.workload),
-            Ok(_) => {}
+            Ok(observed) if !has_failed(&observed) => {}
+            Ok(observed) if is_recent(&observed) => failed.push(observed.workload),
+            Ok(observed) => earlier.push(observed.workload),
             Err(error) => results.record(Err(error)),
         }
     }
-    if failed.is_empty() {
+    screen.notes(render::changed_before(&earlier));
+    if failed.is_empty() && earlier.is_empty() {
         screen.note("no rollout is failed or stuck: nothing is rolled back");
     }
     failed

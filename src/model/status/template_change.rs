@@ -1,5 +1,7 @@
 //! The last change of the template of a workload: when it was, and who made it.
 
+use k8s_openapi::jiff::Timestamp;
+
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -28,6 +30,12 @@ pub fn last_change(observed: &Observation) -> Option<TemplateChange> {
     let author = use_author(observed, last);
     let start = start_of(last, author.as_ref());
     Some(TemplateChange { start, by: author.map(|author| author.manager) })
+}
+
+/// Whether the template can have changed at or after a time. False if no stamp shows when it changed.
+#[must_use]
+pub fn may_have_changed_since(observed: &Observation, since: Timestamp) -> bool {
+    last_change(observed).is_some_and(|change| change.start.may_be_since(since))
 }
 
 /// Returns when a use began: a return at the write of its author.

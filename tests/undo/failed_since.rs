@@ -1,0 +1,46 @@
+//! `undo --failed --since`: of what failed, only what changed since a time.
+
+use harness::test_cluster::TestCluster;
+use serde_json::{Value, json};
+use simcluster::Key;
+use simcluster::resource::DEPLOYMENTS;
+
+fn is_rolled_back(cluster: &TestCluster, key: &Key) -> bool {
+    let image = |object: &Value| object["spec"]["template"]["spec"]["containers"][0]["image"] == "app:1.0";
+    cluster.sim.store(|store| store.get(key).is_some_and(|object| image(object)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_before_stays() {
+    for (since, exit, rolled_back, skipped) in [
+        (
+            "--since 1h",
+            0,
+            [false, true, false],
+            Some("skipped 1 failed workload without a change since then: deployment/old"),
+        ),
+        ("--since 5h", 0, [true, true, false], None),
+        ("", 0, [true, true, false], None),
+        (
+            "--since 1s",
+            0,
+            [false; 3],
+            Some("skipped 2 failed workloads without a change since then: deployment/new deployment/old"),
+        ),
+    ] {
+        let cluster = TestCluster::new();
+        let create = |name| cluster.editor().create_workload(&DEPLOYMENTS, name, &json!({"replicas": 2}));
+        let keys = ["old", "new", "well"].map(create);
+        cluster.advance(60).await;
+        cluster.editor().set_image(&keys[0], "app:2.0-bad");
+        cluster.advance(3 * 3600).await;
+        cluster.editor().set_image(&keys[1], "app:2.0-bad");
+        cluster.editor().set_image(&keys[2], "app:2.0");
+        cluster.advance(1200).await;
+        let output = cluster.run(&format!("undo --failed {since}")).await;
+        let live = keys.each_ref().map(|key| is_rolled_back(&cluster, key));
+        assert_eq!((output.exit, live), (exit, rolled_back), "{since}\n{}", output.transcript);
+        let notes: Vec<_> = output.stderr.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+        assert_eq!(notes, skipped.into_iter().collect::<Vec<_>>(), "{since}\n{}", output.transcript);
+    }
+}
