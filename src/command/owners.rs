@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::cluster::reader::{Needs, read_one, reread};
+use crate::cluster::source::Source;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
@@ -28,12 +30,24 @@ pub(super) fn warn_before_an_undo(workload: &Workload, screen: &mut Screen<'_>) 
     }
 }
 
-/// Prints how an owner that applies its source by itself runs again, after a rollback that was followed to its end.
-pub(super) fn note_after_an_undo(workload: &Workload, screen: &mut Screen<'_>) {
-    for owner in owners(workload, &FieldPath::template()) {
-        if let Some(note) = warnings::after_an_undo(&owner, workload) {
-            screen.note_once(&note);
-        }
+/// Prints which revision a workload still runs after a rollback that was followed to its end, and how an owner that was
+/// stopped runs again. Reads the workload again only if it has such an owner.
+pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, screen: &mut Screen<'_>) {
+    let mut owners = owners(written, &FieldPath::template());
+    owners.retain(|owner| owner.suspension().is_some());
+    if owners.is_empty() {
+        return;
+    }
+    let Ok(now) = reread(written, source).await else { return };
+    if now.template_digest() != written.template_digest() {
+        screen.note(&warnings::changed_after_an_undo(&now));
+        return;
+    }
+    let (observed, _) = read_one(now, Needs::REVISIONS, source).await;
+    let observed = observed.ok();
+    let Some(current) = observed.as_ref().and_then(|observed| observed.revisions.current()) else { return };
+    for owner in owners {
+        screen.notes(warnings::after_an_undo(&owner, written, current));
     }
 }
 

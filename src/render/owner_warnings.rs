@@ -3,6 +3,7 @@
 use crate::model::change::owners::ManifestOwner;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
+use crate::model::revision::Revision;
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the warning that an owner may revert a rollback.
@@ -79,20 +80,26 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Returns the note after a rollback that an owner which was suspended must run again.
+/// Returns the note after a rollback that the workload still runs its revision, and how an owner that was stopped runs
+/// again.
 #[must_use]
-pub fn after_an_undo(owner: &ManifestOwner, workload: &Workload) -> Option<String> {
+pub fn after_an_undo(owner: &ManifestOwner, workload: &Workload, current: &Revision) -> Option<String> {
     let resume = owner.suspension()?.resume;
     let options = match owner {
         ManifestOwner::ArgoCd(_) => " (with the --self-heal and --auto-prune that it had)",
         _ => "",
     };
-    let (who, _) = introduced(owner);
+    let (target, label, (who, _)) = (workload.target(), current.label(), introduced(owner));
     Some(format!(
-        "note: {} stays rolled back until {who} applies its source; if you stopped it, revert the source, and let it \
-         run again{options}: {resume}",
-        workload.target()
+        "note: {target} still runs revision {label}; revert its source, and if you stopped {who}, let it run \
+         again{options}: {resume}"
     ))
+}
+
+/// Returns the warning that a workload does not run the revision of its rollback any more.
+#[must_use]
+pub fn changed_after_an_undo(workload: &Workload) -> String {
+    format!("warning: another client changed the template of {} after the rollback", workload.target())
 }
 
 /// Returns what to do with an owner that applies its source automatically.

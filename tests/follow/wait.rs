@@ -51,8 +51,8 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
     };
     let note = |who: &str, resume: &str| {
         format!(
-            "note: deployment/web stays rolled back until {who} applies its source; if you stopped it, revert the \
-             source, and let it run again{resume}\n"
+            "note: deployment/web still runs revision 3; revert its source, and if you stopped {who}, let it run \
+             again{resume}\n"
         )
     };
     for (marks, expected, last) in [

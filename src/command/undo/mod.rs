@@ -97,7 +97,7 @@ pub(super) async fn run(
         }
         for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
         {
-            owners::note_after_an_undo(workload, screen);
+            owners::note_after_an_undo(workload, source, screen).await;
         }
     }
     Ok(outcome)
