@@ -238,6 +238,7 @@ fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext,
 /// from a complete rollout of another revision than the expected one.
 fn print_what_serves(view: &RolloutView, screen: &mut Screen<'_>) {
     if !view.needs_a_fix && !view.is_outage {
+        screen.notes(render::deadlock_hints(view));
         return;
     }
     let line = render::serving_line(view);

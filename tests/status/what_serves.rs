@@ -116,3 +116,28 @@ fn a_deadlock_ends_with_the_patches_of_the_strategy() {
         assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
     }
 }
+
+/// Nothing failed, because an autoscaler may add a node; the commands are a way out all the same.
+#[test]
+fn pods_that_wait_for_room_of_old_pods_end_with_the_patches_too() {
+    let message = "0/3 nodes are available: 3 Insufficient cpu.";
+    let unscheduled = json!({"spec": {"nodeName": ""}, "status": {"phase": "Pending", "containerStatuses": [],
+        "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}]}});
+    let healthy = |name| pod("Deployment", name, 1);
+    let objects = [
+        workload("Deployment"),
+        healthy("web-1-a"),
+        healthy("web-1-b"),
+        healthy("web-1-c"),
+        merged(pod("Deployment", "web-2-a", 2), &unscheduled),
+    ];
+    let ended = status("Deployment", &objects, &["--watch=false"]);
+    for line in [
+        "  ~ web-2-a  unschedulable ",
+        "web-2-a waits for room on a node (3 Insufficient cpu), and web-1-a has as much",
+        "hint: let an old pod go first: kubectl patch deployment/web ",
+    ] {
+        assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
+    }
+    assert_eq!((ended.stderr.contains("  ! "), ended.exit), (false, 3), "{}", ended.stderr);
+}

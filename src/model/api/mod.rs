@@ -12,6 +12,7 @@ pub mod managed_fields;
 pub mod node;
 pub mod object;
 pub mod patch;
+mod placement;
 pub mod pod;
 pub mod quantity;
 pub mod resource_type;

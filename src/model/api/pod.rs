@@ -7,6 +7,8 @@ use super::condition::Condition;
 use super::container::Container;
 use super::in_place_update::InPlaceUpdate;
 use super::object::Object;
+use super::placement;
+use crate::model::text::digest::Digest;
 
 /// The fields of a pod that rollouts depend on. The rest is dropped, because ten thousand pods as
 /// raw JSON take hundreds of megabytes.
@@ -60,6 +62,8 @@ pub struct Pod {
     pub in_place_update: Option<InPlaceUpdate>,
     /// The containers, init containers first.
     pub containers: Vec<Container>,
+    /// What the scheduler reads of it: a pod fits on the node of a running one with the same digest once that one is gone.
+    pub placement: Digest,
 }
 
 impl Pod {
@@ -92,6 +96,7 @@ impl Pod {
             sandbox: Condition::read(object, "PodReadyToStartContainers").unwrap_or_default(),
             in_place_update: InPlaceUpdate::read(object),
             containers: Container::all_of(object.json()),
+            placement: placement::digest(object),
         }
     }
 

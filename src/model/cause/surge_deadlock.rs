@@ -26,8 +26,9 @@ const DEFAULT_LIMIT: &str = "25%";
 /// | a volume that an old pod has on another node | the event `FailedAttachVolume` names the old pod (`pkg/controller/volume/attachdetach/reconciler`) |
 /// | a `ReadWriteOncePod` claim | the condition `PodScheduled` (`scheduler/framework/plugins/volumerestrictions`) |
 /// | a quota that the old pods use up | the cause `quota-exceeded`, while no pod terminates |
+/// | room on the nodes, which are full | the condition `PodScheduled` has only reasons of the plugin `NodeResourcesFit` |
 ///
-/// A node that is full is not among them: an autoscaler may add another one.
+/// The last one may pass: an autoscaler can add a node, and the pods of another workload can leave one.
 pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause> {
     let observed = context.observed;
     let workload = &observed.workload;
@@ -52,26 +53,57 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
         return Some(Cause { since: quota.since, ..cause }.with_evidence(&evidence));
     };
     let waits = waiting.iter().map(|pod| awaited(pod, &old, context)).collect::<Option<Vec<_>>>()?;
+    let is_transient = waits.iter().any(|wait| wait.may_pass);
     let since = waiting.iter().filter_map(|pod| since(CauseId::SurgeDeadlock, pod, None)).min();
-    let evidence = format!("{} waits for {}", first.name, waits.first()?);
-    Some(Cause { since, ..cause }.with_pods(waiting.iter().copied()).with_evidence(&evidence))
+    let evidence = format!("{} waits for {}", first.name, waits.first()?.what);
+    Some(Cause { is_transient, since, ..cause }.with_pods(waiting.iter().copied()).with_evidence(&evidence))
 }
 
-/// Returns what a pod waits for that an old pod holds, with that pod.
-fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<String> {
+/// What a pod waits for.
+struct Wait {
+    /// What an old pod holds, with that pod.
+    what: String,
+    /// Whether it can become free although the old pod stays.
+    may_pass: bool,
+}
+
+/// Returns what a pod waits for that an old pod holds.
+fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> {
     const ONE_POD: &str = "with ReadWriteOncePod access mode already in-use by another pod";
-    if pod.node.is_empty() && pod.scheduling.message.contains(ONE_POD) {
+    let message = &pod.scheduling.message;
+    if pod.node.is_empty() && message.contains(ONE_POD) {
         let holder = old.iter().find(|old| old.ready)?;
-        return Some(format!("a ReadWriteOncePod claim that {} uses", holder.name));
+        let what = format!("a ReadWriteOncePod claim that {} uses", holder.name);
+        return Some(Wait { what, may_pass: false });
+    }
+    if let Some(reasons) = reasons_of_full_nodes(message).filter(|_| pod.node.is_empty()) {
+        let holder = old.iter().find(|old| old.ready && old.placement == pod.placement)?;
+        let what = format!("room on a node ({reasons}), and {} has as much", holder.name);
+        return Some(Wait { what, may_pass: true });
     }
     let mut warnings = context.warnings(pod, "");
-    let message = &warnings.find(|warning| warning.reason == "FailedAttachVolume")?.message;
-    let rest = message.strip_prefix("Multi-Attach error for volume \"")?;
+    let attach = &warnings.find(|warning| warning.reason == "FailedAttachVolume")?.message;
+    let rest = attach.strip_prefix("Multi-Attach error for volume \"")?;
     let (volume, rest) = rest.split_once('"')?;
     let (_, users) = rest.split_once("already used by pod(s) ")?;
     let is_named = |name: &str| users.split([',', ' ']).any(|user| user == name);
     let holder = old.iter().find(|old| is_named(&old.name))?;
-    Some(format!("volume {volume}, which {} uses", holder.name))
+    Some(Wait { what: format!("volume {volume}, which {} uses", holder.name), may_pass: false })
+}
+
+/// Returns the reasons of a pod that does not fit on any node because all of them are full: `3 Insufficient cpu`. None
+/// if a node has another reason, so that it is not known whether an old pod is on a node that otherwise fits.
+///
+/// The message is `0/3 nodes are available: 2 Insufficient cpu, 1 Too many pods. preemption: ...`
+/// (`FitError` in `pkg/scheduler/framework/types.go`).
+fn reasons_of_full_nodes(message: &str) -> Option<&str> {
+    let (_, reasons) = message.split_once(" nodes are available: ")?;
+    let reasons = reasons.split_once(". ").map_or(reasons.trim_end_matches('.'), |(reasons, _)| reasons);
+    let is_full = |reason: &str| {
+        let (count, why) = reason.split_once(' ').unwrap_or_default();
+        count.parse::<u32>().is_ok() && (why.starts_with("Insufficient ") || why == "Too many pods")
+    };
+    reasons.split(", ").all(is_full).then_some(reasons)
 }
 
 /// Returns why no old pod goes first: `maxUnavailable 25% of 3 pods is 0`.
@@ -203,14 +235,6 @@ mod tests {
             ("an old pod may go", with(json!({"maxSurge": 1, "maxUnavailable": 1})), None),
             ("a claim", Update::new([old(), pod("web-2-a", "r2", false, ONE_POD)]), one_pod),
             (
-                "a full node",
-                Update::new([
-                    old(),
-                    pod("web-2-a", "r2", false, "0/3 nodes are available: 3 Insufficient cpu."),
-                ]),
-                None,
-            ),
-            (
                 "a pod of somebody else",
                 Update::new([old(), waiting()]).warned(
                     "FailedAttachVolume",
@@ -238,6 +262,48 @@ mod tests {
             ),
         ] {
             assert_eq!(update.evidence(), expected, "{what}");
+        }
+    }
+
+    /// As the scheduler of Kubernetes 1.36.2 wrote it.
+    const FULL: &str = "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, preemption: 0/3 nodes \
+                        are available: 3 No preemption victims found for incoming pod.";
+
+    /// The room that the old pod has is enough for a pod that asks for the same. An autoscaler may add a node too.
+    #[test]
+    fn a_surge_pod_that_fits_only_in_the_place_of_an_old_pod_waits_for_it() {
+        let asking = |mut pod: Value, cpu: &str| {
+            pod["spec"]["containers"] = json!([{"name": "app", "resources": {"requests": {"cpu": cpu}}}]);
+            pod
+        };
+        let waiting = |message: &str| pod("web-2-a", "r2", false, message);
+        let evidence = |reasons: &str| {
+            Some(format!("web-2-a waits for room on a node ({reasons}), and web-1-a has as much"))
+        };
+        let tainted = "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.";
+        let several = "0/3 nodes are available: 2 Insufficient example.com/gpu, 1 Too many pods.";
+        for (old, waiting, expected) in [
+            (old(), waiting(FULL), evidence("3 Insufficient cpu")),
+            (asking(old(), "2"), asking(waiting(FULL), "2"), evidence("3 Insufficient cpu")),
+            (old(), waiting(several), evidence("2 Insufficient example.com/gpu, 1 Too many pods")),
+            (asking(old(), "2"), asking(waiting(FULL), "3"), None),
+            (old(), waiting(tainted), None),
+            (
+                old(),
+                waiting("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."),
+                None,
+            ),
+            (old(), waiting("no nodes available to schedule pods"), None),
+        ] {
+            let update = Update::new([old, waiting]);
+            assert_eq!(update.evidence(), expected);
+            let ids: Vec<_> = update.found().into_iter().map(|(id, _)| id).collect();
+            let deadlock = expected.is_some().then_some("surge-deadlock");
+            assert_eq!(
+                ids,
+                ["unschedulable"].into_iter().chain(deadlock).collect::<Vec<_>>(),
+                "both may pass"
+            );
         }
     }
 

@@ -296,9 +296,11 @@ pub(in crate::model) fn is_fatal(cause: &Cause) -> bool {
         | CauseId::MissingKey
         | CauseId::MissingClaim
         | CauseId::ConfigError
-        | CauseId::SurgeDeadlock
         | CauseId::CommandNotFound => true,
-        CauseId::NodeRefused | CauseId::QuotaExceeded | CauseId::AdmissionRefused => !cause.is_transient,
+        CauseId::NodeRefused
+        | CauseId::QuotaExceeded
+        | CauseId::AdmissionRefused
+        | CauseId::SurgeDeadlock => !cause.is_transient,
         id if id.ends_container() => cause.has_repeated(),
         _ => false,
     }
