@@ -15,7 +15,7 @@ use crate::command::context::Context;
 use crate::command::follow::line_reporter::ReportFormat;
 use crate::command::stop_signals;
 use crate::command::targets::creation::{Awaited, await_creation};
-use crate::command::targets::{ManagedFields, TargetScope, find_workloads_with};
+use crate::command::targets::{KeptFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
@@ -80,7 +80,7 @@ pub(super) async fn run(
 ) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
-        None => find_workloads_with(&request.scope, ManagedFields::Drop, source, screen).await?,
+        None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, screen).await?,
         Some(limit) => match await_creation(&request.scope, limit, context, screen).await? {
             Awaited::Found(found) => found,
             Awaited::Stopped(signal) => {

@@ -7,7 +7,7 @@ use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
-use crate::command::targets::{ManagedFields, find_workloads_with};
+use crate::command::targets::{KeptFields, find_workloads_with};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::observation::Observation;
@@ -27,7 +27,7 @@ pub(super) async fn run(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads_with(&request.scope, ManagedFields::OfTemplate, source, screen).await?;
+    let found = find_workloads_with(&request.scope, KeptFields::TemplateOwners, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());

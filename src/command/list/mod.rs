@@ -29,12 +29,11 @@ pub(super) async fn run(
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
         return watch::run(request, cluster, context.signals.clone(), screen).await;
     }
-    let fields = request.managed_fields();
+    let (fields, complete) = request.reading();
     let found = find_workloads_with(&request.scope, fields, source, screen).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
-    let needs =
-        Needs { required: request.since.is_some(), complete: request.complete_rollouts(), ..Needs::LIST };
+    let needs = Needs { required: request.since.is_some(), complete, ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     screen.notes(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());

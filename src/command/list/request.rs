@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::cluster::reader::CompleteRollouts;
-use crate::command::targets::{ManagedFields, TargetScope};
+use crate::command::targets::{KeptFields, TargetScope};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::start_time::StartTime;
@@ -62,20 +62,14 @@ impl Output {
 }
 
 impl Request {
-    /// Whether the workloads keep their managed fields, which name the last writer of the template and are large.
-    pub(super) fn managed_fields(&self) -> ManagedFields {
+    /// Returns what is kept of workloads, and what is read of complete rollouts. Only documents and the last change of
+    /// a template need more of these than their own objects.
+    pub(super) fn reading(&self) -> (KeptFields, CompleteRollouts) {
         match self.output {
-            _ if self.since.is_some() => ManagedFields::OfTemplate,
-            Output::Text | Output::Markdown | Output::Name => ManagedFields::Drop,
-            Output::Wide | Output::Json | Output::Yaml | Output::Template(_) => ManagedFields::OfTemplate,
-        }
-    }
-
-    /// Returns what is read of complete rollouts. Their rows need no more than their workloads.
-    pub(super) fn complete_rollouts(&self) -> CompleteRollouts {
-        match self.output {
-            Output::Text | Output::Markdown | Output::Name if self.since.is_none() => CompleteRollouts::Alone,
-            _ => CompleteRollouts::LikeOthers,
+            Output::Text | Output::Markdown | Output::Name if self.since.is_none() => {
+                (KeptFields::UnmanagedWithoutTemplates, CompleteRollouts::Alone)
+            }
+            _ => (KeptFields::TemplateOwners, CompleteRollouts::LikeOthers),
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{FoundTargets, ManagedFields, NamespaceScope, TargetFinder, TargetScope};
+use super::{FoundTargets, KeptFields, NamespaceScope, TargetFinder, TargetScope};
 use super::{find_workloads_with, search};
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
@@ -37,9 +37,9 @@ pub async fn await_creation(
     screen: &mut Screen<'_>,
 ) -> Result<Awaited> {
     let source = context.source;
-    let (managed_fields, end) = (ManagedFields::Drop, Instant::now() + limit);
+    let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
     let namespaces = NamespaceScope::of(scope, source)?;
-    let finder = TargetFinder { source, managed_fields, namespaces, suggests_names: false };
+    let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: false };
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
     while Instant::now() < end && screen.is_read() {
@@ -65,5 +65,5 @@ pub async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, managed_fields, source, screen).await.map(Awaited::Found)
+    find_workloads_with(scope, kept_fields, source, screen).await.map(Awaited::Found)
 }

@@ -9,7 +9,7 @@ mod target_finder;
 pub mod target_words;
 
 pub use scope::{FoundTargets, TargetScope};
-pub use target_finder::ManagedFields;
+pub use target_finder::KeptFields;
 
 use self::target_finder::TargetFinder;
 use crate::cluster::concurrently::concurrently;
@@ -43,21 +43,21 @@ pub async fn find_workloads(
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
-    find_workloads_with(scope, ManagedFields::Keep, source, screen).await
+    find_workloads_with(scope, KeptFields::All, source, screen).await
 }
 
-/// Finds the workloads of a scope, with or without `metadata.managedFields`.
+/// Finds the workloads of a scope, with some of their fields.
 ///
 /// # Errors
 /// As [`find_workloads`].
 pub async fn find_workloads_with(
     scope: &TargetScope,
-    managed_fields: ManagedFields,
+    kept_fields: KeptFields,
     source: &Source,
     screen: &mut Screen<'_>,
 ) -> Result<FoundTargets> {
     let namespaces = NamespaceScope::of(scope, source)?;
-    let finder = TargetFinder { source, managed_fields, namespaces, suggests_names: true };
+    let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: true };
     let mut found = search(scope, &finder).await;
     screen.notes(std::mem::take(&mut found.notes));
     Ok(found)
@@ -120,7 +120,7 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
     let finder = TargetFinder {
         source,
-        managed_fields: ManagedFields::Drop,
+        kept_fields: KeptFields::Unmanaged,
         namespaces: NamespaceScope::of(&scope, source)?,
         suggests_names: true,
     };

@@ -12,22 +12,25 @@ use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::model::text::name;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::view::follows_from_workload;
 
-/// Whether the workloads of a search keep `metadata.managedFields`.
+/// What the workloads of a search keep of their objects. `metadata.managedFields` are the largest part of most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ManagedFields {
-    /// Keep them.
-    Keep,
-    /// Keep only what is owned of the template, to find its last writer.
-    OfTemplate,
-    /// Drop them. They are the largest part of most workloads.
-    Drop,
+pub enum KeptFields {
+    /// All fields.
+    All,
+    /// Of `metadata.managedFields` only what is owned of the template, to find its last writer.
+    TemplateOwners,
+    /// All fields but `metadata.managedFields`.
+    Unmanaged,
+    /// As `Unmanaged`, without the templates of rollouts whose view [follows from them](follows_from_workload).
+    UnmanagedWithoutTemplates,
 }
 
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     pub(super) source: &'a Source,
-    pub(super) managed_fields: ManagedFields,
+    pub(super) kept_fields: KeptFields,
     pub(super) namespaces: NamespaceScope,
     /// Whether the error of a missing workload suggests a similar name, which needs a list.
     pub(super) suggests_names: bool,
@@ -60,10 +63,14 @@ impl TargetFinder<'_> {
 
     /// Finds all workloads of a type that a selector matches.
     pub(super) async fn all(&self, type_: TargetType, selector: &Selector) -> Result<Vec<Workload>> {
-        let keep = |object: Object| match self.managed_fields {
-            ManagedFields::Keep => workload(type_, object),
-            ManagedFields::OfTemplate => workload(type_, with_template_owners_only(object)),
-            ManagedFields::Drop => workload(type_, object.into_unmanaged()),
+        let keep = |object: Object| match self.kept_fields {
+            KeptFields::All => workload(type_, object),
+            KeptFields::TemplateOwners => workload(type_, with_template_owners_only(object)),
+            KeptFields::Unmanaged => workload(type_, object.into_unmanaged()),
+            KeptFields::UnmanagedWithoutTemplates => {
+                let workload = workload(type_, object.into_unmanaged())?;
+                Ok(if follows_from_workload(&workload) { workload.without_template() } else { workload })
+            }
         };
         let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;
         found.into_iter().collect()

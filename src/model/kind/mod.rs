@@ -178,6 +178,17 @@ impl PartialEq for Workload {
 }
 
 impl Workload {
+    /// Drops the template and the manifest that `kubectl apply` stored, the largest parts of most workloads.
+    #[must_use]
+    pub fn without_template(mut self) -> Self {
+        for pointer in
+            ["/spec/template", "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"]
+        {
+            drop(self.object.take(pointer));
+        }
+        Self { template_digest: OnceLock::new(), ..self }
+    }
+
     /// Returns how its kind behaves.
     #[must_use]
     pub fn kind(&self) -> &'static dyn Kind {
