@@ -50,7 +50,7 @@ pub fn author_of_change(object: &Object, path: &FieldPath, before: Option<&Value
 #[must_use]
 pub fn owner_of_change(object: &Object, path: &FieldPath, before: Option<&Value>) -> Option<Authorship> {
     let now = path.value_in(object.json());
-    last_owner(object, path, |owned| owns_difference(owned, before, now))
+    last_owner(object, path, |owned| owns_change(owned, before, now, now))
 }
 
 /// Returns the manager that wrote last of those whose owned fields at a path are wanted.
@@ -58,13 +58,19 @@ fn last_owner(object: &Object, path: &FieldPath, is_wanted: impl Fn(&Value) -> b
     owners(object, path, is_wanted).into_iter().max_by_key(|author| author.time)
 }
 
-/// Returns the managers that own fields of `spec.template`. With `before`, only those that own a field that differs from
-/// that template.
+/// Returns the managers that own fields of `spec.template`.
 #[must_use]
-pub fn template_owners(workload: &Object, before: Option<&Value>) -> Vec<Authorship> {
+pub fn template_owners(workload: &Object) -> Vec<Authorship> {
+    owners(workload, &FieldPath::template(), |_| true)
+}
+
+/// Returns the managers that own a field of `spec.template` in which two templates differ, and whose value in the later one
+/// is still the present one. A field with another value since then has another last writer, or was written again.
+#[must_use]
+pub fn template_changers(workload: &Object, before: &Value, after: &Value) -> Vec<Authorship> {
     let path = FieldPath::template();
     let now = path.value_in(workload.json());
-    owners(workload, &path, |owned| before.is_none_or(|before| owns_difference(owned, Some(before), now)))
+    owners(workload, &path, |owned| owns_change(owned, Some(before), Some(after), now))
 }
 
 /// Keeps of the managed fields only what is owned of `spec.template`. The rest is most of them: spec and status.
@@ -117,15 +123,15 @@ fn owned_fields<'a>(entry: &'a ManagedFieldsEntry, path: &FieldPath) -> Option<&
     fields.try_fold(&entry.fields_v1.as_ref()?.0, |owned, field| owned.get(&field))
 }
 
-/// Whether a field that differs between two values is among owned ones (`fieldsV1`): `f:NAME` is a member,
-/// `k:KEYS` the item of a list that has these members.
-fn owns_difference(owned: &Value, before: Option<&Value>, now: Option<&Value>) -> bool {
-    if before == now {
+/// Whether a field that differs between two values, and has the later one now, is among owned ones (`fieldsV1`): `f:NAME`
+/// is a member, `k:KEYS` the item of a list that has these members.
+fn owns_change(owned: &Value, before: Option<&Value>, after: Option<&Value>, now: Option<&Value>) -> bool {
+    if before == after {
         return false;
     }
     let Some(owned) = owned.as_object().filter(|owned| !owned.is_empty()) else {
         // Another manager may have removed the members of an object that is empty now.
-        return now.is_none_or(|now| now.as_object().is_none_or(|now| !now.is_empty()));
+        return after == now && now.is_none_or(|now| now.as_object().is_none_or(|now| !now.is_empty()));
     };
     owned.iter().any(|(key, owned)| {
         let child = |value: Option<&Value>| -> Option<Value> {
@@ -139,7 +145,7 @@ fn owns_difference(owned: &Value, before: Option<&Value>, now: Option<&Value>) -
             };
             value?.as_array()?.iter().find(has_keys).cloned()
         };
-        owns_difference(owned, child(before).as_ref(), child(now).as_ref())
+        owns_change(owned, child(before).as_ref(), child(after).as_ref(), child(now).as_ref())
     })
 }
 
@@ -201,7 +207,7 @@ mod tests {
         let kept = with_template_owners_only(object.clone());
         let expected = json!([entry("helm", json!({"f:spec": {"f:template": template}}))]);
         assert_eq!(kept.at("/metadata/managedFields"), Some(&expected));
-        assert_eq!(template_owners(&kept, None), template_owners(&object, None));
+        assert_eq!(template_owners(&kept), template_owners(&object));
         let without =
             Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "managedFields": "x"}}))
                 .unwrap();

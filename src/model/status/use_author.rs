@@ -1,65 +1,146 @@
-//! The client that began a use of a revision.
+//! The clients that began the uses of revisions.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::managed_fields::{Authorship, template_owners};
+use crate::model::api::managed_fields::{Authorship, template_changers, template_owners};
 use crate::model::observation::Observation;
 use crate::model::status::template_author::CONTROLLER_DELAY;
-use crate::model::status::uses::{RevisionUse, UseStart};
+use crate::model::status::uses::{RevisionUse, UseStart, uses};
 
 /// How much the clocks of two API servers may differ.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(1);
 
-/// Returns the client that began a use, with the time of its last write; none if no stamp fits or several do.
+/// A use of a revision, with the client that began it.
+#[derive(Clone, Debug)]
+pub struct AuthoredUse<'a> {
+    /// The use. A return with an author began at the author's write.
+    pub one: RevisionUse<'a>,
+    /// The field manager that began it; none if no stamp fits or several do.
+    pub by: Option<String>,
+}
+
+/// Returns the uses of the kept revisions with their authors, oldest first.
 ///
-/// Managed fields store one time for each manager: that of its last write. So a stamp fits a new revision that was created
-/// just after it, and a return that can have begun then. For the last use, a manager comes first that owns a
-/// field in which the live template differs from the template before. Such a manager also fits a new revision if it wrote
-/// again later.
+/// Managed fields store one time for each manager: that of its last write. So a stamp is that of one use: of a new revision
+/// that was created just after it, or of a return that can have begun then. If it fits several, it is that of the use in
+/// which the manager owns a changed field.
 #[must_use]
-pub fn use_author(observed: &Observation, one: &RevisionUse<'_>) -> Option<Authorship> {
-    let object = observed.workload.object();
-    let fits = |author: &Authorship| fits(author.time, one);
-    if one.end.is_none()
-        && observed.revisions.is_current(one.revision)
-        && let Some(before) = one.before
-    {
-        let changers = template_owners(object, Some(&before.template().without_hash_labels()));
-        if let Some(changer) = changers.iter().filter(|author| fits(author)).max_by_key(|author| author.time)
-        {
+pub fn authored_uses(observed: &Observation) -> Vec<AuthoredUse<'_>> {
+    let mut uses = uses(observed);
+    let stamps = Stamps::of(observed, &uses);
+    let authors: Vec<_> = (0..uses.len()).map(|index| stamps.author_of(index, &uses)).collect();
+    let mut next = None; // the latest time at which the use after it can have begun
+    for (one, author) in uses.iter_mut().zip(&authors).rev() {
+        next = match (&mut one.start, author) {
+            (UseStart::At(time), _) => Some(*time),
+            (start @ UseStart::Between { .. }, Some(author)) => {
+                *start = UseStart::At(author.time);
+                Some(author.time)
+            }
+            (UseStart::Between { latest, .. }, None) => {
+                *latest = [*latest, next].into_iter().flatten().min();
+                *latest
+            }
+        };
+    }
+    let mut before = None; // the earliest time at which the use before it can have begun
+    for one in &mut uses {
+        if let UseStart::Between { earliest, .. } = &mut one.start {
+            *earliest = (*earliest).max(before.unwrap_or(*earliest));
+        }
+        before = Some(one.start.earliest());
+    }
+    let by = authors.into_iter().map(|author| author.map(|author| author.manager));
+    uses.into_iter().zip(by).map(|(one, by)| AuthoredUse { one, by }).collect()
+}
+
+/// How well a stamp fits a use, the best last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Fit {
+    /// Whether the manager owns a field that the use changed.
+    owns_change: bool,
+    /// Whether the stamp is not after the creation of the revision, which only clocks that differ explain.
+    is_before: bool,
+}
+
+/// The stamps of the managers that own fields of a template, and the use that each one began.
+struct Stamps<'a> {
+    observed: &'a Observation,
+    all: Vec<(Authorship, Option<(usize, Fit)>)>,
+}
+
+impl<'a> Stamps<'a> {
+    fn of(observed: &'a Observation, uses: &[RevisionUse<'_>]) -> Self {
+        let owners = template_owners(observed.workload.object()).into_iter();
+        let all = owners.map(|author| (author.clone(), began(observed, &author, uses))).collect();
+        Self { observed, all }
+    }
+
+    /// Returns the client that began a use. A manager comes first that owns a field that the use changed. Such a manager also
+    /// began the last use if that is a new revision, and it wrote again later.
+    fn author_of(&self, index: usize, uses: &[RevisionUse<'_>]) -> Option<Authorship> {
+        let one = uses.get(index)?;
+        let of_use = self.all.iter().filter_map(|(author, began)| Some((author, (*began)?)));
+        let of_use: Vec<_> = of_use.filter(|(_, (use_index, _))| *use_index == index).collect();
+        let changers = of_use.iter().filter(|(_, (_, fit))| fit.owns_change).map(|(author, _)| *author);
+        if let Some(changer) = changers.max_by_key(|author| author.time) {
             return Some(changer.clone());
         }
-        if !changers.is_empty() {
-            let is_new = !one.is_return;
-            return changers
-                .into_iter()
-                .max_by_key(|author| author.time)
-                .filter(|author| is_new && before.created.is_none_or(|created| author.time >= created));
+        if let (None, true, Some(before)) =
+            (one.end, self.observed.revisions.is_current(one.revision), one.before)
+        {
+            let changers = changers_in(self.observed, one);
+            if !changers.is_empty() {
+                let last = changers.into_iter().max_by_key(|author| author.time);
+                let is_later =
+                    |author: &Authorship| before.created.is_none_or(|created| author.time >= created);
+                return last.filter(|author| !one.is_return && is_later(author));
+            }
         }
-    }
-    let before = one.before.and_then(|before| before.created);
-    let is_after = |author: &Authorship| before.is_none_or(|created| author.time > created);
-    let mut authors = template_owners(object, None);
-    authors.retain(|author| is_after(author) && fits(author));
-    match authors.as_slice() {
-        [only] => Some(only.clone()),
-        _ => None,
+        match of_use.as_slice() {
+            [(only, _)] => Some(Authorship::clone(only)),
+            _ => None,
+        }
     }
 }
 
-/// Whether a write can have begun a use. A write just before the next use began that one.
-fn fits(time: Timestamp, one: &RevisionUse<'_>) -> bool {
+/// Returns the use that a write began, with how well it fits; none if it fits none, or several equally.
+fn began(observed: &Observation, author: &Authorship, uses: &[RevisionUse<'_>]) -> Option<(usize, Fit)> {
+    let fits = uses.iter().enumerate().filter_map(|(index, one)| {
+        let is_before = can_begin(author.time, one)?;
+        let owns_change = changers_in(observed, one).contains(author);
+        let created = one.before.and_then(|before| before.created);
+        let follows = is_before && created.is_none_or(|created| author.time > created);
+        (owns_change || follows).then_some((index, Fit { owns_change, is_before }))
+    });
+    let fits: Vec<_> = fits.collect();
+    let best = fits.iter().map(|(_, fit)| *fit).max()?;
+    let mut best_uses = fits.iter().rev().filter(|(_, fit)| *fit == best);
+    let (last, is_only) = (*best_uses.next()?, best_uses.next().is_none());
+    // Its last write is the later one of two.
+    (is_only || best.owns_change).then_some(last)
+}
+
+fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {
+    let Some(before) = one.before else { return Vec::new() };
+    let [before, after] = [before, one.revision].map(|revision| revision.template().without_hash_labels());
+    template_changers(observed.workload.object(), &before, &after)
+}
+
+/// Whether a write can have begun a use, and was not after the creation of its revision; none if it cannot. A write just
+/// before the next use began that one.
+fn can_begin(time: Timestamp, one: &RevisionUse<'_>) -> Option<bool> {
     match one.start {
         UseStart::At(created) => {
             let delay = created.duration_since(time);
-            -CLOCK_SKEW <= delay && delay <= CONTROLLER_DELAY
+            (-CLOCK_SKEW <= delay && delay <= CONTROLLER_DELAY).then_some(!delay.is_negative())
         }
         UseStart::Between { earliest, latest } => {
             let is_before = |latest: Timestamp| match one.end {
                 None => time.duration_since(latest) <= CLOCK_SKEW,
                 Some(_) => latest.duration_since(time) > CONTROLLER_DELAY,
             };
-            time >= earliest && latest.is_none_or(is_before)
+            (time >= earliest && latest.is_none_or(is_before)).then_some(true)
         }
     }
 }

@@ -8,9 +8,8 @@ use super::RolloutView;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
-use crate::model::status::template_change::start_of;
-use crate::model::status::use_author::use_author;
-use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
+use crate::model::status::use_author::{AuthoredUse, authored_uses};
+use crate::model::status::uses::{RevisionUse, UseEnd, UseStart};
 
 /// A revision that a workload began to use.
 #[derive(Clone, Debug)]
@@ -59,15 +58,9 @@ pub enum UseNow {
 /// Returns the rollouts of a workload that began since a time, newest first. `now` is the server's time.
 #[must_use]
 pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout> {
-    let uses = uses(observed);
-    let recent = uses.iter().rev().filter(|one| one.start.may_be_since(since));
-    let recent = recent.filter_map(|one| {
-        let author = use_author(observed, one);
-        let start = start_of(one, author.as_ref());
-        let by = author.map(|author| author.manager);
-        start.may_be_since(since).then(|| rollout(observed, one, start, by, now))
-    });
-    recent.collect()
+    let uses = authored_uses(observed).into_iter().rev();
+    let recent = uses.filter(|used| used.one.start.may_be_since(since));
+    recent.map(|AuthoredUse { one, by }| rollout(observed, &one, by, now)).collect()
 }
 
 /// Sorts rollouts of several workloads, newest first. Those of one workload stay in their order.
@@ -78,7 +71,6 @@ pub fn sort_recent(rollouts: &mut [RecentRollout]) {
 fn rollout(
     observed: &Observation,
     one: &RevisionUse<'_>,
-    start: UseStart,
     by: Option<String>,
     now: Timestamp,
 ) -> RecentRollout {
@@ -95,7 +87,7 @@ fn rollout(
         was: one.was,
         name: revision.name.clone(),
         is_return: one.is_return,
-        start,
+        start: one.start,
         changes,
         is_first: !one.is_return
             && one.before.is_none()

@@ -14,8 +14,14 @@ fn at(second: i64) -> String {
     Timestamp::from_second(start.as_second() + second).unwrap().to_string()
 }
 
+/// Returns a template with an image, and with an argument after a `+`.
 fn template(image: &str) -> Value {
-    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+    match image.split_once('+') {
+        Some((image, argument)) => {
+            json!({"spec": {"containers": [{"name": "c", "image": image, "args": [argument]}]}})
+        }
+        None => json!({"spec": {"containers": [{"name": "c", "image": image}]}}),
+    }
 }
 
 fn manager(name: &str, second: i64, owned: &Value) -> Value {
@@ -159,6 +165,7 @@ fn only_a_stamp_that_fits_has_an_author() {
         ("before the first revision", vec![setter("set", -50)], "-"),
         ("the owner of another field, later", vec![owner("helm", 500)], "-"),
         ("the owner of another field, just before", vec![owner("helm", 99)], "helm"),
+        ("the owner of another field, a second later", vec![owner("helm", 101)], "-"),
         ("two owners of other fields", vec![owner("helm", 99), owner("argocd", 100)], "-"),
         ("the owner of the image beside another one", vec![owner("helm", 100), setter("set", 99)], "set"),
         ("no managed fields", vec![], "-"),
@@ -166,6 +173,46 @@ fn only_a_stamp_that_fits_has_an_author() {
         let rows = Case { live: "x:2", kept: &kept, managers, ..Case::default() }.rows(100);
         assert_eq!(rows, [format!("100 2: image x:2 by {by} complete")], "{what}");
     }
+}
+
+#[test]
+fn a_stamp_is_that_of_one_use() {
+    let next: [(&str, i64, &[i64]); 3] = [("x:1", 0, &[1]), ("x:2", 100, &[2]), ("x:3", 101, &[3])];
+    let case = Case { live: "x:3", kept: &next, managers: vec![setter("set", 101)], ..Case::default() };
+    assert_eq!(case.rows(1), ["101 3: image x:3 by set complete", "100 2: image x:2 by - replaced"]);
+    let back: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2, 4])];
+    let case = |manager| Case { live: "x:2", kept: &back, managers: vec![manager], ..Case::default() };
+    let of_owner = [
+        "300 4 (was 2) back: image x:2 by undo complete",
+        "100..300 3 (was 1) back: image x:1 by - undone",
+        "100 2: image x:2 by - undone",
+    ];
+    assert_eq!(case(setter("undo", 300)).rows(1), of_owner);
+    assert_eq!(case(setter("undo", 300)).rows(299), of_owner[..2], "the return before it may be in time");
+    assert_eq!(case(setter("undo", 300)).rows(301), [""; 0]);
+    let unknown = [
+        "100.. 4 (was 2) back: image x:2 by - complete",
+        "100.. 3 (was 1) back: image x:1 by - undone",
+        "100 2: image x:2 by - undone",
+    ];
+    assert_eq!(case(owner("undo", 300)).rows(1), unknown, "it may have written either");
+}
+
+/// The second return only removes a field, so that its client owns nothing. It was not before the first one.
+#[test]
+fn a_return_without_a_stamp_follows_the_one_before() {
+    let kept: [(&str, i64, &[i64]); 4] =
+        [("x:1", 0, &[1]), ("x:2", 50, &[2, 6]), ("x:2+on", 80, &[3, 5]), ("x:3", 100, &[4])];
+    let case = Case { live: "x:2", kept: &kept, managers: vec![setter("kubectl", 200)], ..Case::default() };
+    let rows = [
+        "200.. 6 (was 2) back: -args by - complete",
+        "200 5 (was 3) back: image x:2, +args by kubectl undone",
+        "100 4: image x:3, -args by - undone",
+    ];
+    assert_eq!(case.rows(90), rows);
+    let mut all = recent_rollouts(&case.observation(), at(90).parse().unwrap(), at(900).parse().unwrap());
+    sort_recent(&mut all);
+    assert_eq!(all.iter().map(|one| one.revision.unwrap()).collect::<Vec<_>>(), [6, 5, 4]);
 }
 
 #[test]
