@@ -15,7 +15,6 @@ use crate::model::change::least_time::LeastTime;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
-use crate::model::observation::serving::Serving;
 use crate::model::text::plural::plural;
 use crate::model::view::RolloutView;
 use crate::world::Terminal;
@@ -178,14 +177,15 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.needs_a_fix() { Style::Bad } else { Style::Warning }
 }
 
-/// Returns what serves: `  3/3 available on revision 1`.
+/// Returns what serves: `  3/3 available on revision 1`. Ready pods stand in for available ones that nothing counts.
 #[must_use]
 pub fn serving_line(view: &RolloutView) -> String {
-    let Serving { wanted, available, ready } = &view.serving;
+    let wanted = view.counts.wanted;
+    let available = view.available.unwrap_or(view.counts.ready);
     if view.is_outage {
         return format!("  outage: 0/{wanted} available");
     }
-    let on = match ready.as_slice() {
+    let on = match view.ready.as_slice() {
         [] => String::new(),
         [(only, _)] => format!(" on revision {only}"),
         some => {

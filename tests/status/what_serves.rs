@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::status::objects::{broken_pod, pod, status, warning, workload};
 
-/// A Deployment whose rollout exceeded its progress deadline, with these counters of available pods.
-fn failed(available: i64) -> Value {
+/// A Deployment whose rollout exceeded its progress deadline, with these counters of ready and available pods.
+fn failed(ready: i64, available: i64) -> Value {
     let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"});
     merged(
         workload("Deployment"),
-        &json!({"status": {"readyReplicas": available, "availableReplicas": available, "conditions": [condition]}}),
+        &json!({"status": {"readyReplicas": ready, "availableReplicas": available, "conditions": [condition]}}),
     )
 }
 
@@ -25,20 +25,28 @@ fn stuck(kind: &str, name: &str) -> Value {
 #[test]
 fn a_failure_ends_with_what_serves_and_the_rollback_command() {
     let healthy = |name| pod("Deployment", name, 1);
-    for (available, pods, words) in [
+    for (ready, available, pods, words) in [
         (
+            3,
             3,
             vec![healthy("web-1-a"), healthy("web-1-b"), healthy("web-1-c")],
             "  3/3 available on revision 1\n",
         ),
         (
             2,
+            2,
             vec![healthy("web-1-a"), pod("Deployment", "web-2-b", 2)],
             "  2/3 available (ready: 1 on revision 1, 1 on revision 2)\n",
         ),
-        (0, vec![stuck("Deployment", "web-2-a")], "  outage: 0/3 available\n"),
+        (
+            3,
+            2,
+            vec![healthy("web-1-a"), healthy("web-1-b"), healthy("web-1-c")],
+            "  2/3 available on revision 1\n",
+        ),
+        (0, 0, vec![stuck("Deployment", "web-2-a")], "  outage: 0/3 available\n"),
     ] {
-        let objects = [vec![failed(available)], pods].concat();
+        let objects = [vec![failed(ready, available)], pods].concat();
         let ended = status("Deployment", &objects, &["--watch=false"]);
         let end = format!("{words}hint: kubectl rollout2 undo deployment/web -n n\n");
         assert!(ended.stderr.ends_with(&end), "{}", ended.stderr);

@@ -260,6 +260,19 @@ mod tests {
         assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
     }
 
+    /// `--surge` allows more pods beside the outdated ones than before, and the controller has not removed the 4 outdated
+    /// pods yet that the budget releases.
+    #[test]
+    fn the_budget_never_falls() {
+        let now = HeldBudget::of(4, 0, 10).unwrap();
+        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
+        let budget = pods.raise(now, 4, 6, 6, 4).unwrap();
+        assert_eq!(
+            budget.fields(false)["strategy"]["rollingUpdate"],
+            json!({"maxSurge": 2, "maxUnavailable": "40%"})
+        );
+    }
+
     /// 10% of 5 pods is none, so that the controller updates one.
     #[test]
     fn a_budget_that_a_scale_down_rounds_to_nothing_updates_one_pod() {

@@ -2,36 +2,17 @@
 
 use std::cmp::Reverse;
 
-use super::{Observation, PodCount};
+use super::Observation;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::Revision;
 
-/// The available pods of a workload, and the revisions whose pods are ready.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Serving {
-    /// The wanted pods.
-    pub wanted: i64,
-    /// The available pods; the ready ones if the controller does not count the available ones.
-    pub available: i64,
-    /// The labels of the revisions that have ready pods, in ascending order, and how many pods.
-    pub ready: Vec<(String, usize)>,
-}
-
-impl Serving {
-    /// Counts what serves.
-    #[must_use]
-    pub fn of(observation: &Observation) -> Self {
-        let counts = Counts::of(&observation.workload);
-        let count = observation.pod_counts();
-        let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
-        let ready = observation.revisions.iter().map(|revision| (revision.label(), ready(revision)));
-        Self {
-            wanted: counts.wanted,
-            available: counts.available.unwrap_or(counts.ready),
-            ready: ready.filter(|(_, ready)| *ready > 0).collect(),
-        }
-    }
+/// Returns the labels of the revisions that have ready pods, in ascending order, and how many pods.
+#[must_use]
+pub fn ready_by_revision(observation: &Observation) -> Vec<(String, usize)> {
+    let counted = observation.pod_counts_or_status();
+    let ready = observation.revisions.iter().map(|revision| (revision.label(), counted(revision).ready));
+    ready.filter(|(_, ready)| *ready > 0).collect()
 }
 
 /// Whether pods are wanted and none is available or ready. Ready pods serve, also while a hold of `step` keeps them from

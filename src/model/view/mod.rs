@@ -21,7 +21,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
-use crate::model::observation::serving::{Serving, is_outage};
+use crate::model::observation::serving::{is_outage, ready_by_revision};
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
 use crate::model::status::template_author::template_author;
 use crate::model::status::template_change::{TemplateChange, last_change};
@@ -44,8 +44,8 @@ pub struct RolloutView {
     pub available: Option<i64>,
     /// Whether pods are wanted and none serves.
     pub is_outage: bool,
-    /// The available pods, and the revisions whose pods are ready.
-    pub serving: Serving,
+    /// The labels of the revisions that have ready pods, in ascending order, and how many pods.
+    pub ready: Vec<(String, usize)>,
     /// Why it does not progress, most important first.
     pub causes: Vec<Cause>,
     /// Whether a user has to act: it failed, or it has a cause that does not resolve without a fix.
@@ -108,7 +108,7 @@ impl RolloutView {
             counts: Counts::of(&observed.workload),
             available: available(observed, now),
             is_outage: is_outage(observed, verdict.state),
-            serving: Serving::of(observed),
+            ready: ready_by_revision(observed),
             needs_a_fix: needs_a_fix(verdict.state, &causes),
             rollback: if is_complete { None } else { rollback_command(observed) },
             causes,

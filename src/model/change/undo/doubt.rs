@@ -82,10 +82,10 @@ fn is_undo(workload: &Workload, revision: &Revision) -> Option<bool> {
 /// Whether the rollout of `current` was a rollback from `revision`: `current` had a lower number before, or is older.
 /// The controller of a Deployment records past numbers; the other controllers only renumber.
 fn is_replaced_by_earlier(revision: &Revision, current: &Revision) -> bool {
-    let Some((number, now)) = revision.number.known().zip(current.number.known()) else { return false };
-    let was_lower = current.past_numbers.last().is_some_and(|was| *was < number);
+    let numbers = current.past_numbers.last().zip(revision.number.known());
+    let was_lower = numbers.is_some_and(|(was, number)| *was < number);
     let is_older = current.created.zip(revision.created).is_some_and(|(current, other)| current < other);
-    number < now && (was_lower || is_older)
+    was_lower || is_older
 }
 
 #[cfg(test)]
@@ -134,7 +134,10 @@ mod tests {
     /// Revision 2, and revision 3, which was revision 1.
     const UNDONE: [(i64, i64, &str, &str); 2] = [(2, 2, "x:2", ""), (3, 1, "x:1", "1")];
 
-    /// The same, with field managers and their operations. The last one owns the image.
+    /// The same before the controller has observed the rollback.
+    const NOT_RENUMBERED: [(i64, i64, &str, &str); 2] = [(1, 1, "x:1", ""), (2, 2, "x:2", "")];
+
+    /// An observation with field managers and their operations. The last one owns the image.
     fn written_by(managers: &[(&str, &str)], observation: Observation) -> Observation {
         let managers = managers.iter().enumerate().map(|(index, (manager, operation))| {
             let owned =
@@ -170,6 +173,8 @@ mod tests {
         for (kind, kept, expected) in [
             ("Deployment", UNDONE, &["undone by 3 (was Some(1))"][..]),
             ("StatefulSet", UNDONE, &["undone by 3 (was None)"]),
+            ("Deployment", NOT_RENUMBERED, &["undone by 1 (was None)"]),
+            ("StatefulSet", NOT_RENUMBERED, &["undone by 1 (was None)"]),
             ("Deployment", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
             ("StatefulSet", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
         ] {
