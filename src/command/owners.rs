@@ -7,9 +7,10 @@ use crate::cluster::source::Source;
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
-use crate::model::change::undo::UndoOptions;
+use crate::model::change::undo::{UndoOptions, apply_reverts};
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::{Workload, plan_fields};
+use crate::model::revision::Revision;
 use crate::render::owner_warnings as warnings;
 use crate::render::screen::Screen;
 
@@ -51,10 +52,15 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, scre
     }
 }
 
-/// Warns that the next `kubectl apply` may revert a rollback. This is less important than the other warnings,
+/// Warns that the next `kubectl apply` reverts a rollback to a revision. This is less important than the other warnings,
 /// because a user runs it.
-pub(super) fn warn_of_apply(workload: &Workload, options: &UndoOptions, screen: &mut Screen<'_>) {
-    if workload.object().annotation(LAST_APPLIED).is_some() && !options.sync_last_applied {
+pub(super) fn warn_of_apply(
+    workload: &Workload,
+    target: &Revision,
+    options: &UndoOptions,
+    screen: &mut Screen<'_>,
+) {
+    if !options.sync_last_applied && apply_reverts(workload, target) {
         screen.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::jiff::Timestamp;
+
 use super::diff;
 use super::effect;
+use super::history::last_changed;
 use super::line::Line;
 use super::pod_names::{MAX_NAMES, names};
 use super::style::Style;
 use crate::model::api::configuration::Configuration;
+use crate::model::cause::Cause;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
@@ -16,6 +20,7 @@ use crate::model::hold::step_command;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::status::template_author::template_author;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 
@@ -31,9 +36,9 @@ pub fn not_rolled_back(object: &Configuration, label: &str) -> String {
     format!("note: {} changed after revision {label}; it is not rolled back", object.target())
 }
 
-/// Returns the preview of a rollback.
+/// Returns the preview of a rollback, with the client that made the present template.
 #[must_use]
-pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -> Vec<Line> {
+pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, now: Timestamp) -> Vec<Line> {
     let from = observed
         .revisions
         .current()
@@ -41,6 +46,10 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues) -
     let to = format!("revision {}", undo.target.label());
     let changes = Diff::between(&observed.workload.template(), &undo.target.template(), secrets);
     let mut lines = vec![diff::title(&observed.workload.target(), &from, &to)];
+    // Afterwards the stamp is that of the rollback, and the incident's author is in the terminal only.
+    lines.extend(
+        template_author(observed).map(|author| Line::of(format!("  {}", last_changed(&author, now)))),
+    );
     if changes.is_empty() {
         lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
     }
@@ -152,6 +161,12 @@ pub fn changed_before(workloads: &[Workload]) -> Option<String> {
     let count = plural(names.len(), "failed workload");
     let names = first_of(&names, MAX_NAMES, " ");
     (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
+}
+
+/// Returns the note that `--failed` leaves out a rollout that may still end well.
+#[must_use]
+pub fn not_failed_yet(workload: &Workload, cause: &Cause) -> String {
+    format!("note: {} progresses and is not rolled back, although: {}", workload.target(), cause.summary)
 }
 
 #[cfg(test)]

@@ -43,9 +43,6 @@ pub(super) fn joined(row: Vec<Line>, widths: &[usize]) -> Line {
     line
 }
 
-/// The minimum width of a shortened column. A table that does not fit then stays wider than the terminal.
-const NARROWEST: usize = 12;
-
 /// A table with a header. Cells may hold untrusted text, which is escaped.
 #[derive(Debug)]
 pub(super) struct Table {
@@ -64,17 +61,17 @@ impl Table {
         self.rows.push(cells.iter().map(|cell| Line::of(cell).text()).collect());
     }
 
-    /// Shortens the given columns, in that order, until the table fits into `width`. If that is not enough, the
-    /// table stays wider, because a dropped column or a wrapped cell would mislead.
-    pub(super) fn fit(&mut self, width: usize, shortened: &[&str]) {
-        for name in shortened {
+    /// Shortens the given columns, in that order, each to no less than its number of cells, until the table fits into
+    /// `width`. If that is not enough, the table stays wider, because a dropped column or a wrapped cell would mislead.
+    pub(super) fn fit(&mut self, width: usize, shortened: &[(&str, usize)]) {
+        for (name, fewest) in shortened {
             let Some(column) =
                 self.rows.first().and_then(|header| header.iter().position(|word| word == name))
             else {
                 continue;
             };
             let excess = self.width().saturating_sub(width);
-            let wanted = self.column_width(column).saturating_sub(excess).max(NARROWEST);
+            let wanted = self.column_width(column).saturating_sub(excess).max(*fewest);
             for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(column)) {
                 *cell = shortened_to(cell, wanted);
             }
@@ -172,7 +169,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_shortens_the_flexible_column() {
         let mut narrow = table();
-        narrow.fit(46, &["CHANGES"]);
+        narrow.fit(46, &[("CHANGES", 12)]);
         assert_eq!(narrow.text().lines().nth(1), Some("1         image shop/web:1.1,…  because\\nof it"));
     }
 }

@@ -8,6 +8,9 @@ use super::line::Line;
 use super::markdown;
 use super::status::workload_json;
 use super::style::Style;
+use k8s_openapi::jiff::Timestamp;
+
+use crate::model::api::managed_fields::Authorship;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::diff::short_digests;
 use crate::model::hold::{HoldSummary, hold_words, left_words};
@@ -57,7 +60,7 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
         return lines;
     }
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
-        table.fit(terminal.width.into(), &["CHANGE-CAUSE", "CHANGES"]);
+        table.fit(terminal.width.into(), &[("CHANGE-CAUSE", 12), ("CHANGES", 12)]);
     }
     lines.extend(table.lines("STATE", state_style));
     lines
@@ -80,16 +83,18 @@ fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
         header += &format!(" -n {}", workload.object().namespace());
     }
     match &history.author {
-        Some(author) => {
-            let ago = age(author.time, history.now);
-            header += &format!("  template last changed by {}, {ago} ago", author.manager);
-        }
+        Some(author) => header += &format!("  {}", last_changed(author, history.now)),
         None if last_template_author(workload.object()).is_some() => {
             header += "  template last changed by an unknown client";
         }
         None => {}
     }
     header
+}
+
+/// Returns who changed a template last: `template last changed by helm, 6m ago`.
+pub(super) fn last_changed(author: &Authorship, now: Timestamp) -> String {
+    format!("template last changed by {}, {} ago", author.manager, age(author.time, now))
 }
 
 fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {

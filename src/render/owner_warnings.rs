@@ -10,9 +10,10 @@ use crate::model::text::shell_command::{Word, command};
 #[must_use]
 pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     if *owner == ManifestOwner::Apply {
-        let warning =
-            "warning: the next kubectl apply of the present manifest reverts this; correct the manifest too";
-        return warning.to_owned();
+        return format!(
+            "warning: the next kubectl apply of the present manifest of {} reverts this; correct the manifest too",
+            workload.target()
+        );
     }
     let (who, advice) = introduced(owner);
     format!("warning: {who} manages {} and may apply the later revision again; {advice}", workload.target())

@@ -73,6 +73,8 @@ async fn a_stuck_pod_is_replaced_after_the_change() {
     assert_eq!(images(&server.cluster)[3], "db:2.0-bad");
     let output =
         with_controllers(&server, controllers, &["undo", "statefulset/db", "--replace-stuck-pods"]).await;
+    let note = "; --replace-stuck-pods deletes it after the undo, because the StatefulSet controller does not replace it\n";
+    assert!(output.stderr.contains(note), "{}", output.transcript);
     assert_eq!(
         (output.stdout.as_str(), output.exit),
         ("statefulset.apps/db rolled back\n", 0),

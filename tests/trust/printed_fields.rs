@@ -24,7 +24,7 @@ pub(crate) const SHOWN: &[(&str, &str)] = &[
     ("Workload.metadata.annotations{}", "preview"),
     ("Workload.metadata.labels.*", "preview"),
     ("Workload.metadata.labels{}", "preview"),
-    ("Workload.metadata.managedFields[].manager", "history list"),
+    ("Workload.metadata.managedFields[].manager", "history list undo"),
     ("Workload.metadata.name", "history list pause restart resume status undo"),
     ("Workload.metadata.namespace", "diff history list status step undo"),
     ("Workload.spec.", "preview"),

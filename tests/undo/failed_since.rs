@@ -1,4 +1,4 @@
-//! `undo --failed --since`: of what failed, only what changed since a time.
+//! `undo --failed`: what it leaves out, with `--since` and without.
 
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
@@ -43,4 +43,22 @@ async fn what_failed_before_stays() {
         let notes: Vec<_> = output.stderr.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
         assert_eq!(notes, skipped.into_iter().collect::<Vec<_>>(), "{since}\n{}", output.transcript);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rollout_that_may_still_end_well_is_named() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(5).await;
+    let output = cluster.run("undo --failed").await;
+    let note = "note: deployment/web progresses and is not rolled back, although: crashed, exit 1\n";
+    assert!(output.stderr.starts_with(note), "{}", output.transcript);
+    assert!(
+        output.stderr.ends_with("no rollout is failed or stuck: nothing is rolled back\n"),
+        "{}",
+        output.stderr
+    );
+    assert!(!is_rolled_back(&cluster, &web));
 }

@@ -124,7 +124,7 @@ async fn undo_on_failure(
         .ok_or_else(|| template_changed(workload))?;
     let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
     owners::warn_before_an_undo(workload, screen);
-    owners::warn_of_apply(workload, &UndoOptions::default(), screen);
+    owners::warn_of_apply(workload, target, &UndoOptions::default(), screen);
     let undo = undo(&observed, target, &UndoOptions::default())?;
     note_partition_rollback(&undo, screen);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };

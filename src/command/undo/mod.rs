@@ -8,6 +8,8 @@ mod wait_observed;
 
 pub use self::request::Request;
 
+use k8s_openapi::jiff::Timestamp;
+
 use self::notes::note_rollback;
 use self::prepared::{Prepared, observe_target, planned, read_all_ahead, target_of};
 use self::several::{asks_once, only_failed, refuse_unasked};
@@ -227,14 +229,14 @@ async fn announce(
     screen: &mut Screen<'_>,
 ) -> Result<bool> {
     let observed = &prepared.observed;
-    show_changes(observed, undo, request, screen);
+    show_changes(observed, undo, request, source.now(), screen);
     let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
     notes::warn_of_stuck_pods(observed, undo, &request.options, screen);
     notes::note_partition_rollback(undo, screen);
     if undo.ends_hold.is_some() {
         screen.notes(hold::restored(&observed.workload, undo.patch.after()));
     }
-    owners::warn_of_apply(&observed.workload, &request.undo_options, screen);
+    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, screen);
     let (planned, known) = (planned(observed, undo), prepared.findings.clone());
     Ok(preflight::check_first(&planned, known, &request.options, source, screen).await? || is_doubtful)
 }
@@ -282,11 +284,17 @@ async fn write(
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
-fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, screen: &mut Screen<'_>) {
+fn show_changes(
+    observed: &Observation,
+    undo: &Undo<'_>,
+    request: &Request,
+    now: Timestamp,
+    screen: &mut Screen<'_>,
+) {
     let is_for_stdout =
         request.diff || request.options.dry_run != DryRun::None || screen.terminal().is_some();
     if is_for_stdout || screen.can_ask() {
-        let preview = render::preview(observed, undo, request.secrets);
+        let preview = render::preview(observed, undo, request.secrets, now);
         if is_for_stdout && request.options.output == Output::Text {
             screen.lines(&preview);
         } else {

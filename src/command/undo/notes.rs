@@ -52,19 +52,24 @@ pub(super) fn warn_of_stuck_pods(
         1 => ("is", "it", ""),
         _ => ("are", "them", ", lowest ordinal first"),
     };
+    if options.replace_stuck_pods {
+        return screen.note(&format!(
+            "note: {} {are} not ready; --replace-stuck-pods deletes {them} after the undo, because the StatefulSet \
+             controller does not replace {them}",
+            names.join(", ")
+        ));
+    }
     screen.note(&format!(
         "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
         names.join(", ")
     ));
-    if !options.replace_stuck_pods {
-        let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
-        // By name: the controller gives the revision another number.
-        let undo = [target, Word::name(&undo.target.name, "REVISION")];
-        let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
-        screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
-        let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-        screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
-    }
+    let (target, place) = (observed.workload.command_target(), observed.workload.in_namespace());
+    // By name: the controller gives the revision another number.
+    let undo = [target, Word::name(&undo.target.name, "REVISION")];
+    let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
+    screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
+    let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
+    screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
 }
 
 /// Prints that the rollback includes pods below the StatefulSet's partition, and how its hold ends.

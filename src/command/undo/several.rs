@@ -54,19 +54,27 @@ pub(super) async fn only_failed(
     let read = read_all(workloads, false, needs, source).await;
     screen.notes(&read.notes);
     let now = source.now();
-    let has_failed = |observed: &Observation| {
-        let state = stuck_if(verdict(observed), &causes(observed, now), now).state;
-        matches!(state, RolloutState::Failed | RolloutState::Stuck)
+    let view = |observed: &Observation| {
+        let causes = causes(observed, now);
+        (stuck_if(verdict(observed), &causes, now).state, causes)
     };
     let since = since.map(|since| since.resolve(now));
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
     let (mut failed, mut earlier) = (Vec::new(), Vec::new());
     for observed in read.observations {
-        match observed {
-            Ok(observed) if !has_failed(&observed) => {}
-            Ok(observed) if is_recent(&observed) => failed.push(observed.workload),
-            Ok(observed) => earlier.push(observed.workload),
+        match observed.map(|observed| (view(&observed), observed)) {
+            Ok(((RolloutState::Failed | RolloutState::Stuck, _), observed)) if is_recent(&observed) => {
+                failed.push(observed.workload);
+            }
+            Ok(((RolloutState::Failed | RolloutState::Stuck, _), observed)) => {
+                earlier.push(observed.workload);
+            }
+            Ok(((RolloutState::Progressing, causes), observed)) => {
+                let cause = causes.iter().find(|cause| cause.needs_a_fix());
+                screen.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
+            }
+            Ok(_) => {}
             Err(error) => results.record(Err(error)),
         }
     }

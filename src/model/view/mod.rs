@@ -10,7 +10,7 @@ pub use order::{StateCounts, sort};
 use k8s_openapi::jiff::Timestamp;
 
 use self::available::available;
-use self::since::since;
+use self::since::{ended_at, since};
 use crate::model::api::configuration::Configuration;
 use crate::model::api::managed_fields::Authorship;
 use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
@@ -66,13 +66,15 @@ pub struct RolloutView {
     pub unknown: Vec<&'static str>,
 }
 
-/// Whether the view of a rollout follows from its workload alone: it is complete, and the workload has the number of its revision.
+/// Whether the view of a rollout follows from its workload alone: it is complete, and the workload has the number of its
+/// revision and a condition that says since when.
 /// A pod that still terminates may be a cause (`status.terminatingReplicas`, since Kubernetes 1.33).
 #[must_use]
 pub fn follows_from_workload(workload: &Workload) -> bool {
     let is_known = workload.recorded_revision().is_some_and(|number| number > 0);
     let terminating = workload.object().int("/status/terminatingReplicas").unwrap_or_default();
     is_known
+        && ended_at(workload).is_some()
         && terminating == 0
         && Hold::in_force(workload).is_none()
         && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
@@ -229,7 +231,10 @@ mod tests {
             .unwrap()
         };
         let number = json!({"deployment.kubernetes.io/revision": "3"});
-        let complete = json!({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1});
+        let ended = json!({"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable",
+            "lastUpdateTime": "2026-11-20T13:00:00Z"});
+        let complete =
+            json!({"replicas": 1, "updatedReplicas": 1, "availableReplicas": 1, "conditions": [ended]});
         let with = |more: Value| {
             let mut status = complete.clone();
             status.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -240,6 +245,7 @@ mod tests {
             ("no number", deployment(json!({}), complete.clone()), false),
             ("a pod still ends", deployment(number.clone(), with(json!({"terminatingReplicas": 1}))), false),
             ("an old pod", deployment(number.clone(), with(json!({"replicas": 2}))), false),
+            ("no time", deployment(number.clone(), with(json!({"conditions": []}))), false),
         ] {
             assert_eq!(follows_from_workload(&workload), follows, "{what}");
             let view = RolloutView::of(&Observation::of_alone(workload), Timestamp::UNIX_EPOCH);

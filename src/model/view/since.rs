@@ -5,6 +5,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use crate::model::api::condition::Condition;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Hold;
+use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 
@@ -41,12 +42,16 @@ fn last_progress(observed: &Observation) -> Option<Timestamp> {
     progressing_condition(observed)?.updated
 }
 
+/// Returns when the rollout of a Deployment ended, by its condition `Progressing`. It has none without a progress deadline.
+pub(super) fn ended_at(workload: &Workload) -> Option<Timestamp> {
+    workload.condition("Progressing").filter(|one| one.reason == "NewReplicaSetAvailable")?.updated
+}
+
 /// A Deployment is complete since its rollout ended, or since enough pods are available again, as its conditions say. Of other
 /// kinds, and while no condition says so, the last pod that became ready counts.
 fn complete(observed: &Observation) -> Option<Timestamp> {
-    let ended = progressing_condition(observed).filter(|one| one.reason == "NewReplicaSetAvailable");
     let available = || observed.workload.condition("Available").filter(Condition::is_true)?.since;
-    if let Some(ended) = ended.and_then(|ended| ended.updated) {
+    if let Some(ended) = ended_at(&observed.workload) {
         return available().max(Some(ended));
     }
     let ready = observed.own_pods().filter(|pod| pod.is_active()).filter_map(|pod| pod.readiness.since).max();

@@ -77,7 +77,10 @@ impl RecentChanges<'_> {
             table.row(&self.cells(row, options));
         }
         if let Some(terminal) = options.terminal.filter(|_| !options.wide && !options.markdown) {
-            table.fit(terminal.width.into(), &["CHANGES", "NOW", "BY"]);
+            table.fit(
+                terminal.width.into(),
+                &[("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)],
+            );
         }
         let mut lines = match (is_empty, options.markdown) {
             (true, _) => Vec::new(),

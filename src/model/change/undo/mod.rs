@@ -52,6 +52,16 @@ pub struct Undo<'a> {
     pub below: Option<PartitionRollback>,
 }
 
+/// Whether `kubectl apply` of the manifest that was applied last changes the template of a revision. A manifest that is not
+/// readable may set anything.
+#[must_use]
+pub fn apply_reverts(workload: &Workload, target: &Revision) -> bool {
+    let Some(text) = workload.object().annotation(LAST_APPLIED) else { return false };
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    let synced = last_applied::synced(text, target.template().json(), workload);
+    synced.map_or(true, |synced| value(&synced) != value(text))
+}
+
 /// Whether the live template already equals the revision.
 #[must_use]
 pub fn is_live(observation: &Observation, target: &Revision) -> bool {

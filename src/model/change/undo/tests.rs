@@ -209,6 +209,27 @@ fn the_last_applied_configuration_is_synced_on_request_only() {
 }
 
 #[test]
+fn an_apply_reverts_a_rollback_unless_its_manifest_has_the_revision() {
+    let applied = |template: &Value| json!({"spec": {"template": template}}).to_string();
+    let with_more = json!({"metadata": {"labels": {"app": "w", "new": "1"}}, "spec": {"containers": []}});
+    for (last_applied, reverts) in [
+        (Some(applied(&template("x:2"))), true),
+        (Some(applied(&with_more)), true),
+        (Some("{".to_owned()), true),
+        (Some(applied(&template("x:1"))), false),
+        // Fields that the manifest leaves out stay as they are.
+        (Some(applied(&json!({"spec": {"containers": [{"name": "c"}]}}))), false),
+        (None, false),
+    ] {
+        let annotations = last_applied.as_ref().map(|text| json!({LAST_APPLIED: text})).unwrap_or_default();
+        let rest = json!({"metadata": {"annotations": annotations}});
+        let observed = observed_with("Deployment", &template("x:1"), &rest, &[0]);
+        let target = observed.revisions.iter().next().unwrap();
+        assert_eq!(apply_reverts(&observed.workload, target), reverts, "{last_applied:?}");
+    }
+}
+
+#[test]
 fn a_revision_without_a_template_is_refused() {
     let observation = observed_with("Deployment", &json!({"metadata": {"labels": {}}}), &json!({}), &[]);
     let object = json!({"kind": "ReplicaSet", "metadata": {"name": "w-1"}});
