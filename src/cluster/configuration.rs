@@ -1,4 +1,4 @@
-//! Reads when ConfigMaps and Secrets changed, by their metadata: no value of one is requested.
+//! Reads when ConfigMaps and Secrets changed, by their metadata. Values are not requested.
 
 use k8s_openapi::jiff::Timestamp;
 

@@ -33,7 +33,7 @@ pub struct Needs {
     pub complete: CompleteRollouts,
 }
 
-/// What is read of complete rollouts. In a large cluster they are nearly all.
+/// What is read of complete rollouts. Most rollouts of a large cluster are complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompleteRollouts {
     /// The same as of others.

@@ -27,12 +27,13 @@ pub struct Readings {
     pub notes: Vec<String>,
 }
 
-/// Where only some rollouts need more than their workload, and these are in at most so many namespaces, the lists are of these
-/// namespaces and not of the whole cluster.
+/// Up to this many namespaces are listed one by one, if the rollouts of the others need nothing more. More are listed with
+/// lists of the whole cluster.
 const FEW_NAMESPACES: usize = 12;
 
 /// Reads what belongs to workloads; `all_namespaces` says that they may be anywhere, so that lists of the whole cluster
-/// serve. All requests are sent together, but one for the events of a rollout that only its pods show to be incomplete.
+/// serve. All requests are sent together, but those for the events of namespaces in which only pods show that a rollout is
+/// incomplete.
 pub async fn read_all(
     workloads: Vec<Workload>,
     all_namespaces: bool,

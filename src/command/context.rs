@@ -1,4 +1,4 @@
-//! What every verb runs with, besides its request and its output.
+//! The context of a command.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -9,7 +9,7 @@ use crate::model::hold::plan::Lock;
 use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
 
-/// What every verb runs with, besides its request and its output.
+/// The access to the cluster, the environment and the signals that every command needs.
 pub struct Context<'a> {
     /// Where objects are read and written.
     pub source: &'a Source,

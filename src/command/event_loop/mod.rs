@@ -54,7 +54,7 @@ pub(super) trait Executor<E: Engine> {
         screen: &mut Screen<'_>,
     ) -> Vec<E::Event>;
 
-    /// Waits for the events of a task that was started. Cancel safe; waits for ever without such a task.
+    /// Waits for the events of a task that was started. Cancel safe; never completes without such a task.
     async fn results(&mut self) -> Vec<E::Event> {
         std::future::pending().await
     }
@@ -62,7 +62,7 @@ pub(super) trait Executor<E: Engine> {
     /// Returns the events of a change of a target.
     fn events_of(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
-    /// Sees the engine after each event.
+    /// Called after each event, for example to start a watch.
     fn after_event(&mut self, engine: &E, source: &mut EventSource<'_>, screen: &mut Screen<'_>);
 
     /// Returns the event to apply once when the reader of stdout exited; none ends the loop.
@@ -86,7 +86,7 @@ pub(super) trait Reporter<'w, E: Engine> {
     }
 }
 
-/// Watches workloads as they were found, and drives an engine until it is finished. Returns it, and the time of its end.
+/// Watches workloads and drives an engine until it is finished. Returns the engine and the time of its end.
 pub(super) async fn drive<'w, E: Engine>(
     engine: E,
     executor: impl Executor<E>,

@@ -107,8 +107,8 @@ impl Executor<Follower> for FollowExecutor<'_> {
 /// first, because the patch must match the objects as they are now.
 ///
 /// # Errors
-/// When the template is no longer the followed one, when the stable revision no longer exists, and when
-/// the write fails. Nothing is written then.
+/// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
+/// the write fails. Nothing is written then, except where the error says so.
 async fn undo_on_failure(
     tracker: &TargetTracker,
     cluster: &Cluster,
@@ -118,10 +118,10 @@ async fn undo_on_failure(
     let found = reread(tracker.workload(), &source).await?;
     let observed = observe(found, &source, screen).await?;
     let workload = &observed.workload;
-    let origin = tracker
-        .start_state()
-        .filter(|origin| origin.matches(workload))
-        .ok_or_else(|| template_changed(workload))?;
+    let origin = tracker.start_state().ok_or_else(|| stable_unknown(workload))?;
+    if !origin.matches(workload) {
+        return Err(template_changed(workload));
+    }
     let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
     owners::warn_before_an_undo(workload, screen);
     owners::warn_of_apply(workload, target, &UndoOptions::default(), screen);
@@ -130,7 +130,7 @@ async fn undo_on_failure(
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
     match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {
         PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
-        PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| revision_gone(workload)),
+        PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| written_but_unreadable(workload)),
     }
 }
 
@@ -149,6 +149,19 @@ async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, scre
 fn template_changed(workload: &Workload) -> Error {
     let target = workload.target();
     Error::new(ErrorKind::Conflict, format!("another client rolled out another revision of {target}"))
+}
+
+fn stable_unknown(workload: &Workload) -> Error {
+    let target = workload.target();
+    let message = format!("the stable revision of {target} was not known when following began");
+    Error::new(ErrorKind::NotFound, message)
+}
+
+fn written_but_unreadable(workload: &Workload) -> Error {
+    let target = workload.target();
+    let message =
+        format!("the rollback of {target} was written, but the server answered with another object");
+    Error::new(ErrorKind::Malformed, message)
 }
 
 fn revision_gone(workload: &Workload) -> Error {

@@ -61,7 +61,7 @@ pub(super) async fn only_failed(
     let since = since.map(|since| since.resolve(now));
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
-    let (mut failed, mut earlier) = (Vec::new(), Vec::new());
+    let (mut failed, mut earlier, mut unread) = (Vec::new(), Vec::new(), 0);
     for observed in read.observations {
         match observed.map(|observed| (view(&observed), observed)) {
             Ok(((RolloutState::Failed | RolloutState::Stuck, _), observed)) if is_recent(&observed) => {
@@ -75,11 +75,14 @@ pub(super) async fn only_failed(
                 screen.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
             }
             Ok(_) => {}
-            Err(error) => results.record(Err(error)),
+            Err(error) => {
+                unread += 1;
+                results.record(Err(error));
+            }
         }
     }
     screen.notes(render::changed_before(&earlier));
-    if failed.is_empty() && earlier.is_empty() {
+    if failed.is_empty() && earlier.is_empty() && unread == 0 {
         screen.note("no rollout is failed or stuck: nothing is rolled back");
     }
     failed

@@ -1,5 +1,4 @@
-//! Deployments that can never continue: a surge pod waits for what an old pod holds, and the strategy lets no old pod go
-//! first.
+//! Deployments whose surge pods wait for what an old pod holds, while the strategy lets no old pod go first.
 
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use crate::model::change::effect::Effect;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 
-/// Which of them were made.
+/// Which of these reports were made.
 #[derive(Debug, Default)]
 pub(super) struct FirstReports {
     rollback_target: bool,
@@ -18,7 +18,7 @@ pub(super) struct FirstReports {
 }
 
 impl FirstReports {
-    /// Reports what is known of a rollout that goes on: the rollback target at once, and the least time when it first
+    /// Reports what is known of a rollout that is not finished: the rollback target at once, and the least time when it first
     /// progresses.
     pub(super) fn add(
         &mut self,

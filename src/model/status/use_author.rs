@@ -21,9 +21,8 @@ pub struct AuthoredUse<'a> {
 
 /// Returns the uses of the kept revisions with their authors, oldest first.
 ///
-/// Managed fields store one time for each manager: that of its last write. So a stamp is that of one use: of a new revision
-/// that was created just after it, or of a return that can have begun then. If it fits several, it is that of the use in
-/// which the manager owns a changed field.
+/// Managed fields keep only the last write of each manager. It is matched to the revision that was created just after it, or
+/// to a return that can have begun then. If it matches several, the use in which the manager owns a changed field has it.
 #[must_use]
 pub fn authored_uses(observed: &Observation) -> Vec<AuthoredUse<'_>> {
     let mut uses = uses(observed);
@@ -117,7 +116,7 @@ fn began(observed: &Observation, author: &Authorship, uses: &[RevisionUse<'_>]) 
     let best = fits.iter().map(|(_, fit)| *fit).max()?;
     let mut best_uses = fits.iter().rev().filter(|(_, fit)| *fit == best);
     let (last, is_only) = (*best_uses.next()?, best_uses.next().is_none());
-    // Its last write is the later one of two.
+    // Of several that match equally, the manager's last write began the latest.
     (is_only || best.owns_change).then_some(last)
 }
 
@@ -128,7 +127,7 @@ fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship>
 }
 
 /// Whether a write can have begun a use, and was not after the creation of its revision; none if it cannot. A write just
-/// before the next use began that one.
+/// before the next use began the next use.
 fn can_begin(time: Timestamp, one: &RevisionUse<'_>) -> Option<bool> {
     match one.start {
         UseStart::At(created) => {

@@ -1,4 +1,4 @@
-//! The uses of the revisions of a workload, in their order: which template it had from when on.
+//! The times at which a workload began to use each of its revisions, oldest first.
 
 use k8s_openapi::jiff::Timestamp;
 
