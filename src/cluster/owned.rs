@@ -251,3 +251,25 @@ pub(super) fn or_note<T>(
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_selector_without_a_required_label_keeps_every_pod() {
+        let pod = json!({"kind": "Pod", "metadata": {"name": "p", "labels": {"app": "web"}}});
+        let pod = Object::read(pod).unwrap();
+        for (selectors, is_kept) in [
+            (&["app=web"][..], true),
+            (&["app=db"], false),
+            (&["!legacy"], true),
+            (&["app=db", "!legacy"], true),
+        ] {
+            let parsed: Vec<_> = selectors.iter().map(|text| Selector::parse(text).unwrap()).collect();
+            assert_eq!(PodLabels::of(&parsed).may_belong(&pod), is_kept, "{selectors:?}");
+        }
+    }
+}

@@ -77,6 +77,8 @@ async fn a_list_of_events_that_never_arrives_delays_causes_briefly() {
     let output = cluster.status("deployment/web -o json --timeout 20s").await;
     let appeared = causes(&output)[0]["elapsedMilliseconds"].as_u64().unwrap();
     assert!((3_000..3_500).contains(&appeared), "{}", output.transcript);
+    let output = cluster.status("deployment/web -o json --timeout 1s").await;
+    assert_eq!(causes(&output).len(), 1, "the timeout comes first: {}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -87,6 +87,21 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
     }
 }
 
+/// The owner would apply the release that works.
+#[tokio::test(start_paused = true)]
+async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {
+    let cluster = TestCluster::new();
+    let web = deployment_with_failing_update(&cluster).await;
+    let marks =
+        json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:default/web"}});
+    cluster.editor().patch(&web, &json!({"metadata": marks}));
+    cluster.editor().set_image(&web, "app:3.0");
+    cluster.advance(60).await;
+    let output = cluster.run("undo deployment/web --to-revision 2 --yes --wait --fail-fast=5s").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert!(!output.stderr.contains("let it run again"), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_restart_that_crashes_fails_fast() {
     let cluster = TestCluster::new();

@@ -1,15 +1,19 @@
 //! What `undo`, `restart`, `step` and `preview` say of pods that cannot start, before they write.
 
+use std::time::Duration;
+
 use harness::test_cluster::{TestCluster, key, with};
 use harness::{Output, Run};
 use serde_json::{Value, json};
+use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
 use simcluster::resource::{
     CONFIGMAPS, DEPLOYMENTS, PERSISTENTVOLUMECLAIMS, PRIORITYCLASSES, REPLICASETS, RESOURCECLAIMS,
     RESOURCEQUOTAS, RUNTIMECLASSES, Resource, SECRETS, SERVICEACCOUNTS,
 };
 use simcluster::rules::{Author, Part};
-use simcluster::{Rule, SimCluster, User};
+use simcluster::{Rule, SimCluster, User, Verb};
+use tokio::time::Instant;
 
 use crate::live::changes::{observe, web};
 use crate::live::setup::TestServer;
@@ -209,4 +213,48 @@ async fn a_preview_knows_what_is_applied_together() {
         let found = all.contains(&json!({"id": "pods-cannot-start", "message": message}));
         assert_eq!((found, output.exit), (expected, 0), "{}", output.transcript);
     }
+}
+
+/// Several workloads of a release often read the same object.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_several_templates_name_is_asked_for_once() {
+    let cluster = cluster_with_earlier(&json!({})).await;
+    let web = cluster.sim.store(|store| Value::clone(store.get(&key(&DEPLOYMENTS, "web")).unwrap()));
+    let named = ["web", "api"].map(|name| {
+        let mut applied = web.clone();
+        applied["metadata"]["name"] = name.into();
+        applied["spec"]["template"]["spec"]["containers"][0]["envFrom"] =
+            json!([{"configMapRef": {"name": "shared"}}]);
+        applied
+    });
+    cluster.sim.forget_requests();
+    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": named});
+    let output = Run::of(["preview", "--applied", "-"]).stdin(list.to_string()).run_against(client).await;
+    let warnings = output.stderr.matches("configmap/shared, which does not exist").count();
+    assert_eq!((warnings, output.exit), (2, 0), "{}", output.transcript);
+    let requests = cluster.sim.requests();
+    let asked = requests.iter().filter(|request| request.line().ends_with("/configmaps/shared"));
+    assert_eq!(asked.count(), 1, "{requests:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_check_without_an_answer_delays_a_change_by_five_seconds() {
+    let cluster = cluster_with_earlier(&places()[0].0).await;
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &CONFIGMAPS), FaultAction::Stall));
+    let begun = Instant::now();
+    let output = cluster.run("undo deployment/web --strict").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
+    assert_eq!(image(&cluster), "app:1.0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn interactive_asks_after_the_obstacles_are_shown() {
+    let cluster = cluster_with_earlier(&places()[0].0).await;
+    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
+    let output = Run::of(["undo", "deployment/web", "-i"]).stdin("n\n").run_against(client).await;
+    let obstacle = output.transcript.find("configmap/config, which does not exist");
+    assert!(obstacle.is_some() && obstacle < output.transcript.find("[y/N]"), "{}", output.transcript);
+    assert_eq!(output.exit, 1);
 }

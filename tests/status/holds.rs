@@ -241,6 +241,12 @@ fn pods_that_are_not_available_use_up_max_unavailable() {
     assert_eq!(cause_ids(&document), ["max-unavailable"]);
     assert_eq!(summary(&document), "not available, which uses up maxUnavailable 1");
     assert_eq!(document["causes"][0]["example"], "web-0");
+    // The controller replaces a terminating pod.
+    let deletion = json!({"metadata": {"deletionTimestamp": "2026-11-20T14:00:20Z"}});
+    let mut terminating = objects.clone();
+    terminating[1] = merged(terminating[1].clone(), &deletion);
+    let document = crate::status::objects::document("StatefulSet", &terminating);
+    assert!(!cause_ids(&document).contains(&"max-unavailable"), "{document}");
     // An updated pod has a cause of its own.
     let others = ["web-0", "web-1"].map(|name| pod("StatefulSet", name, 1));
     let pull = json!({"state": {"waiting": {"reason": "ErrImagePull", "message": "x:2: not found"}}});

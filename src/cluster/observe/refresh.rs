@@ -53,7 +53,7 @@ struct Attempts(u32);
 impl Attempts {
     /// Waits before the next attempt; an error if there is none.
     async fn pause(&mut self, failure: RequestError, backoff: &Backoff) -> Result<(), RequestError> {
-        if self.0 + 1 >= ATTEMPTS || failure.is_forbidden() {
+        if self.0 + 1 >= ATTEMPTS {
             return Err(failure);
         }
         sleep(backoff.after(self.0, &failure)).await;

@@ -92,8 +92,11 @@ impl Executor<Follower> for FollowExecutor<'_> {
     fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>, _: &mut Screen<'_>) {
         let unfinished =
             |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-        let mut trackers = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-        if trackers.any(|tracker| tracker.verdict().is_some_and(|verdict| unfinished(verdict.state))) {
+        if follower
+            .targets()
+            .iter()
+            .any(|tracker| tracker.verdict().is_some_and(|verdict| unfinished(verdict.state)))
+        {
             source.watch_warnings();
         }
     }

@@ -215,7 +215,10 @@ fn most_informative_line(message: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::model::api::object::Object;
 
     #[test]
     fn the_most_informative_line_is_quoted() {
@@ -254,6 +257,18 @@ mod tests {
             (i64::MIN, "exit -9223372036854775808"),
         ] {
             assert_eq!(exit(&Termination { exit_code, ..Termination::default() }), text);
+        }
+    }
+
+    #[test]
+    fn an_init_container_that_succeeded_does_not_crash() {
+        for (exit_code, is_looping) in [(0, false), (1, true)] {
+            let ending = json!({"terminated": {"exitCode": exit_code, "finishedAt": "2026-11-20T13:00:00Z"}});
+            let pod = json!({"kind": "Pod", "metadata": {"name": "w-0"},
+                "status": {"initContainerStatuses": [{"name": "migrate", "state": ending}]}});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            let now = "2026-11-20T13:00:05Z".parse().unwrap();
+            assert_eq!(is_crash_looping(&pod, AllowedRestarts::default(), now), is_looping, "{exit_code}");
         }
     }
 }

@@ -117,4 +117,20 @@ mod tests {
         );
         assert!(Conflict::of(&patch, &deployment("web:1", "v", false)).unwrap().recreated);
     }
+
+    #[test]
+    fn a_conflict_of_several_fields_has_the_manager_that_wrote_last() {
+        let changed = |image, strategy: &str| {
+            let mut object = deployment(image, "u", false).json().clone();
+            object["spec"]["strategy"] = json!({"type": strategy});
+            let entry = json!({"manager": "ci", "time": "2026-11-20T13:10:00Z", "fieldsV1": {"f:spec": {"f:strategy": {"f:type": {}}}}});
+            object["metadata"]["managedFields"].as_array_mut().unwrap().push(entry);
+            Object::read(object).unwrap()
+        };
+        let mut patch = Patch::of(&changed("web:1", "RollingUpdate"));
+        patch.set(FieldPath::of(["spec", "strategy"]), json!({"type": "OnDelete"}));
+        patch.set(FieldPath::template(), json!({}));
+        let conflict = Conflict::of(&patch, &changed("web:2", "Recreate")).unwrap();
+        assert_eq!((conflict.manager.as_deref(), conflict.changes.len()), (Some("ci"), 2));
+    }
 }

@@ -83,3 +83,33 @@ fn unknown_fields(workload: &Workload) -> Error {
     )
     .hint("apply its manifest again, with its own minReadySeconds, progressDeadlineSeconds and strategy")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::model::kind::rolling_hold::HeldBudget;
+    use crate::model::revision::Revisions;
+
+    #[test]
+    fn the_newest_copy_has_the_original_fields() {
+        let workload = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"},
+            "spec": {"minReadySeconds": NEVER_AVAILABLE, "template": {}}});
+        let workload = Workload::of_json(&workload).unwrap();
+        let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
+        let copies = copies.map(|(name, since, seconds)| {
+            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.fields(false),
+                "strategy": {"minReadySeconds": seconds}, "plan": {}});
+            let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
+                "annotations": {HOLD_ANNOTATION: hold.to_string()},
+                "ownerReferences": [{"controller": true, "uid": "u"}]}, "spec": {"template": {}}});
+            Object::read(copy).unwrap()
+        });
+        let revisions = Revisions::of(&workload, copies);
+        let hold = lost_hold(&Observation { revisions, ..Observation::of_alone(workload) }).unwrap();
+        assert_eq!(hold.original().unwrap()["minReadySeconds"], 7);
+    }
+}

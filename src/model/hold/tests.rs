@@ -6,6 +6,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, have_same_plan};
 use crate::model::kind::Workload;
+use crate::model::kind::rolling_hold::HeldBudget;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 
@@ -129,6 +130,20 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
     let Resume::Forget(patch) = resume(&released, false).unwrap() else { panic!("the annotation stays") };
     assert_eq!(patch.after()["spec"], object["spec"]);
     assert_eq!(patch.after()["metadata"]["annotations"], json!({}));
+}
+
+/// The user paused the Deployment after another client ended its plan.
+#[test]
+fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
+    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.fields(true), "strategy": {}, "plan": {"by": 2}});
+    let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
+    let paused = observation("Deployment", &json!({"paused": true}), &annotations, &[]);
+    let Resume::End(patch) = resume(&paused.workload, false).unwrap() else {
+        panic!("the pause is not ended")
+    };
+    assert_eq!(patch.after()["spec"].get("paused"), None);
+    let running = observation("Deployment", &json!({}), &annotations, &[]);
+    assert!(matches!(resume(&running.workload, false), Ok(Resume::Forget(_))));
 }
 
 #[test]

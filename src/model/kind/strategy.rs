@@ -296,4 +296,17 @@ mod tests {
             assert_eq!((is_on_delete(&set), partition(&set)), expected, "{strategy}");
         }
     }
+
+    /// Of more than 100 pods, no percentage keeps some numbers of pods.
+    #[test]
+    fn a_partition_is_a_percentage_only_if_that_keeps_as_many_pods() {
+        let set = json!({"apiVersion": "apps.kruise.io/v1beta1", "kind": "CloneSet", "metadata": {"name": "w"},
+            "spec": {"replicas": 150}});
+        let set = Workload::of_json(&set).unwrap();
+        for (kept, written) in
+            [(75, json!("50%")), (149, json!("99%")), (4, json!(4)), (1, json!(1)), (0, json!(0))]
+        {
+            assert_eq!(with_partition(&set, kept)["rollingUpdate"]["partition"], written, "{kept}");
+        }
+    }
 }

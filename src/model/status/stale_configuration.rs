@@ -87,3 +87,24 @@ fn started_before(pod: &Pod, containers: &[String], change: Timestamp) -> bool {
     };
     pod.containers.iter().filter(|container| containers.contains(&container.name)).any(is_before)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+
+    #[test]
+    fn a_container_of_the_second_of_the_change_may_have_either_value() {
+        for (second, expected) in [(4, true), (5, false), (6, false)] {
+            let running = json!({"running": {"startedAt": format!("2026-11-20T13:00:{second:02}Z")}});
+            let pod = json!({"kind": "Pod", "metadata": {"name": "p"},
+                "status": {"containerStatuses": [{"name": "app", "state": running}]}});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            let change = "2026-11-20T13:00:05Z".parse().unwrap();
+            assert_eq!(started_before(&pod, &["app".to_owned()], change), expected, "{second}");
+            assert!(!started_before(&pod, &["other".to_owned()], change));
+        }
+    }
+}

@@ -188,6 +188,8 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::cause::CauseId;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
     use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
@@ -273,6 +275,20 @@ mod tests {
             let observed = Observation { workload, revisions, pods: None, events: None };
             let view = RolloutView::of(&observed, Timestamp::UNIX_EPOCH);
             assert_eq!(view.next_change_hold.is_some(), is_held, "{:?}", view.state());
+        }
+    }
+
+    /// The cause of its hold has the number of the revision.
+    #[test]
+    fn a_held_deployment_without_pods_does_not_follow_from_itself() {
+        let hold = json!({"reason": "plan", "set": {}, "plan": {}}).to_string();
+        for (seconds, follows) in [(NEVER_AVAILABLE, false), (0, true)] {
+            let deployment = json!({"kind": "Deployment", "metadata": {"name": "w", "annotations": {
+                    "deployment.kubernetes.io/revision": "3", HOLD_ANNOTATION: hold}},
+                "spec": {"replicas": 0, "minReadySeconds": seconds, "template": {}},
+                "status": {"conditions": [{"type": "Progressing", "reason": "NewReplicaSetAvailable",
+                    "status": "True", "lastUpdateTime": "2026-11-20T13:00:00Z"}]}});
+            assert_eq!(follows_from_workload(&Workload::of_json(&deployment).unwrap()), follows, "{seconds}");
         }
     }
 }

@@ -276,4 +276,16 @@ mod tests {
     fn time(minute: Option<u32>) -> Option<Timestamp> {
         minute.map(|minute| at(minute).parse().unwrap())
     }
+
+    #[test]
+    fn a_rollout_is_complete_again_since_enough_pods_are_available() {
+        let observed = observation(2, false, &json!({}), &[]);
+        let mut object = observed.workload.object().json().clone();
+        object["status"]["conditions"] = json!([
+            {"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable", "lastUpdateTime": at(45)},
+            {"type": "Available", "status": "True", "lastTransitionTime": at(55)},
+        ]);
+        let observed = Observation { workload: Workload::of_json(&object).unwrap(), ..observed };
+        assert_eq!(since(&observed, RolloutState::Complete), time(Some(55)));
+    }
 }

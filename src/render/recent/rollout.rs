@@ -113,3 +113,33 @@ pub(super) fn json(rollout: &RecentRollout) -> Value {
         "causes": causes,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::jiff::Timestamp;
+
+    use super::*;
+    use crate::model::cause::{Cause, CauseId};
+    use crate::model::kind::Workload;
+    use crate::model::kind::verdict::Verdict;
+    use crate::model::observation::Observation;
+
+    #[test]
+    fn only_a_cause_that_needs_a_fix_is_beside_the_pods() {
+        let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
+        let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
+        for (is_transient, expected) in
+            [(true, "progressing, 2/3 pods"), (false, "progressing, 2/3 pods: why")]
+        {
+            let causes = vec![Cause {
+                summary: "why".to_owned(),
+                is_transient,
+                ..Cause::sample(CauseId::QuotaExceeded)
+            }];
+            let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
+            let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
+            let pods = Some(PodCount { ready: 2, total: 3 });
+            assert_eq!(now_words(&UseNow::InUse { view: Box::new(view), pods }), expected);
+        }
+    }
+}

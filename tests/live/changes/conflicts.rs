@@ -119,6 +119,21 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
     assert_eq!(image, "shop/web:1.1");
 }
 
+/// What was shown for all is not what is written.
+#[tokio::test]
+async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
+    let server = TestServer::of("shop");
+    let change = external_change(web(), |web| {
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+    });
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
+    let run = server.run(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
+    let output = run.typed("y\ny\n").terminal(100, 30).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let (_, after) = output.transcript.split_once("trying again (--force)").unwrap();
+    assert!(after.contains("image      shop/web:9 -> shop/web:1.1"), "{}", output.transcript);
+}
+
 #[tokio::test]
 async fn a_recreated_object_is_not_changed() {
     let again = FaultAction::write_before(|store| {

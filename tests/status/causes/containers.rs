@@ -185,6 +185,20 @@ fn an_oom_kill_shows_the_memory_limit() {
     );
 }
 
+/// The kubelet sometimes reports `Error` for a container that exceeds its limit. A failed probe has the same exit code.
+#[test]
+fn a_kill_is_one_for_memory_only_without_probes() {
+    let probe = json!({"livenessProbe": {"tcpSocket": {"port": 80}}});
+    for (probe, id) in [(json!({}), "out-of-memory"), (probe, "crash-loop")] {
+        let container = json!({"name": "app", "image": "x:3", "resources": {"limits": {"memory": "64Mi"}}});
+        let spec = json!({"spec": {"template": {"spec": {"containers": [merged(container, &probe)]}}}});
+        let workload = merged(workload("Deployment"), &spec);
+        let revision = merged(crate::status::objects::revision("Deployment", 3), &spec);
+        let pod = broken_pod("Deployment", "web-3-a", 3, &crashed("Error", 137, ""));
+        assert_eq!(only(&document("Deployment", &[workload, revision, pod])).0, id);
+    }
+}
+
 #[test]
 fn a_failing_init_container_is_reported_instead_of_the_waiting_containers() {
     let init = merged(crashed("Error", 1, "no route to db"), &json!({"name": "migrate"}));

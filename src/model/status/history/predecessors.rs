@@ -54,7 +54,8 @@ mod tests {
     use crate::model::status::history::History;
     use crate::render::history::changes;
 
-    /// Returns `NUMBER CHANGES ORIGIN` of each revision of a Deployment, from its numbers, image and change-cause.
+    /// Returns `NUMBER CHANGES ORIGIN` of each revision of a Deployment, from its numbers, image and change-cause. They were
+    /// created in this order.
     fn rows(kept: &[(&[i64], &str, &str)]) -> Vec<String> {
         let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
         let live = kept.iter().max_by_key(|(numbers, ..)| numbers.last()).map_or("", |(_, image, _)| image);
@@ -63,13 +64,14 @@ mod tests {
             "spec": {"template": template(live)},
         });
         let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-        let objects = kept.iter().map(|(numbers, image, cause)| {
+        let objects = kept.iter().enumerate().map(|(second, (numbers, image, cause))| {
             let (number, past) = numbers.split_last().unwrap();
             let past: Vec<String> = past.iter().map(ToString::to_string).collect();
             let replica_set: Value = json!({
                 "apiVersion": "apps/v1", "kind": "ReplicaSet", "spec": {"template": template(image)},
                 "metadata": {
-                    "name": image, "ownerReferences": [{"controller": true, "uid": "u"}],
+                    "name": image, "creationTimestamp": format!("2026-11-20T13:00:{second:02}Z"),
+                    "ownerReferences": [{"controller": true, "uid": "u"}],
                     "annotations": {
                         "deployment.kubernetes.io/revision": number.to_string(),
                         "deployment.kubernetes.io/revision-history": past.join(","),
@@ -96,6 +98,9 @@ mod tests {
         assert_eq!(rows(&kept), ["4 image w:3.0 (as in 6)", "5 image w:3.1 (as in 6)", "6 image w:1.0"]);
         let kept: [(&[i64], _, _); 2] = [(&[1], "w:1", "one"), (&[2], "w:2", "one")];
         assert_eq!(rows(&kept), ["1 first: w:1", "2 image w:2 (as in 1)"]);
+        // Other controllers only renumber a restored revision.
+        let kept: [(&[i64], _, _); 2] = [(&[3], "w:1", "one"), (&[2], "w:2", "one")];
+        assert_eq!(rows(&kept), ["2 oldest kept: w:2 (as in 3)", "3 image w:1"]);
     }
 
     #[test]

@@ -231,3 +231,12 @@ fn a_preview_contains_the_whole_plan() {
     assert_eq!((view.soaks, view.wanted, view.updated), (seconds(4 * 60 + 600), 8, 0));
     assert_eq!((view.from.as_deref(), view.to.as_deref()), (Some("1"), Some("2")));
 }
+
+#[test]
+fn a_goal_that_is_reached_is_not_the_goal_of_the_next_command() {
+    let request = Request { reach: Some(Reach::To(Amount::Pods(2))), ..Request::default() };
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
+    let mut fixture = fixture.then("two", Request::default());
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
+}

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU32;
 
+use serde_json::json;
+
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
@@ -67,6 +69,18 @@ fn a_check_that_passed_is_repeated_if_a_pod_restarts_before_the_batch_is_done() 
     fixture.is_away = false;
     fixture.pass(20);
     assert_eq!(fixture.checks, 2);
+}
+
+/// A scale-down removes the pod of the batch. The check of that batch is the only one that runs.
+#[test]
+fn no_batch_begins_while_the_check_of_a_removed_batch_runs() {
+    let mut fixture = during_the_check();
+    fixture.cluster.change("/spec/replicas", json!(2));
+    fixture.pass(60);
+    assert_eq!(fixture.begun(), ["1 canary db-2"]);
+    fixture.see(StepEvent::Checked(CheckResult::Passed));
+    assert_eq!(fixture.run(), StepOutcome::Complete);
+    assert_eq!(fixture.begun(), ["1 canary db-2", "1 canary db-1", "2 db-0"]);
 }
 
 const FAILED: CheckResult = CheckResult::Failed(Some(1));

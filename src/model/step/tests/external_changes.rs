@@ -320,3 +320,12 @@ fn what_another_process_releases_is_not_reported() {
     let is_added = |event: &&StepReport| matches!(event, StepReport::AddedByController(_));
     assert_eq!(fixture.reports.iter().find(is_added), None);
 }
+
+/// The update strategy of the plan holds the pods of a later scale-up.
+#[test]
+fn a_plan_without_replicas_stops_and_keeps_its_hold() {
+    let mut fixture = soaking(4);
+    fixture.cluster.change("/spec/replicas", json!(0));
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::NoReplicas));
+    assert_eq!(fixture.cluster.hold().unwrap()["reason"], "plan");
+}

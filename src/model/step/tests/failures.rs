@@ -148,6 +148,20 @@ fn complete_skips_the_rest_of_the_soak() {
 }
 
 #[test]
+fn a_soak_that_has_not_begun_is_not_skipped() {
+    let mut request = Request::default();
+    request.pace.soak = Some(seconds(600));
+    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    while fixture.cluster.on(2) == 0 {
+        fixture.pass(1);
+    }
+    assert_eq!(fixture.cluster.unavailable(), 1);
+    let mut fixture = fixture.then("two", Request { skip_soak: true, ..Request::default() });
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
+    assert!(fixture.elapsed() >= 600, "{}", fixture.elapsed());
+}
+
+#[test]
 fn the_next_process_replaces_a_broken_released_pod() {
     let mut fixture = StepperFixture::of(Request::default(), broken());
     assert!(matches!(fixture.run(), StepOutcome::Failed { .. }));

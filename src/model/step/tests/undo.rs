@@ -6,8 +6,8 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::model::follow::Now;
-use crate::model::hold::plan::Hold;
 use crate::model::hold::plan::is_rollback_held;
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
 use crate::model::step::*;
 
 /// Writes the patch of `undo`.
@@ -93,4 +93,20 @@ fn an_undo_to_the_first_revision_is_no_mere_change() {
         let StepOutcome::Stopped(StopReason::Changed { rolled_back_to, .. }) = end else { panic!("{end:?}") };
         assert_eq!(rolled_back_to, expected);
     }
+}
+
+/// Any client that may write annotations can change the revision there.
+#[test]
+fn undo_refuses_a_plan_that_the_outdated_pods_contradict() {
+    let mut cluster = FakeCluster::paused(4);
+    cluster.change("/spec/template", template(3));
+    cluster.tick();
+    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 4 });
+    let mut hold = fixture.cluster.hold().unwrap();
+    assert_eq!(hold["plan"]["from"], "db-1");
+    hold["plan"]["from"] = "db-2".into();
+    fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
+    let error = TargetRevision::Previous.find(&fixture.cluster.observed()).unwrap_err();
+    assert!(error.sentence().ends_with("but the outdated pods run revision 1"), "{}", error.sentence());
 }

@@ -235,6 +235,12 @@ fn a_return_counts_at_the_write_of_the_manager() {
             vec![back("300", "undo"), undone.to_owned()],
         ),
         ("no stamp", vec![], Some(301), vec![back("100..301", "-"), undone.to_owned()]),
+        (
+            "the condition of an earlier rollout",
+            vec![],
+            Some(50),
+            vec![back("100..", "-"), undone.to_owned()],
+        ),
         ("no stamp and no condition", vec![], None, vec![back("100..", "-"), undone.to_owned()]),
         (
             "the same client scaled later",
