@@ -16,7 +16,6 @@ use crate::model::api::managed_fields::Authorship;
 use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
-use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -76,7 +75,6 @@ pub fn follows_from_workload(workload: &Workload) -> bool {
     is_known
         && ended_at(workload).is_some()
         && terminating == 0
-        && Hold::in_force(workload).is_none()
         && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
 }
 
@@ -278,7 +276,7 @@ mod tests {
         }
     }
 
-    /// The cause of its hold has the number of the revision.
+    /// Its verdict is that it is held, and the cause has the number of the revision.
     #[test]
     fn a_held_deployment_without_pods_does_not_follow_from_itself() {
         let hold = json!({"reason": "plan", "set": {}, "plan": {}}).to_string();
