@@ -58,8 +58,14 @@ async fn one_receipt_takes_all_of_it_back() {
     let server = TestServer::of("shop");
     let output = server.run(["undo", "deployment/web", "statefulset/db"]).run_async().await;
     let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
-    let expected = "to take all of this back: kubectl rollout2 undo deployment/web statefulset/db -n shop";
-    assert_eq!(receipts, [expected], "{}", output.stderr);
+    // After another release only these go back to what was rolled back.
+    let pinned =
+        |target: &str| format!("to take this back: kubectl rollout2 undo {target} -n shop --to hash:");
+    for (receipt, target) in receipts.iter().zip(["deployment/web", "statefulset/db"]) {
+        assert!(receipt.starts_with(&pinned(target)), "{}", output.stderr);
+    }
+    let expected = "to take all of this back, before another release: kubectl rollout2 undo deployment/web statefulset/db -n shop";
+    assert_eq!(receipts[2..], [expected], "{}", output.stderr);
     let image = |key: &Key| object(&server.cluster, key)["spec"]["template"].clone();
     let rolled_back = [image(&web()), image(&db())];
     for key in [web(), db()] {

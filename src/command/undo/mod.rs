@@ -58,7 +58,7 @@ pub(super) async fn run(
     let asks_once = asks_once(&workloads, request, screen);
     let has_others = workloads.len() > 1;
     let is_announced = asks_once || request.options.strict && has_others;
-    let group = Group { is_announced, has_others };
+    let group = Group { is_announced };
     let mut read_ahead = Vec::new();
     if is_announced || is_dry_run && has_others {
         read_ahead = read_all_ahead(&workloads, request, source, screen).await;
@@ -155,8 +155,6 @@ async fn announce_all(
 struct Group {
     /// Whether its changes were shown before those of all others, and one question was answered for all.
     is_announced: bool,
-    /// Whether there are others, so that one command takes back all rollbacks.
-    has_others: bool,
 }
 
 /// Rolls one workload back and returns the object that the API server stored.
@@ -276,7 +274,7 @@ async fn write(
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
         record_cause(workload, undo.target, cause, options, source, screen).await;
     }
-    if options.dry_run == DryRun::None && !group.has_others {
+    if options.dry_run == DryRun::None {
         screen.notes(render::receipt(observed).as_slice());
     }
     replace_stuck_pods_if_requested(workload, &object, options, source, screen).await?;
