@@ -56,7 +56,7 @@ pub async fn changed_configuration(
     read
 }
 
-/// Reads the ConfigMaps and Secrets that live templates name, each by itself. What cannot be read is left out.
+/// Reads the ConfigMaps and Secrets that live templates name, with one request for each. What cannot be read is left out.
 pub async fn named_configuration(named: &NamedConfiguration, source: &Source) -> Vec<Configuration> {
     let read = named.keys().map(async |(type_, namespace, name)| {
         let object = source.metadata(type_, namespace, name).await.ok()??;

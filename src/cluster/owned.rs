@@ -125,16 +125,15 @@ impl Owned {
             listed.map(|all| by_owner(all.into_iter().flatten(), |revision: &Revision| &revision.owner_uid))
         });
         let pods = async {
+            if !needs.pods {
+                return None;
+            }
             let selectors: Vec<_> =
                 workloads.iter().filter_map(|one| Selector::of_workload(one.object()).ok()).collect();
             let labels = PodLabels::of(&selectors);
             let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(Pod::read(&pod)));
-            let listed = source.list_as(&POD, namespace, selector, read);
-            if needs.pods {
-                Some(listed.await.map(|all| by_owner(all.into_iter().flatten(), |pod: &Pod| &pod.owner_uid)))
-            } else {
-                None
-            }
+            let listed = source.list_as(&POD, namespace, selector, read).await;
+            Some(listed.map(|all| by_owner(all.into_iter().flatten(), |pod: &Pod| &pod.owner_uid)))
         };
         let (revisions, pods) = tokio::join!(biased; concurrently(revisions), pods);
         let of_type =

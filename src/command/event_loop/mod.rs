@@ -63,7 +63,7 @@ pub(super) trait Executor<E: Engine> {
     fn events_of(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
     /// Called after each event, for example to start a watch.
-    fn after_event(&mut self, engine: &E, source: &mut EventSource<'_>, screen: &mut Screen<'_>);
+    fn after_event(&mut self, engine: &E, source: &mut EventSource<'_>);
 
     /// Returns the event to apply once when the reader of stdout exited; none ends the loop.
     fn without_reader(&self) -> Option<E::Event>;
@@ -160,7 +160,7 @@ impl<'w, E: Engine, X: Executor<E>, R: Reporter<'w, E>> EventLoop<'_, E, X, R> {
             for report in reports {
                 self.reporter.report(&report, now);
             }
-            self.executor.after_event(&self.engine, &mut self.source, self.reporter.screen());
+            self.executor.after_event(&self.engine, &mut self.source);
             for task in tasks {
                 let screen = self.reporter.screen();
                 events.extend(self.executor.execute(task, &self.engine, &mut self.source, screen).await);

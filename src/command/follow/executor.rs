@@ -89,14 +89,11 @@ impl Executor<Follower> for FollowExecutor<'_> {
     }
 
     /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
-    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>, _: &mut Screen<'_>) {
+    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>) {
         let unfinished =
             |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-        if follower
-            .targets()
-            .iter()
-            .any(|tracker| tracker.verdict().is_some_and(|verdict| unfinished(verdict.state)))
-        {
+        let mut verdicts = follower.targets().iter().filter_map(TargetTracker::verdict);
+        if verdicts.any(|verdict| unfinished(verdict.state)) {
             source.watch_warnings();
         }
     }

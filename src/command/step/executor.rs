@@ -128,7 +128,7 @@ impl event_loop::Executor<Stepper> for Executor {
     }
 
     /// Sends no more deletions once the command ends, also of the wave in flight.
-    fn after_event(&mut self, stepper: &Stepper, _source: &mut EventSource<'_>, _screen: &mut Screen<'_>) {
+    fn after_event(&mut self, stepper: &Stepper, _: &mut EventSource<'_>) {
         self.ends.set(stepper.is_leaving());
     }
 
