@@ -39,7 +39,7 @@ use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::World;
 
 /// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
@@ -163,28 +163,28 @@ impl Arguments {
 }
 
 fn refuse(error: &Error, color: Color, world: &mut World) -> Exit {
-    let mut screen = Screen::new(world, color);
-    screen.errors(std::slice::from_ref(error));
-    screen.finish().map_or(Exit::Error, |()| error.exit())
+    let mut ui = Ui::new(world, color);
+    ui.errors(std::slice::from_ref(error));
+    ui.finish().map_or(Exit::Error, |()| error.exit())
 }
 
 /// Prints the short help of a command line without a verb: to stderr, because it is a usage error.
 fn print_short_help(args: &[OsString], world: &mut World) -> Exit {
-    let mut screen = Screen::new(world, help::color(args));
-    screen.note_lines(&help::styled(&definition().render_help().to_string()));
-    screen.finish().map_or(Exit::Error, |()| Exit::Usage)
+    let mut ui = Ui::new(world, help::color(args));
+    ui.note_lines(&help::styled(&definition().render_help().to_string()));
+    ui.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 
 /// Prints a requested help text to stdout.
 fn print_help(text: &str, args: &[OsString], world: &mut World) -> Exit {
-    let mut screen = Screen::new(world, help::color(args));
-    screen.lines(&help::styled(text));
-    screen.finish().map_or(Exit::Error, |()| Exit::Done)
+    let mut ui = Ui::new(world, help::color(args));
+    ui.lines(&help::styled(text));
+    ui.finish().map_or(Exit::Error, |()| Exit::Done)
 }
 
 /// Prints a requested text to stdout.
 fn print(text: &str, world: &mut World) -> Exit {
-    let mut screen = Screen::new(world, Color::Auto);
-    screen.result(text);
-    screen.finish().map_or(Exit::Error, |()| Exit::Done)
+    let mut ui = Ui::new(world, Color::Auto);
+    ui.result(text);
+    ui.finish().map_or(Exit::Error, |()| Exit::Done)
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::yaml;
 use crate::model::kind::Workload;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::Environment;
 use crate::world::program::Program;
 use crate::world::temp_dir::TempDir;
@@ -45,10 +45,10 @@ impl ExternalDiff {
         file: &str,
         sides: [(&str, &Value); 2],
         environment: &Environment,
-        screen: &mut Screen<'_>,
+        ui: &mut Ui<'_>,
     ) -> Result<()> {
         for parameter in &self.refused {
-            screen.note(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
+            ui.note(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
         }
         let temp_dir = TempDir::new(environment).map_err(not_written)?;
         let mut args = Vec::new();
@@ -58,7 +58,7 @@ impl ExternalDiff {
         }
         args.extend(self.parameters.iter().map(Into::into));
         let program = Program { name: self.name.clone().into(), args };
-        match screen.lend(&program, environment).await {
+        match ui.lend(&program, environment).await {
             Ok(Some(0 | 1)) => Ok(()),
             Ok(Some(code)) => Err(self.failed(&format!("exit code {code}"))),
             Ok(None) => Err(self.failed("killed by a signal")),

@@ -23,7 +23,7 @@ use crate::model::kind::properties::HoldBy;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::render::hold as words;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// The arguments of `pause` and `resume`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,24 +49,20 @@ pub enum HoldVerb {
 }
 
 /// Pauses or resumes the workloads one after another.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let (source, by) = (context.source, context.user.as_deref());
-    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
-    print_selection(&request.scope, &workloads, screen);
+    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
+    print_selection(&request.scope, &workloads, ui);
     for workload in workloads {
         let done = match request.verb {
-            HoldVerb::Pause => pause_workload(workload, by, request, source, screen).await,
+            HoldVerb::Pause => pause_workload(workload, by, request, source, ui).await,
             HoldVerb::Resume { release_all } => {
-                resume_workload(workload, release_all, request, source, screen).await
+                resume_workload(workload, release_all, request, source, ui).await
             }
         };
         results.record(done);
     }
-    Ok(results.outcome(screen))
+    Ok(results.outcome(ui))
 }
 
 async fn pause_workload(
@@ -74,22 +70,22 @@ async fn pause_workload(
     by: Option<&str>,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
-    let mut observed = observe_for_hold(workload, source, screen).await?;
+    let mut observed = observe_for_hold(workload, source, ui).await?;
     for _ in 0..MAX_CONFLICTS {
-        match pause_observed(&observed, by, request, source, screen).await {
+        match pause_observed(&observed, by, request, source, ui).await {
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 let now = reread(&observed.workload, source).await?;
                 if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }
-                observed = observe_for_hold(now, source, screen).await?;
+                observed = observe_for_hold(now, source, ui).await?;
             }
             done => return done,
         }
     }
-    pause_observed(&observed, by, request, source, screen).await
+    pause_observed(&observed, by, request, source, ui).await
 }
 
 /// How often a pause is prepared again because a running `step` wrote first.
@@ -100,28 +96,28 @@ async fn pause_observed(
     by: Option<&str>,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     let workload = &observed.workload;
     let since = Timestamp::from_second(source.now().as_second()).unwrap_or_default().to_string();
     match pause(observed, by, &since)? {
         Pause::AlreadyPaused => {
-            print_as_read(workload, "already paused", &request.options, screen);
+            print_as_read(workload, "already paused", &request.options, ui);
             Ok(())
         }
         Pause::OnDelete => {
-            screen.note(&words::nothing_to_pause(workload));
-            print_as_read(workload, "not paused", &request.options, screen);
+            ui.note(&words::nothing_to_pause(workload));
+            print_as_read(workload, "not paused", &request.options, ui);
             Ok(())
         }
         Pause::Change { patch, method } => {
             let mut effect = words::pause_effect(method, workload, request.options.dry_run != DryRun::None);
-            owners::warn_before_a_hold(workload, &strategy::hold_path(workload), screen);
+            owners::warn_before_a_hold(workload, &strategy::hold_path(workload), ui);
             if request.options.interactive {
-                screen.notes(std::mem::take(&mut effect)); // before the question
+                ui.notes(std::mem::take(&mut effect)); // before the question
             }
-            write(observed, &patch, "paused", request, source, screen).await?;
-            screen.notes(&effect);
+            write(observed, &patch, "paused", request, source, ui).await?;
+            ui.notes(&effect);
             Ok(())
         }
     }
@@ -132,7 +128,7 @@ async fn resume_workload(
     release_all: bool,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     let alone = Observation::of_alone(workload);
     let workload = &alone.workload;
@@ -142,48 +138,44 @@ async fn resume_workload(
             return refuse_lost_annotation(&observed);
         }
         let patch = end_lost_hold(&observed)?;
-        screen.notes(words::restored(workload, patch.after()));
-        return write(&alone, &patch, "resumed", request, source, screen).await;
+        ui.notes(words::restored(workload, patch.after()));
+        return write(&alone, &patch, "resumed", request, source, ui).await;
     }
     let is_rolled_back = is_rollback_held(workload)
-        && completed_rollback(&observe(workload.clone(), source, screen).await?).is_some();
+        && completed_rollback(&observe(workload.clone(), source, ui).await?).is_some();
     match resume(workload, release_all || is_rolled_back)? {
         Resume::NotPaused => {
-            print_as_read(workload, "not paused", &request.options, screen);
-            screen.notes(words::own_hold(workload));
+            print_as_read(workload, "not paused", &request.options, ui);
+            ui.notes(words::own_hold(workload));
             Ok(())
         }
         Resume::Stepping => {
-            print_as_read(workload, "not paused", &request.options, screen);
-            screen.note(&words::step_hint(workload));
+            print_as_read(workload, "not paused", &request.options, ui);
+            ui.note(&words::step_hint(workload));
             Ok(())
         }
         Resume::End(patch) => {
-            screen.notes(words::restored(workload, patch.after()));
-            write(&alone, &patch, "resumed", request, source, screen).await
+            ui.notes(words::restored(workload, patch.after()));
+            write(&alone, &patch, "resumed", request, source, ui).await
         }
         Resume::Forget(patch) => {
-            screen.note(&words::hold_already_ended(workload, source.now()));
-            screen.notes(words::restored(workload, patch.after()));
-            write(&alone, &patch, "resumed", request, source, screen).await
+            ui.note(&words::hold_already_ended(workload, source.now()));
+            ui.notes(words::restored(workload, patch.after()));
+            write(&alone, &patch, "resumed", request, source, ui).await
         }
         Resume::Continue(patch) => {
-            write(&alone, &patch, "resumed", request, source, screen).await?;
-            screen.note(&words::step_hint(workload));
+            write(&alone, &patch, "resumed", request, source, ui).await?;
+            ui.note(&words::step_hint(workload));
             Ok(())
         }
     }
 }
 
 /// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.
-async fn observe_for_hold(
-    workload: Workload,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<Observation> {
+async fn observe_for_hold(workload: Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
     match workload.kind().hold() {
         HoldBy::Paused(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, screen).await,
+        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, ui).await,
     }
 }
 
@@ -193,7 +185,7 @@ async fn write(
     operation: &str,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     let (workload, options) = (&observed.workload, &request.options);
     let (verb, prepared) = match request.verb {
@@ -206,14 +198,14 @@ async fn write(
     if options.dry_run == DryRun::Client && options.output == Output::Text && !has_plan() {
         let is_complete = observed.pods.is_some();
         let read =
-            if is_complete { Ok(observed.clone()) } else { observe(workload.clone(), source, screen).await };
+            if is_complete { Ok(observed.clone()) } else { observe(workload.clone(), source, ui).await };
         match read {
-            Ok(observed) => print_effect(&observed, verb, patch, options, screen),
+            Ok(observed) => print_effect(&observed, verb, patch, options, ui),
             Err(error) => {
-                screen.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
+                ui.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
             }
         }
     }
     let words = ChangeWords { operation, question: format!("{verb} {}?", workload.target()), prepared };
-    write_change(workload, patch, &words, options, source, screen).await.map(drop)
+    write_change(workload, patch, &words, options, source, ui).await.map(drop)
 }

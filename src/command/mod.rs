@@ -40,7 +40,7 @@ use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
 use crate::render::error_document::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::{World, job_summary};
 use context::Context;
 pub use outcome::CommandOutcome;
@@ -138,17 +138,17 @@ impl Verb {
         }
     }
 
-    async fn run(&self, context: &Context<'_>, screen: &mut Screen<'_>) -> Result<CommandOutcome, Error> {
+    async fn run(&self, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome, Error> {
         match self {
-            Self::List(request) => Box::pin(list::run(request, context, screen)).await,
-            Self::History(request) => Box::pin(history::run(request, context.source, screen)).await,
-            Self::Status(request) => Box::pin(status::run(request, context, screen)).await,
-            Self::Diff(request) => Box::pin(diff::run(request, context, screen)).await,
-            Self::Preview(request) => Box::pin(preview::run(request, context, screen)).await,
-            Self::Undo(request) => Box::pin(undo::run(request, context, screen)).await,
-            Self::Hold(request) => Box::pin(hold::run(request, context, screen)).await,
-            Self::Restart(request) => Box::pin(restart::run(request, context, screen)).await,
-            Self::Step(request) => Box::pin(step::run(request, context, screen)).await,
+            Self::List(request) => Box::pin(list::run(request, context, ui)).await,
+            Self::History(request) => Box::pin(history::run(request, context.source, ui)).await,
+            Self::Status(request) => Box::pin(status::run(request, context, ui)).await,
+            Self::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
+            Self::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
+            Self::Undo(request) => Box::pin(undo::run(request, context, ui)).await,
+            Self::Hold(request) => Box::pin(hold::run(request, context, ui)).await,
+            Self::Restart(request) => Box::pin(restart::run(request, context, ui)).await,
+            Self::Step(request) => Box::pin(step::run(request, context, ui)).await,
         }
     }
 
@@ -197,7 +197,7 @@ pub async fn run_on(
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let (processes, user) =
         (world.processes.clone(), context::user_at_host(&environment, world.host.as_deref()));
-    let mut screen = Screen::with(messages, world, common.color);
+    let mut ui = Ui::with(messages, world, common.color);
     let ran = match &source {
         Ok(source) => {
             let context = Context {
@@ -209,7 +209,7 @@ pub async fn run_on(
                 signals,
                 processes,
             };
-            command.verb.run(&context, &mut screen).await
+            command.verb.run(&context, &mut ui).await
         }
         Err(error) => Err(error.clone()),
     };
@@ -223,16 +223,16 @@ pub async fn run_on(
     for error in outcome.all_errors() {
         if let Some(format) = documents {
             let exit = command.verb.process_exit(error.exit());
-            print_document(&error_document(error, exit.code()), format, &mut screen);
+            print_document(&error_document(error, exit.code()), format, &mut ui);
         }
     }
-    screen.errors(&outcome.errors);
-    if let Err(error) = job_summary::append(&environment, &screen.job_summary()) {
+    ui.errors(&outcome.errors);
+    if let Err(error) = job_summary::append(&environment, &ui.job_summary()) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
-        screen.note(&format!("warning: {}", error.sentence()));
+        ui.note(&format!("warning: {}", error.sentence()));
     }
     let exit = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
-    let exit = match screen.finish() {
+    let exit = match ui.finish() {
         Ok(()) => exit,
         Err(_) => exit.worst(Exit::Error), // `finish` printed the error
     };

@@ -12,28 +12,28 @@ use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::{Workload, plan_fields};
 use crate::model::revision::Revision;
 use crate::render::owner_warnings as warnings;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Warns of a Kruise Rollout that drives the workload. The other owners do not revert a restart.
-pub(super) fn warn_of_kruise_rollout(workload: &Workload, screen: &mut Screen<'_>) {
+pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui<'_>) {
     for owner in owners(workload, &FieldPath::template()) {
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {
-            screen.note_once(&warnings::before_a_restart(&owner, workload));
+            ui.note_once(&warnings::before_a_restart(&owner, workload));
         }
     }
 }
 
 /// Warns of each controller and tool that may revert a rollback, but not of `kubectl apply`.
-pub(super) fn warn_before_an_undo(workload: &Workload, screen: &mut Screen<'_>) {
+pub(super) fn warn_before_an_undo(workload: &Workload, ui: &mut Ui<'_>) {
     let owners = owners(workload, &FieldPath::template()).into_iter();
     for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
-        screen.note_once(&warnings::before_an_undo(&owner, workload));
+        ui.note_once(&warnings::before_an_undo(&owner, workload));
     }
 }
 
 /// Prints which revision a workload still runs after a rollback that was followed to its end, and how an owner that was
 /// stopped runs again. Reads the workload again only if it has such an owner.
-pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, screen: &mut Screen<'_>) {
+pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: &mut Ui<'_>) {
     let mut owners = owners(written, &FieldPath::template());
     owners.retain(|owner| owner.suspension().is_some());
     if owners.is_empty() {
@@ -41,40 +41,35 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, scre
     }
     let Ok(now) = reread(written, source).await else { return };
     if now.template_digest() != written.template_digest() {
-        screen.note(&warnings::changed_after_an_undo(&now));
+        ui.note(&warnings::changed_after_an_undo(&now));
         return;
     }
     let (observed, _) = read_one(now, Needs::REVISIONS, source).await;
     let observed = observed.ok();
     let Some(current) = observed.as_ref().and_then(|observed| observed.revisions.current()) else { return };
     for owner in owners {
-        screen.notes(warnings::after_an_undo(&owner, written, current));
+        ui.notes(warnings::after_an_undo(&owner, written, current));
     }
 }
 
 /// Warns that the next `kubectl apply` reverts a rollback to a revision. This is less important than the other warnings,
 /// because a user runs it.
-pub(super) fn warn_of_apply(
-    workload: &Workload,
-    target: &Revision,
-    options: &UndoOptions,
-    screen: &mut Screen<'_>,
-) {
+pub(super) fn warn_of_apply(workload: &Workload, target: &Revision, options: &UndoOptions, ui: &mut Ui<'_>) {
     if !options.sync_last_applied && apply_reverts(workload, target) {
-        screen.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
+        ui.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }
 
 /// Prints a warning for each owner whose next apply may end a pause.
-pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, screen: &mut Screen<'_>) {
+pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mut Ui<'_>) {
     for owner in owners_of(workload, place) {
-        screen.note_once(&warnings::before_a_hold(&owner, workload));
+        ui.note_once(&warnings::before_a_hold(&owner, workload));
     }
 }
 
 /// Prints a warning for each owner whose next apply may end a plan, with the fields that it may write. A plan in force
 /// has begun with that warning.
-pub(super) fn warn_before_a_plan(workload: &Workload, screen: &mut Screen<'_>) {
+pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui<'_>) {
     if PlanRecord::in_force(workload).is_some() {
         return;
     }
@@ -89,7 +84,7 @@ pub(super) fn warn_before_a_plan(workload: &Workload, screen: &mut Screen<'_>) {
         }
     }
     for (owner, fields) in fields {
-        screen.note_once(&warnings::before_a_plan(&owner, workload, &fields));
+        ui.note_once(&warnings::before_a_plan(&owner, workload, &fields));
     }
 }
 

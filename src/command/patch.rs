@@ -9,7 +9,7 @@ use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::change::conflict::Conflict;
 use crate::model::kind::Workload;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// The outcome of a patch.
 pub(super) enum PatchOutcome {
@@ -47,7 +47,7 @@ pub(super) async fn apply(
     target: &PatchTarget<'_>,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<PatchOutcome> {
     let write_options =
         WriteOptions { dry_run: options.dry_run == DryRun::Server, field_manager: &options.field_manager };
@@ -58,7 +58,7 @@ pub(super) async fn apply(
         PatchAttempt::Unknown(_, error) if write_options.dry_run => Err(error),
         PatchAttempt::Unknown(patch, error) => {
             let now = target.read(source).await;
-            target.resolve_unknown(&patch, &error, now, screen)
+            target.resolve_unknown(&patch, &error, now, ui)
         }
     }
 }
@@ -84,17 +84,17 @@ pub(super) async fn write_change(
     words: &ChangeWords<'_>,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Option<Object>> {
     if options.dry_run == DryRun::Client {
-        print_change(workload, words.operation, patch.after(), patch, options, screen);
+        print_change(workload, words.operation, patch.after(), patch, options, ui);
         return Ok(None);
     }
-    confirm(&words.question, options, screen)?;
+    confirm(&words.question, options, ui)?;
     let target = PatchTarget::of(workload);
-    match apply(patch, &target, options, source, screen).await? {
+    match apply(patch, &target, options, source, ui).await? {
         PatchOutcome::Applied(object) => {
-            print_change(workload, words.operation, object.json(), patch, options, screen);
+            print_change(workload, words.operation, object.json(), patch, options, ui);
             Ok(Some(object))
         }
         PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, words.prepared)),
@@ -189,12 +189,12 @@ impl<'a> PatchTarget<'a> {
         patch: &Patch,
         error: &Error,
         now: Result<Object>,
-        screen: &mut Screen<'_>,
+        ui: &mut Ui<'_>,
     ) -> Result<PatchOutcome> {
         let label = self.label();
         match now {
             Ok(now) if patch.is_applied_to(&now) => {
-                screen.note(&format!("note: {}; read {label} again: the change was applied", error.sentence()));
+                ui.note(&format!("note: {}; read {label} again: the change was applied", error.sentence()));
                 Ok(PatchOutcome::Applied(now))
             }
             Ok(now) => match Conflict::of(patch, &now) {

@@ -25,7 +25,7 @@ use crate::model::revision::references::{Reference, references};
 use crate::model::status::template_change::start_of_last_use;
 use crate::render::change::{not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// How long the reads may take. A check that lasts longer is given up, because it must not delay a rollback.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -165,9 +165,9 @@ pub(super) async fn check_first(
     known: Option<Findings>,
     options: &ChangeOptions,
     source: &Source,
-    screen: &Screen<'_>,
+    ui: &Ui<'_>,
 ) -> Result<bool> {
-    if !is_first(options, screen) {
+    if !is_first(options, ui) {
         return Ok(false);
     }
     let findings = match known {
@@ -177,7 +177,7 @@ pub(super) async fn check_first(
     if options.strict {
         refuse(&planned.workload, &findings)?;
     }
-    warn(&planned.workload, &findings, &screen.messages());
+    warn(&planned.workload, &findings, &ui.messages());
     Ok(!findings.obstacles.is_empty())
 }
 
@@ -186,20 +186,20 @@ pub(super) async fn check_beside<T>(
     planned: &Planned,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
-    write: impl AsyncFnOnce(&mut Screen<'_>) -> T,
+    ui: &mut Ui<'_>,
+    write: impl AsyncFnOnce(&mut Ui<'_>) -> T,
 ) -> T {
-    if is_first(options, screen) {
-        return write(screen).await;
+    if is_first(options, ui) {
+        return write(ui).await;
     }
-    let messages = screen.messages();
+    let messages = ui.messages();
     let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
-    tokio::join!(write(screen), check).0
+    tokio::join!(write(ui), check).0
 }
 
 /// Whether a change is checked before its write.
-pub(super) fn is_first(options: &ChangeOptions, screen: &Screen<'_>) -> bool {
-    options.strict || options.interactive || options.dry_run == DryRun::Client || screen.can_ask()
+pub(super) fn is_first(options: &ChangeOptions, ui: &Ui<'_>) -> bool {
+    options.strict || options.interactive || options.dry_run == DryRun::Client || ui.can_ask()
 }
 
 /// Refuses a change whose new pods cannot start.

@@ -17,7 +17,7 @@ use crate::model::change::effect::held_by;
 use crate::model::change::restart::restart;
 use crate::model::kind::Workload;
 use crate::render::change as render;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// The arguments of `restart`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +31,10 @@ pub struct Request {
 }
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
-    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, screen).await?;
-    print_selection(&request.scope, &workloads, screen);
+    let (workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
+    print_selection(&request.scope, &workloads, ui);
     let is_checked = request.options.strict && workloads.len() > 1;
     if is_checked {
         let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
@@ -49,10 +45,10 @@ pub(super) async fn run(
     }
     let mut written = Vec::new();
     for workload in workloads {
-        let done = restart_workload(workload, is_checked, request, source, screen).await;
+        let done = restart_workload(workload, is_checked, request, source, ui).await;
         results.record(done.map(|workload| written.push(workload)));
     }
-    Ok(follow::after_change(results, written, &request.options, context, screen).await)
+    Ok(follow::after_change(results, written, &request.options, context, ui).await)
 }
 
 /// Restarts one workload and returns the object that the API server stored. `is_checked` says that its new pods can start.
@@ -61,14 +57,14 @@ async fn restart_workload(
     is_checked: bool,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Workload> {
     let options = &request.options;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
-    owners::warn_of_kruise_rollout(&workload, screen);
+    owners::warn_of_kruise_rollout(&workload, ui);
     // A restart leaves what the template names as it is.
     let planned = Planned::of(workload.clone());
-    let is_first = preflight::is_first(options, screen);
+    let is_first = preflight::is_first(options, ui);
     let check = async {
         match (is_checked, is_first) {
             (true, _) => Some(Findings::default()),
@@ -76,27 +72,25 @@ async fn restart_workload(
             (false, false) => None,
         }
     };
-    let known = if shows_effect(options, screen) || held_by(&workload).is_some() {
-        let (observed, known) = tokio::join!(observe(workload.clone(), source, screen), check);
-        print_effect(&observed?, "restart", &patch, options, screen);
+    let known = if shows_effect(options, ui) || held_by(&workload).is_some() {
+        let (observed, known) = tokio::join!(observe(workload.clone(), source, ui), check);
+        print_effect(&observed?, "restart", &patch, options, ui);
         known
     } else {
         check.await
     };
     let question = format!("restart {}?", workload.target());
-    if preflight::check_first(&planned, known, options, source, screen).await? && !options.interactive {
-        confirm_on_terminal(&question, options, screen)?;
+    if preflight::check_first(&planned, known, options, source, ui).await? && !options.interactive {
+        confirm_on_terminal(&question, options, ui)?;
     }
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
-    let write = async |screen: &mut Screen<'_>| {
-        write_change(&workload, &patch, &words, options, source, screen).await
-    };
-    let Some(object) = preflight::check_beside(&planned, options, source, screen, write).await? else {
+    let write = async |ui: &mut Ui<'_>| write_change(&workload, &patch, &words, options, source, ui).await;
+    let Some(object) = preflight::check_beside(&planned, options, source, ui, write).await? else {
         return Ok(workload);
     };
     if options.dry_run == DryRun::None {
-        screen.notes(render::restart_receipt(&workload).as_slice());
+        ui.notes(render::restart_receipt(&workload).as_slice());
     }
-    replace_stuck_pods_if_requested(&workload, &object, options, source, screen).await?;
+    replace_stuck_pods_if_requested(&workload, &object, options, source, ui).await?;
     Ok(Workload::of(object).unwrap_or(workload))
 }

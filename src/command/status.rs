@@ -33,9 +33,9 @@ use crate::render::frame::pod_tree;
 use crate::render::job_summary;
 use crate::render::line::Line;
 use crate::render::remark;
-use crate::render::screen::Screen;
 use crate::render::status::{self as render, NameContext};
 use crate::render::template_form::TemplateForm;
+use crate::render::ui::Ui;
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,18 +73,14 @@ pub enum Output {
 }
 
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
-        None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, screen).await?,
-        Some(limit) => match await_creation(&request.scope, limit, context, screen).await? {
+        None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, ui).await?,
+        Some(limit) => match await_creation(&request.scope, limit, context, ui).await? {
             Awaited::Found(found) => found,
             Awaited::Stopped(signal) => {
-                screen.note("note: interrupted before the workloads existed");
+                ui.note("note: interrupted before the workloads existed");
                 return Ok(stop_signals::exit(signal).into());
             }
         },
@@ -93,11 +89,11 @@ pub(super) async fn run(
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let configuration = request.configuration(&workloads);
-        let follow_request = request.follow_request(configuration, names, context, screen);
+        let follow_request = request.follow_request(configuration, names, context, ui);
         let so_far = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
-        return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, screen).await));
+        return Ok(outcome.and(follow::run(&follow_request, workloads, so_far, cluster, ui).await));
     }
-    for shown in show_all(workloads, names, request, source, screen).await {
+    for shown in show_all(workloads, names, request, source, ui).await {
         match shown {
             Ok(exit) => outcome.exit = outcome.exit.worst(exit),
             Err(error) => outcome.errors.push(error),
@@ -128,10 +124,10 @@ impl Request {
         configuration: NamedConfiguration,
         names: NameContext,
         context: &Context<'_>,
-        screen: &Screen<'_>,
+        ui: &Ui<'_>,
     ) -> follow::Request {
         let format = match &self.output {
-            Output::Text => ReportFormat::of_text(screen, self.plain),
+            Output::Text => ReportFormat::of_text(ui, self.plain),
             Output::Yaml => ReportFormat::Yaml,
             Output::Json | Output::Template(_) => ReportFormat::Json,
         };
@@ -146,7 +142,7 @@ async fn show_all(
     names: NameContext,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Vec<Result<Exit>> {
     let to_read = request.configuration(&workloads);
     let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
@@ -155,15 +151,15 @@ async fn show_all(
         named_configuration(&to_read, source),
     )
     .await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let mut documents = Vec::new();
     let show = |observed: Result<Observation>| {
-        show(&observed?, &configuration, source.now(), names, request, &mut documents, screen)
+        show(&observed?, &configuration, source.now(), names, request, &mut documents, ui)
     };
     let mut shown: Vec<_> = read.observations.into_iter().map(show).collect();
     if let Output::Template(form) = &request.output {
         match form.text_of_all(&documents) {
-            Ok(text) => screen.exact(&text),
+            Ok(text) => ui.exact(&text),
             Err(error) => shown.push(Err(error)),
         }
     }
@@ -177,7 +173,7 @@ fn show(
     names: NameContext,
     request: &Request,
     documents: &mut Vec<Value>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Exit> {
     let view = RolloutView::allowing(observed, request.options.allowed_restarts, now);
     let view = view.with_configuration(observed, configuration);
@@ -188,26 +184,21 @@ fn show(
     };
     let document = || render::json(&view, Effect::of_rollout(observed).least_time);
     match &request.output {
-        Output::Json => screen.json(&format!("{}\n", document())),
-        Output::Yaml => screen.document(&yaml(&document())),
+        Output::Json => ui.json(&format!("{}\n", document())),
+        Output::Yaml => ui.document(&yaml(&document())),
         Output::Template(_) => documents.push(document()),
         Output::Text => {
-            print_status(
-                &view,
-                request.pods.then(|| pod_tree(observed, now, screen.terminal())),
-                names,
-                screen,
-            );
-            screen.notes(remark::stale_configuration(&view.workload, &view.stale_configuration, now));
+            print_status(&view, request.pods.then(|| pod_tree(observed, now, ui.terminal())), names, ui);
+            ui.notes(remark::stale_configuration(&view.workload, &view.stale_configuration, now));
         }
     }
-    screen.summarize([job_summary::of_status(&view, names)]);
+    ui.summarize([job_summary::of_status(&view, names)]);
     let exit = exit_of_state(request.options.goal.rollout_state(observed, &view.verdict));
     if exit == Exit::Done && view.state() != RolloutState::Complete {
-        screen.note(&render::reached(&view.workload, names));
+        ui.note(&render::reached(&view.workload, names));
     }
     if exit == Exit::Done && request.options.stable.is_some_and(|stable| !stable.is_zero()) {
-        screen.note_once("note: --stable needs more than one observation, so stability is not shown");
+        ui.note_once("note: --stable needs more than one observation, so stability is not shown");
         return Ok(Exit::Unfinished);
     }
     Ok(exit)
@@ -215,39 +206,39 @@ fn show(
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
 /// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines.
-fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext, screen: &mut Screen<'_>) {
+fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext, ui: &mut Ui<'_>) {
     let (line, workload) = (render::line(&view.workload, &view.verdict, names), &view.workload);
-    let terminal = screen.terminal();
+    let terminal = ui.terminal();
     if view.state() == RolloutState::Failed {
-        screen.note(&format!("error: {line}"));
+        ui.note(&format!("error: {line}"));
     } else {
-        screen.lines(&render::colored(&line, view.state(), terminal));
+        ui.lines(&render::colored(&line, view.state(), terminal));
     }
-    screen.lines(&pods.unwrap_or_default());
+    ui.lines(&pods.unwrap_or_default());
     for cause in &view.causes {
         match terminal {
-            Some(size) => screen.lines(&render::cause_lines(cause, workload, names, size)),
-            None => screen.note(&render::cause_line(cause, workload, names)),
+            Some(size) => ui.lines(&render::cause_lines(cause, workload, names, size)),
+            None => ui.note(&render::cause_line(cause, workload, names)),
         }
     }
-    print_what_serves(view, screen);
-    screen.notes(render::next_change_note(view));
+    print_what_serves(view, ui);
+    ui.notes(render::next_change_note(view));
 }
 
 /// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none
 /// from a complete rollout of another revision than the expected one.
-fn print_what_serves(view: &RolloutView, screen: &mut Screen<'_>) {
+fn print_what_serves(view: &RolloutView, ui: &mut Ui<'_>) {
     if !view.needs_a_fix && !view.is_outage {
-        screen.notes(render::deadlock_hints(view));
+        ui.notes(render::deadlock_hints(view));
         return;
     }
     let line = render::serving_line(view);
-    match screen.terminal() {
-        Some(_) => screen.line(&line),
-        None => screen.note(&line),
+    match ui.terminal() {
+        Some(_) => ui.line(&line),
+        None => ui.note(&line),
     }
-    screen.notes(render::rollback_hint(view).filter(|_| view.needs_a_fix));
-    screen.notes(render::deadlock_hints(view));
+    ui.notes(render::rollback_hint(view).filter(|_| view.needs_a_fix));
+    ui.notes(render::deadlock_hints(view));
 }
 
 /// Returns the exit code for a state.

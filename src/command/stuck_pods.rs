@@ -20,7 +20,7 @@ use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::step::DeletionResult;
 use crate::model::text::shell_command::{Word, command};
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,22 +34,18 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// # Errors
 /// When the controller does not observe the change, when another client changes the template, when a pod
 /// cannot be deleted, and when a replacement is not ready in time.
-pub(super) async fn replace_stuck_pods(
-    written: &Workload,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
+pub(super) async fn replace_stuck_pods(written: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
     let mut deletions = StuckPodDeletions::default();
     let mut replaced: Option<PodRef> = None;
     let started = Instant::now();
     let mut begun = started;
     loop {
-        let observation = observe_unchanged(written, source, screen).await?;
+        let observation = observe_unchanged(written, source, ui).await?;
         deletions.observe(&observation, started.elapsed());
         let has_turn =
             |pod: &&Pod| replaced.as_ref().is_none_or(|last| may_be_deleted_after(last, pod, &observation));
         if let Some(pod) = deletions.next(&observation, started.elapsed()).filter(has_turn).map(PodRef::of) {
-            delete(&pod, &observation.workload, source, screen).await?;
+            delete(&pod, &observation.workload, source, ui).await?;
             deletions.record(&pod.uid);
             (replaced, begun) = (Some(pod), Instant::now());
         } else if !observation.is_observed() {
@@ -91,9 +87,9 @@ fn not_ready(pod: &PodRef, workload: &Workload) -> Error {
 
 /// Deletes one stuck pod. A pod that is gone already and an unknown result are no refusals: the next
 /// observation decides.
-async fn delete(pod: &PodRef, workload: &Workload, source: &Source, screen: &mut Screen<'_>) -> Result<()> {
+async fn delete(pod: &PodRef, workload: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
     let (name, namespace) = (&pod.name, workload.object().namespace());
-    screen.note(&format!("deleting pod {name}: not ready, and not on the new revision"));
+    ui.note(&format!("deleting pod {name}: not ready, and not on the new revision"));
     match remove_pod(pod, namespace, false, source).await.refusal() {
         None => Ok(()),
         Some(why) => Err(Error::new(ErrorKind::Refused, format!("stuck pod {name} was not deleted"))
@@ -118,16 +114,12 @@ fn is_replaced(deleted: &PodRef, observation: &Observation) -> bool {
 }
 
 /// Observes the workload, and fails if its template is no longer the one that we wrote.
-async fn observe_unchanged(
-    written: &Workload,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<Observation> {
+async fn observe_unchanged(written: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
     let object = written.object();
     let now = source.get(written.kind().type_(), object.namespace(), object.name()).await?;
     let now = now.filter(|now| now.uid() == object.uid()).and_then(Workload::of);
     match now {
-        Some(now) if now.template() == written.template() => observe(now, source, screen).await,
+        Some(now) if now.template() == written.template() => observe(now, source, ui).await,
         _ => Err(Error::new(
             ErrorKind::Conflict,
             format!(

@@ -18,8 +18,8 @@ use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::kind::properties::PodIdentity;
 use crate::model::observation::Observation;
-use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
+use crate::render::ui::Ui;
 use crate::render::{change as render, revision};
 
 /// The options of a writing verb.
@@ -94,10 +94,10 @@ impl TargetResults {
     }
 
     /// Returns the outcome of the verb. Prints how many workloads failed if only some of them did.
-    pub(super) fn outcome(self, screen: &mut Screen<'_>) -> CommandOutcome {
+    pub(super) fn outcome(self, ui: &mut Ui<'_>) -> CommandOutcome {
         let all = self.done + self.errors.len();
         if self.done > 0 && !self.errors.is_empty() {
-            screen.note(&format!("{} of {all} workloads failed", self.errors.len()));
+            ui.note(&format!("{} of {all} workloads failed", self.errors.len()));
         }
         CommandOutcome { exit: Exit::Done, errors: self.errors, nothing_found: self.nothing_found }
     }
@@ -111,15 +111,15 @@ pub(super) async fn select_targets(
     scope: &TargetScope,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<(Vec<Workload>, TargetResults)> {
-    if options.output == Output::Patch && screen.redacts() {
+    if options.output == Output::Patch && ui.redacts() {
         return Err(Error::usage(
             "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
         )
         .hint("unset ROLLOUT2_REDACT"));
     }
-    let found = find_workloads(scope, source, screen).await?;
+    let found = find_workloads(scope, source, ui).await?;
     let FoundTargets { mut workloads, errors, nothing_found, .. } = found;
     // Two arguments may mean one workload. The second write would conflict with the first one.
     let mut uids = HashSet::new();
@@ -129,17 +129,17 @@ pub(super) async fn select_targets(
 }
 
 /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
-pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], screen: &mut Screen<'_>) {
+pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], ui: &mut Ui<'_>) {
     if scope.is_selection() && workloads.len() > 1 {
-        screen.note(&render::selection(workloads));
+        ui.note(&render::selection(workloads));
     }
     let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
-    screen.notes(deletions.map(|sentence| format!("warning: {sentence}")));
+    ui.notes(deletions.map(|sentence| format!("warning: {sentence}")));
 }
 
 /// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
-pub(super) fn shows_effect(options: &ChangeOptions, screen: &Screen<'_>) -> bool {
-    options.dry_run == DryRun::Client || screen.terminal().is_some()
+pub(super) fn shows_effect(options: &ChangeOptions, ui: &Ui<'_>) -> bool {
+    options.dry_run == DryRun::Client || ui.terminal().is_some()
 }
 
 /// Prints what a verb does to the pods.
@@ -148,14 +148,14 @@ pub(super) fn print_effect(
     verb: &str,
     patch: &Patch,
     options: &ChangeOptions,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) {
     let effect = Effect::of_change(observed, patch.after());
     let effect = render::verb_effect(&observed.workload, verb, &effect);
-    if shows_effect(options, screen) && options.output == Output::Text {
-        screen.lines(&effect);
+    if shows_effect(options, ui) && options.output == Output::Text {
+        ui.lines(&effect);
     } else {
-        screen.note_lines(&effect);
+        ui.note_lines(&effect);
     }
 }
 
@@ -168,14 +168,14 @@ pub(super) async fn replace_stuck_pods_if_requested(
     written: &Object,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     // With `--wait` the follower deletes them, within its limits and with the causes.
     let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None && options.wait.is_none();
     match Workload::of(written.clone())
         .filter(|_| is_wanted && workload.kind().pods() == PodIdentity::Ordinal)
     {
-        Some(written) => replace_stuck_pods(&written, source, screen).await,
+        Some(written) => replace_stuck_pods(&written, source, ui).await,
         None => Ok(()),
     }
 }
@@ -184,8 +184,8 @@ pub(super) async fn replace_stuck_pods_if_requested(
 ///
 /// # Errors
 /// When the user does not confirm.
-pub(super) fn confirm(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Result<()> {
-    if options.interactive { ask(question, options, screen) } else { Ok(()) }
+pub(super) fn confirm(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+    if options.interactive { ask(question, options, ui) } else { Ok(()) }
 }
 
 /// Asks the user to confirm a write of more or other things than expected. Without a terminal nothing asks, so
@@ -193,30 +193,21 @@ pub(super) fn confirm(question: &str, options: &ChangeOptions, screen: &mut Scre
 ///
 /// # Errors
 /// When the user does not confirm.
-pub(super) fn confirm_on_terminal(
-    question: &str,
-    options: &ChangeOptions,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
-    if screen.can_ask() { ask(question, options, screen) } else { Ok(()) }
+pub(super) fn confirm_on_terminal(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+    if ui.can_ask() { ask(question, options, ui) } else { Ok(()) }
 }
 
-fn ask(question: &str, options: &ChangeOptions, screen: &mut Screen<'_>) -> Result<()> {
-    if options.dry_run == DryRun::None && !screen.confirms(question) {
+fn ask(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+    if options.dry_run == DryRun::None && !ui.confirms(question) {
         return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
     }
     Ok(())
 }
 
 /// Prints a workload as it was read, without a change.
-pub(super) fn print_as_read(
-    workload: &Workload,
-    operation: &str,
-    options: &ChangeOptions,
-    screen: &mut Screen<'_>,
-) {
+pub(super) fn print_as_read(workload: &Workload, operation: &str, options: &ChangeOptions, ui: &mut Ui<'_>) {
     let object = workload.object();
-    print_change(workload, operation, object.json(), &Patch::of(object), options, screen);
+    print_change(workload, operation, object.json(), &Patch::of(object), options, ui);
 }
 
 /// Prints what was written, in the output format of the request.
@@ -226,27 +217,27 @@ pub(super) fn print_change(
     object: &Value,
     patch: &Patch,
     options: &ChangeOptions,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) {
     let document = match Object::read(object.clone()) {
         Ok(object) if !options.show_managed_fields => object.without_managed_fields(),
         _ => object.clone(),
     };
-    let document = screen.shown(&document);
+    let document = ui.shown(&document);
     if options.dry_run == DryRun::None && !patch.is_empty() {
-        screen.record_change(format!("{} {operation}", workload.reference()));
+        ui.record_change(format!("{} {operation}", workload.reference()));
     }
     match &options.output {
         Output::Text => {
-            screen.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
+            ui.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
         }
-        Output::Name => screen.line(&workload.reference()),
-        Output::Yaml => screen.document(&revision::yaml(&document)),
-        Output::Json => screen.json(&revision::json(&document)),
-        Output::Patch => screen.json(&format!("{}\n", patch.body())),
+        Output::Name => ui.line(&workload.reference()),
+        Output::Yaml => ui.document(&revision::yaml(&document)),
+        Output::Json => ui.json(&revision::json(&document)),
+        Output::Patch => ui.json(&format!("{}\n", patch.body())),
         Output::Template(form) => match form.text_of_object(&document) {
-            Ok(text) => screen.exact(&text),
-            Err(error) => screen.fail_output(&error),
+            Ok(text) => ui.exact(&text),
+            Err(error) => ui.fail_output(&error),
         },
     }
 }

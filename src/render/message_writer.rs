@@ -19,7 +19,7 @@ use crate::world::job_summary::is_github_actions;
 use crate::world::{Environment, Stream, Terminal};
 
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
-/// command holds the [`Screen`](super::screen::Screen).
+/// command holds the [`Ui`](super::ui::Ui).
 #[derive(Clone)]
 pub struct MessageWriter(Arc<Mutex<MessageState>>);
 

@@ -15,7 +15,7 @@ use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::text::digest::Digest;
 use crate::model::text::shell_command::command;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::render::{diff as render, pod_update};
 use crate::world::Environment;
 
@@ -45,7 +45,7 @@ pub(super) struct OtherWorkload {
 }
 
 impl ComparedTemplates {
-    pub(super) fn show_words(&self, screen: &mut Screen<'_>) {
+    pub(super) fn show_words(&self, ui: &mut Ui<'_>) {
         let [from, to] =
             [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
         let title = render::title(&self.workload.target(), from, to);
@@ -54,12 +54,12 @@ impl ComparedTemplates {
             None if self.diff.is_empty() => vec![render::no_differences(self.diff.reordered())],
             None => render::rows(&self.diff.rows()),
         };
-        screen.lines(&[title]);
-        screen.lines(&words);
+        ui.lines(&[title]);
+        ui.lines(&words);
         let is_of_interest = self.workload.has_pod_update_policy();
         let words = pod_update::words(&self.pod_update, self.workload.pod_update_policy());
         if let Some(words) = words.filter(|_| is_of_interest) {
-            screen.lines(&[render::pod_update(&words)]);
+            ui.lines(&[render::pod_update(&words)]);
         }
     }
 
@@ -82,7 +82,7 @@ pub(in crate::command) async fn show_lines(
     [from, to]: [&str; 2],
     context: usize,
     environment: &Environment,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     if diff.is_empty() {
         return Ok(());
@@ -90,11 +90,11 @@ pub(in crate::command) async fn show_lines(
     if let Some(program) = ExternalDiff::from_environment(environment) {
         let (from_template, to_template) = diff.templates();
         let sides = [(from, from_template), (to, &to_template)];
-        return program.show(&external_diff::file_name(workload), sides, environment, screen).await;
+        return program.show(&external_diff::file_name(workload), sides, environment, ui).await;
     }
     let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();
     let hunks = diff.hunks(context, Some(deadline));
-    screen.lines(&render::unified(from, to, &hunks));
+    ui.lines(&render::unified(from, to, &hunks));
     Ok(())
 }
 

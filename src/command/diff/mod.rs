@@ -21,8 +21,8 @@ use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
 use crate::model::text::yaml::yaml;
-use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
+use crate::render::ui::Ui;
 
 /// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,11 +65,7 @@ pub enum Output {
 }
 
 /// Prints the differences between two templates.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
@@ -77,17 +73,17 @@ pub(super) async fn run(
             let other_source = context.other_source.unwrap_or(source);
             elsewhere::compare(&request.scope, sides, elsewhere, source, other_source).await?
         }
-        None => compare_revisions(request, source, screen).await?,
+        None => compare_revisions(request, source, ui).await?,
     };
     match &request.output {
-        Output::Json => screen.json(&format!("{:#}\n", comparison.json())),
-        Output::Yaml => screen.document(&yaml(&comparison.json())),
-        Output::Template(form) => screen.exact(&form.text(&comparison.json(), true)?),
-        Output::Stat => comparison.show_words(screen),
+        Output::Json => ui.json(&format!("{:#}\n", comparison.json())),
+        Output::Yaml => ui.document(&yaml(&comparison.json())),
+        Output::Template(form) => ui.exact(&form.text(&comparison.json(), true)?),
+        Output::Stat => comparison.show_words(ui),
         Output::Text { context: lines } => {
-            comparison.show_words(screen);
+            comparison.show_words(ui);
             let (sides, environment) = ([comparison.from.as_str(), &comparison.to], &context.environment);
-            show_lines(&comparison.diff, &comparison.workload, sides, *lines, environment, screen).await?;
+            show_lines(&comparison.diff, &comparison.workload, sides, *lines, environment, ui).await?;
         }
     }
     let differs = request.exit_code && !comparison.diff.is_empty();
@@ -99,12 +95,8 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
     if exit == Exit::Error { Exit::CompareError } else { exit }
 }
 
-async fn compare_revisions(
-    request: &Request,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<ComparedTemplates> {
-    let workload = find_workload(&request.scope, source, screen).await?;
+async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<ComparedTemplates> {
+    let workload = find_workload(&request.scope, source, ui).await?;
     let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
     let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();
     let (from, to) = if is_unreleased {

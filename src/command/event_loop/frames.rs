@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Engine, Reporter};
 use crate::model::follow::Now;
 use crate::render::frame::Frame;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::Terminal;
 
 /// Reports within this time share one redraw. A thousand pods may change in one second, and a remote
@@ -25,39 +25,39 @@ pub(in crate::command) trait FrameSource<E: Engine> {
 
 /// Draws a frame and replaces it when reports arrive and every second.
 pub(in crate::command) struct FrameReporter<'a, 'w, P> {
-    screen: &'a mut Screen<'w>,
+    ui: &'a mut Ui<'w>,
     frames: P,
-    /// When the frame on the screen was drawn.
+    /// When the frame on the terminal was drawn.
     drawn: Option<Duration>,
     /// Whether a report arrived since.
     outdated: bool,
 }
 
 impl<'a, 'w, P> FrameReporter<'a, 'w, P> {
-    pub(in crate::command) fn new(screen: &'a mut Screen<'w>, frames: P) -> Self {
-        Self { screen, frames, drawn: None, outdated: true }
+    pub(in crate::command) fn new(ui: &'a mut Ui<'w>, frames: P) -> Self {
+        Self { ui, frames, drawn: None, outdated: true }
     }
 
-    /// Draws the last frame, which stays on the terminal, and returns the screen.
-    pub(in crate::command) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Screen<'w> {
-        self.screen.draw_last(|size| frame(&self.frames, size));
-        self.screen
+    /// Draws the last frame, which stays on the terminal, and returns the `Ui`.
+    pub(in crate::command) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Ui<'w> {
+        self.ui.draw_last(|size| frame(&self.frames, size));
+        self.ui
     }
 }
 
 impl<'w, E: Engine, P: FrameSource<E>> Reporter<'w, E> for FrameReporter<'_, 'w, P> {
-    fn screen(&mut self) -> &mut Screen<'w> {
-        self.screen
+    fn ui(&mut self) -> &mut Ui<'w> {
+        self.ui
     }
 
     fn report(&mut self, report: &E::Report<'_>, now: Now) {
         self.outdated = true;
-        self.screen.notes(self.frames.record(report, now));
+        self.ui.notes(self.frames.record(report, now));
     }
 
     fn redraw_if_due(&mut self, engine: &E, now: Now) {
         if self.next_draw().is_none_or(|due| now.elapsed >= due) {
-            self.screen.draw(|size| self.frames.frame(engine, now, size));
+            self.ui.draw(|size| self.frames.frame(engine, now, size));
             (self.drawn, self.outdated) = (Some(now.elapsed), false);
         }
     }

@@ -11,7 +11,7 @@ use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
 use crate::model::follow::{Now, Output, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::Signals;
 
 /// What the event loop drives: a follower or a stepper.
@@ -51,7 +51,7 @@ pub(super) trait Executor<E: Engine> {
         task: E::Task,
         engine: &E,
         source: &mut EventSource<'_>,
-        screen: &mut Screen<'_>,
+        ui: &mut Ui<'_>,
     ) -> Vec<E::Event>;
 
     /// Waits for the events of a task that was started. Cancel safe; never completes without such a task.
@@ -71,8 +71,8 @@ pub(super) trait Executor<E: Engine> {
 
 /// Prints the reports of an engine while its event loop runs.
 pub(super) trait Reporter<'w, E: Engine> {
-    /// Returns the screen that the reporter prints on.
-    fn screen(&mut self) -> &mut Screen<'w>;
+    /// Returns the `Ui` that the reporter prints on.
+    fn ui(&mut self) -> &mut Ui<'w>;
 
     /// Prints one report.
     fn report(&mut self, report: &E::Report<'_>, now: Now);
@@ -123,7 +123,7 @@ impl<'w, E: Engine, X: Executor<E>, R: Reporter<'w, E>> EventLoop<'_, E, X, R> {
                 received = self.source.next(self.engine.due(), self.reporter.next_redraw()) => self.events(received),
             };
             self.apply(events).await;
-            if !is_stopped && !self.reporter.screen().is_read() {
+            if !is_stopped && !self.reporter.ui().is_read() {
                 let Some(event) = self.executor.without_reader() else { break };
                 is_stopped = true;
                 self.apply(vec![event]).await;
@@ -145,7 +145,7 @@ impl<'w, E: Engine, X: Executor<E>, R: Reporter<'w, E>> EventLoop<'_, E, X, R> {
             Received::Due { answered } => vec![E::tick(answered)],
             Received::Redraw => Vec::new(),
             Received::Note(line) => {
-                self.reporter.screen().note_once(line);
+                self.reporter.ui().note_once(line);
                 Vec::new()
             }
         }
@@ -162,8 +162,8 @@ impl<'w, E: Engine, X: Executor<E>, R: Reporter<'w, E>> EventLoop<'_, E, X, R> {
             }
             self.executor.after_event(&self.engine, &mut self.source);
             for task in tasks {
-                let screen = self.reporter.screen();
-                events.extend(self.executor.execute(task, &self.engine, &mut self.source, screen).await);
+                let ui = self.reporter.ui();
+                events.extend(self.executor.execute(task, &self.engine, &mut self.source, ui).await);
             }
         }
     }

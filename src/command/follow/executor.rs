@@ -22,7 +22,7 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 impl Engine for Follower {
     type Event = FollowerEvent;
@@ -67,18 +67,18 @@ impl Executor<Follower> for FollowExecutor<'_> {
         (target, task): (TargetId, FollowerTask),
         follower: &Follower,
         source: &mut EventSource<'_>,
-        screen: &mut Screen<'_>,
+        ui: &mut Ui<'_>,
     ) -> Vec<FollowerEvent> {
         let Some(tracker) = follower.targets().get(target.0) else { return Vec::new() };
         match task {
             FollowerTask::Refresh => source.refresh(target),
             FollowerTask::ReadLog(place) => source.fetch_log(target, tracker.workload(), place),
             FollowerTask::RollBack => {
-                let written = undo_on_failure(tracker, self.cluster, screen).await;
+                let written = undo_on_failure(tracker, self.cluster, ui).await;
                 return vec![FollowerEvent::Target(target, TargetEvent::RolledBack(written.map(Box::new)))];
             }
             FollowerTask::DeletePod(pod) => {
-                delete_stuck(tracker.workload(), &pod, self.cluster, screen).await;
+                delete_stuck(tracker.workload(), &pod, self.cluster, ui).await;
             }
         }
         Vec::new()
@@ -109,26 +109,22 @@ impl Executor<Follower> for FollowExecutor<'_> {
 /// # Errors
 /// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
 /// the write fails. Nothing is written then, except where the error says so.
-async fn undo_on_failure(
-    tracker: &TargetTracker,
-    cluster: &Cluster,
-    screen: &mut Screen<'_>,
-) -> Result<Workload> {
+async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui<'_>) -> Result<Workload> {
     let source = Source::Cluster(Box::new(cluster.clone()));
     let found = reread(tracker.workload(), &source).await?;
-    let observed = observe(found, &source, screen).await?;
+    let observed = observe(found, &source, ui).await?;
     let workload = &observed.workload;
     let origin = tracker.start_state().ok_or_else(|| stable_unknown(workload))?;
     if !origin.matches(workload) {
         return Err(template_changed(workload));
     }
     let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
-    owners::warn_before_an_undo(workload, screen);
-    owners::warn_of_apply(workload, target, &UndoOptions::default(), screen);
+    owners::warn_before_an_undo(workload, ui);
+    owners::warn_of_apply(workload, target, &UndoOptions::default(), ui);
     let undo = undo(&observed, target, &UndoOptions::default())?;
-    note_partition_rollback(&undo, screen);
+    note_partition_rollback(&undo, ui);
     let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
-    match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, screen).await? {
+    match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, ui).await? {
         PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
         PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| written_but_unreadable(workload)),
     }
@@ -136,13 +132,13 @@ async fn undo_on_failure(
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
-async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, screen: &mut Screen<'_>) {
+async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, ui: &mut Ui<'_>) {
     let source = Source::Cluster(Box::new(cluster.clone()));
-    screen.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
+    ui.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = remove_pod(pod, namespace, false, &source).await.refusal() {
-        screen.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+        ui.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
 }
 

@@ -8,8 +8,8 @@ use crate::model::kind::verdict::Verdict;
 use crate::model::text::yaml::yaml;
 use crate::render::follow::{json, lines};
 use crate::render::frame::pod_tree;
-use crate::render::screen::Screen;
 use crate::render::status::{NameContext, colored};
+use crate::render::ui::Ui;
 
 /// The output format of a followed rollout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,14 +28,14 @@ pub enum ReportFormat {
 impl ReportFormat {
     /// Returns the text format: frames if the terminal can draw them, unless `wants_lines`.
     #[must_use]
-    pub fn of_text(screen: &Screen<'_>, wants_lines: bool) -> Self {
-        if screen.can_draw() && !wants_lines { Self::Frames } else { Self::Lines }
+    pub fn of_text(ui: &Ui<'_>, wants_lines: bool) -> Self {
+        if ui.can_draw() && !wants_lines { Self::Frames } else { Self::Lines }
     }
 }
 
 /// Prints the reports of a follower as lines.
 pub(in crate::command) struct LineReporter<'a, 'w> {
-    screen: &'a mut Screen<'w>,
+    ui: &'a mut Ui<'w>,
     format: ReportFormat,
     names: NameContext,
     /// Whether each pod is printed after the last line.
@@ -43,14 +43,14 @@ pub(in crate::command) struct LineReporter<'a, 'w> {
 }
 
 impl<'a, 'w> LineReporter<'a, 'w> {
-    /// Creates a reporter that prints on a screen.
+    /// Creates a reporter that prints on a `Ui`.
     pub(super) fn new(
-        screen: &'a mut Screen<'w>,
+        ui: &'a mut Ui<'w>,
         format: ReportFormat,
         names: NameContext,
         shows_pods: bool,
     ) -> Self {
-        Self { screen, format, names, shows_pods }
+        Self { ui, format, names, shows_pods }
     }
 
     fn lines(&mut self, TargetReport { target: tracker, report }: &TargetReport<'_>, now: Now) {
@@ -61,63 +61,57 @@ impl<'a, 'w> LineReporter<'a, 'w> {
             }
             Report::Status { verdict, line_changed: true, .. } => {
                 let line = lines::rollback_line(tracker, verdict, names);
-                self.screen.notes(line);
+                self.ui.notes(line);
             }
             Report::Status { .. } => {}
             Report::Cause { cause, change } => {
-                self.screen.note(&lines::cause(
-                    tracker.workload(),
-                    tracker.observation(),
-                    cause,
-                    *change,
-                    names,
-                ));
+                self.ui.note(&lines::cause(tracker.workload(), tracker.observation(), cause, *change, names));
                 if *change == CauseChange::Appeared {
-                    self.screen.notes(lines::blocked_rollback(tracker, cause));
+                    self.ui.notes(lines::blocked_rollback(tracker, cause));
                 }
             }
             Report::Log { log } => {
                 let title = format!("log of {} {}", log.pod, log.container);
-                self.screen.group(&title, &lines::log(log));
+                self.ui.group(&title, &lines::log(log));
             }
-            Report::Waiting { reason } => self.screen.note(&lines::waiting(tracker, reason)),
+            Report::Waiting { reason } => self.ui.note(&lines::waiting(tracker, reason)),
             Report::RollbackTarget(target) => {
-                self.screen.note(&lines::rollback_target(tracker, target, names));
+                self.ui.note(&lines::rollback_target(tracker, target, names));
             }
             Report::LeastTime { least, timeout } => {
-                self.screen.notes(lines::least_time(tracker, *least, *timeout, names));
+                self.ui.notes(lines::least_time(tracker, *least, *timeout, names));
             }
             Report::RollbackStarted { result, revision } => {
-                self.screen.notes(lines::rollback_started(tracker, result, revision, names));
+                self.ui.notes(lines::rollback_started(tracker, result, revision, names));
             }
             Report::Ended { result } => {
                 if let Some(observed) = tracker.observation().filter(|_| self.shows_pods) {
-                    let terminal = self.screen.terminal();
-                    self.screen.lines(&pod_tree(observed, now.server_time, terminal));
+                    let terminal = self.ui.terminal();
+                    self.ui.lines(&pod_tree(observed, now.server_time, terminal));
                 }
                 let has_failed = tracker.rollback().is_some();
-                self.screen.notes(lines::result(tracker, result, has_failed, names, now.server_time));
+                self.ui.notes(lines::result(tracker, result, has_failed, names, now.server_time));
             }
         }
     }
 
     fn print_status(&mut self, tracker: &TargetTracker, verdict: &Verdict) {
         if let Some(line) = lines::status_line(tracker, verdict, self.names) {
-            let terminal = self.screen.terminal();
-            self.screen.lines(&colored(&line, verdict.state, terminal));
+            let terminal = self.ui.terminal();
+            self.ui.lines(&colored(&line, verdict.state, terminal));
         }
     }
 }
 
 impl<'w> Reporter<'w, Follower> for LineReporter<'_, 'w> {
-    fn screen(&mut self) -> &mut Screen<'w> {
-        self.screen
+    fn ui(&mut self) -> &mut Ui<'w> {
+        self.ui
     }
 
     fn report(&mut self, report: &TargetReport<'_>, now: Now) {
         match self.format {
             ReportFormat::Json | ReportFormat::Yaml => {
-                print_document(&json::event(report, now.elapsed), self.format, self.screen);
+                print_document(&json::event(report, now.elapsed), self.format, self.ui);
             }
             ReportFormat::Lines | ReportFormat::Frames => self.lines(report, now),
         }
@@ -125,9 +119,9 @@ impl<'w> Reporter<'w, Follower> for LineReporter<'_, 'w> {
 }
 
 /// Prints a document as JSON on one line, or as YAML.
-pub(in crate::command) fn print_document(document: &Value, format: ReportFormat, screen: &mut Screen<'_>) {
+pub(in crate::command) fn print_document(document: &Value, format: ReportFormat, ui: &mut Ui<'_>) {
     match format {
-        ReportFormat::Yaml => screen.document(&yaml(document)),
-        _ => screen.json(&format!("{document}\n")),
+        ReportFormat::Yaml => ui.document(&yaml(document)),
+        _ => ui.json(&format!("{document}\n")),
     }
 }

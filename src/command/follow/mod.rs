@@ -28,8 +28,8 @@ use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
 use crate::render::remark;
-use crate::render::screen::Screen;
 use crate::render::status::NameContext;
+use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 
 /// What to follow and how to print it.
@@ -75,26 +75,26 @@ pub async fn run(
     found: Vec<Workload>,
     so_far: Exit,
     cluster: &Cluster,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> CommandOutcome {
     let started = Instant::now();
     if request.format == ReportFormat::Frames {
-        return draw(request, found, cluster, screen).await;
+        return draw(request, found, cluster, ui).await;
     }
-    let mut reporter = LineReporter::new(screen, request.format, request.names, request.shows_pods);
+    let mut reporter = LineReporter::new(ui, request.format, request.names, request.shows_pods);
     let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
     let exit = worst_exit(&follower);
-    if !screen.is_read() {
+    if !ui.is_read() {
         let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
-        screen.notes(unfinished.map(lines::without_reader));
+        ui.notes(unfinished.map(lines::without_reader));
     }
     if matches!(request.format, ReportFormat::Json | ReportFormat::Yaml) {
         let summary = json::summary(&follower, &configuration, exit.worst(so_far).code(), started.elapsed());
-        print_document(&summary, request.format, screen);
+        print_document(&summary, request.format, ui);
     } else {
-        print_remarks(&follower, &configuration, cluster, screen);
+        print_remarks(&follower, &configuration, cluster, ui);
     }
-    screen.summarize(job_summary::of_follower(&follower, request.names, cluster.now()));
+    ui.summarize(job_summary::of_follower(&follower, request.names, cluster.now()));
     exit.into()
 }
 
@@ -105,11 +105,11 @@ pub(super) async fn after_change(
     written: Vec<Workload>,
     change: &ChangeOptions,
     context: &Context<'_>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> CommandOutcome {
     let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
     else {
-        return results.outcome(screen);
+        return results.outcome(ui);
     };
     let request = Request {
         options: FollowOptions {
@@ -117,50 +117,40 @@ pub(super) async fn after_change(
             replace_stuck_pods: change.replace_stuck_pods,
             ..options.clone()
         },
-        format: ReportFormat::of_text(screen, change.plain || change.output != Output::Text),
+        format: ReportFormat::of_text(ui, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         configuration: NamedConfiguration::default(),
         shows_pods: false,
         signals: context.signals.clone(),
     };
-    let followed = run(&request, written, Exit::Done, cluster, screen).await;
-    results.outcome(screen).and(followed)
+    let followed = run(&request, written, Exit::Done, cluster, ui).await;
+    results.outcome(ui).and(followed)
 }
 
 /// Follows all workloads in one live frame.
-async fn draw(
-    request: &Request,
-    found: Vec<Workload>,
-    cluster: &Cluster,
-    screen: &mut Screen<'_>,
-) -> CommandOutcome {
+async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &mut Ui<'_>) -> CommandOutcome {
     let names = request.names;
     let shows_pods = request.shows_pods;
-    let mut reporter = FrameReporter::new(screen, RolloutFrames { names, shows_pods });
+    let mut reporter = FrameReporter::new(ui, RolloutFrames { names, shows_pods });
     let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
     let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
     let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
     let now = Now { elapsed, server_time: cluster.now() };
-    let screen = reporter
+    let ui = reporter
         .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        screen.notes(lines::result(tracker, result, tracker.rollback().is_some(), names, now.server_time));
+        ui.notes(lines::result(tracker, result, tracker.rollback().is_some(), names, now.server_time));
     }
-    print_remarks(&follower, &configuration, cluster, screen);
+    print_remarks(&follower, &configuration, cluster, ui);
     worst_exit(&follower).into()
 }
 
 /// Prints which pods have earlier values of what was read.
-fn print_remarks(
-    follower: &Follower,
-    configuration: &[Configuration],
-    cluster: &Cluster,
-    screen: &mut Screen<'_>,
-) {
+fn print_remarks(follower: &Follower, configuration: &[Configuration], cluster: &Cluster, ui: &mut Ui<'_>) {
     for tracker in follower.targets() {
         let stale = tracker.stale_configuration(configuration);
-        screen.notes(remark::stale_configuration(tracker.workload(), &stale, cluster.now()));
+        ui.notes(remark::stale_configuration(tracker.workload(), &stale, cluster.now()));
     }
 }
 

@@ -13,8 +13,8 @@ use crate::model::revision::RevisionWord;
 use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
 use crate::model::text::start_time::StartTime;
-use crate::render::screen::Screen;
 use crate::render::template_form::TemplateForm;
+use crate::render::ui::Ui;
 use crate::render::{history as render, revision};
 
 /// The arguments of `history`.
@@ -53,26 +53,22 @@ pub enum Output {
 }
 
 /// Shows the history of each workload, one after another.
-pub(super) async fn run(
-    request: &Request,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     if let Some(start) = request.since {
-        return since::run(request, start, source, screen).await;
+        return since::run(request, start, source, ui).await;
     }
-    let found = find_workloads(&request.scope, source, screen).await?;
+    let found = find_workloads(&request.scope, source, ui).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let needs =
         Needs { pods: request.shows_pods(), revisions: request.revision_content(), ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let mut histories = Vec::new();
     for (index, observed) in read.observations.into_iter().enumerate() {
         if index > 0 && request.shows_tables() {
-            screen.result("\n");
+            ui.result("\n");
         }
-        let shown = observed.and_then(|observed| show(&observed, request, source, screen, &mut histories));
+        let shown = observed.and_then(|observed| show(&observed, request, source, ui, &mut histories));
         outcome.errors.extend(shown.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
@@ -80,10 +76,10 @@ pub(super) async fn run(
         let document = render::json_list(&histories);
         match &request.output {
             Output::Template(form) => match form.text(&document, true) {
-                Ok(text) => screen.exact(&text),
+                Ok(text) => ui.exact(&text),
                 Err(error) => outcome.errors.push(error),
             },
-            _ => screen.json(&format!("{document:#}\n")),
+            _ => ui.json(&format!("{document:#}\n")),
         }
     }
     Ok(outcome)
@@ -133,23 +129,23 @@ fn show(
     observed: &Observation,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     if request.shows_pods() {
-        screen.notes(render::not_a_revision_yet(observed));
-        screen.notes(render::held(observed));
+        ui.notes(render::not_a_revision_yet(observed));
+        ui.notes(render::held(observed));
     }
-    screen.notes(render::altered(observed));
+    ui.notes(render::altered(observed));
     match (&request.output, &request.revision) {
         (Output::Text | Output::Wide | Output::Markdown, None) => {
             let options = render::HistoryTableOptions {
                 wide: request.output == Output::Wide,
                 markdown: request.output == Output::Markdown,
                 namespace: request.scope.all_namespaces,
-                terminal: screen.terminal(),
+                terminal: ui.terminal(),
             };
-            screen.lines(&render::table(&History::of(observed, source.now()), options));
+            ui.lines(&render::table(&History::of(observed, source.now()), options));
         }
         _ if request.shows_facts() => {
             histories.push(render::json(&History::of(observed, source.now())));
@@ -157,16 +153,16 @@ fn show(
         (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = revision::described(&observed.workload, revision);
-            screen.result(&revision::one(&observed.workload, revision, &screen.shown(&template)));
+            ui.result(&revision::one(&observed.workload, revision, &ui.shown(&template)));
         }
         (output, word) => {
             for document in documents(observed, word.as_ref(), request)? {
-                let document = screen.shown(&document);
+                let document = ui.shown(&document);
                 match output {
-                    Output::Name => screen.line(&revision::name(&document)),
-                    Output::Yaml => screen.document(&revision::yaml(&document)),
-                    Output::Template(form) => screen.exact(&form.text_of_object(&document)?),
-                    _ => screen.json(&revision::json(&document)),
+                    Output::Name => ui.line(&revision::name(&document)),
+                    Output::Yaml => ui.document(&revision::yaml(&document)),
+                    Output::Template(form) => ui.exact(&form.text_of_object(&document)?),
+                    _ => ui.json(&revision::json(&document)),
                 }
             }
         }

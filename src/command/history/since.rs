@@ -18,16 +18,16 @@ use crate::model::view::recent::configuration::ConfigurationChanges;
 use crate::model::view::recent::{recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::{RecentChanges, RecentTableOptions};
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
 pub(super) async fn run(
     request: &Request,
     start: StartTime,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<CommandOutcome> {
-    let found = find_workloads_with(&request.scope, KeptFields::TemplateOwners, source, screen).await?;
+    let found = find_workloads_with(&request.scope, KeptFields::TemplateOwners, source, ui).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
@@ -38,8 +38,8 @@ pub(super) async fn run(
         read_all(workloads, everywhere, needs, source),
         changed_configuration(&named, everywhere, since, source)
     );
-    screen.notes(&read.notes);
-    screen.notes(&listed.note);
+    ui.notes(&read.notes);
+    ui.notes(&listed.note);
     outcome.errors.extend(listed.errors);
     let now = source.now();
     let mut configuration = ConfigurationChanges::of(listed.objects);
@@ -48,7 +48,7 @@ pub(super) async fn run(
         match observed {
             Ok(observed) => {
                 is_any_read = true;
-                screen.notes(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
+                ui.notes(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
                 rollouts.extend(recent_rollouts(&observed, since, now));
                 configuration.add_reader(&observed);
             }
@@ -65,7 +65,7 @@ pub(super) async fn run(
             since,
             now,
         };
-        outcome.errors.extend(print(&changes, request, screen).err());
+        outcome.errors.extend(print(&changes, request, ui).err());
     }
     Ok(outcome)
 }
@@ -75,20 +75,20 @@ fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
     last_template_author(observed.workload.object()).is_some_and(|author| author.time >= since)
 }
 
-fn print(changes: &RecentChanges<'_>, request: &Request, screen: &mut Screen<'_>) -> Result<()> {
+fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui<'_>) -> Result<()> {
     match &request.output {
         Output::Text | Output::Wide | Output::Markdown | Output::Name => {
             let options = RecentTableOptions {
                 wide: request.output == Output::Wide,
                 namespaces: request.scope.all_namespaces,
                 markdown: request.output == Output::Markdown,
-                terminal: screen.terminal(),
+                terminal: ui.terminal(),
             };
-            screen.lines(&changes.table(options));
+            ui.lines(&changes.table(options));
         }
-        Output::Json => screen.json(&format!("{:#}\n", changes.json())),
-        Output::Yaml => screen.document(&yaml(&changes.json())),
-        Output::Template(form) => screen.exact(&form.text(&changes.json(), true)?),
+        Output::Json => ui.json(&format!("{:#}\n", changes.json())),
+        Output::Yaml => ui.document(&yaml(&changes.json())),
+        Output::Template(form) => ui.exact(&form.text(&changes.json(), true)?),
     }
     Ok(())
 }

@@ -17,25 +17,21 @@ use crate::model::text::yaml::yaml;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListDocument;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Lists the rollouts.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
-        return watch::run(request, cluster, context.signals.clone(), screen).await;
+        return watch::run(request, cluster, context.signals.clone(), ui).await;
     }
     let (fields, complete) = request.reading();
-    let found = find_workloads_with(&request.scope, fields, source, screen).await?;
+    let found = find_workloads_with(&request.scope, fields, source, ui).await?;
     let (workloads, mut outcome) = found.with_outcome();
     let is_empty = workloads.is_empty();
     let needs = Needs { required: request.since.is_some(), complete, ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());
     for observed in read.observations {
         match observed {
@@ -46,29 +42,24 @@ pub(super) async fn run(
     sort(&mut rollouts);
     let prints_nothing = is_empty && !request.output.is_document();
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
-        outcome.errors.extend(print(&rollouts, request, source, screen).err());
+        outcome.errors.extend(print(&rollouts, request, source, ui).err());
     }
     outcome.exit = outcome.exit.worst(state_exit(&rollouts, request));
     Ok(outcome)
 }
 
-fn print(
-    rollouts: &[RolloutView],
-    request: &Request,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<()> {
+fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
     let document = || ListDocument { shown: &shown, all: rollouts }.json();
     match &request.output {
         Output::Text | Output::Wide => {
             let options = request.table_options(source.now());
-            let width = screen.terminal().map(|terminal| usize::from(terminal.width));
+            let width = ui.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
-            screen.lines(&lines);
+            ui.lines(&lines);
         }
         Output::Markdown => {
-            screen.lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
+            ui.lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
         }
         Output::Name => {
             for rollout in shown {
@@ -76,12 +67,12 @@ fn print(
                 let namespace = workload.object().namespace();
                 let flag =
                     if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
-                screen.line(&format!("{}{flag}", workload.reference()));
+                ui.line(&format!("{}{flag}", workload.reference()));
             }
         }
-        Output::Json => screen.json(&format!("{:#}\n", document())),
-        Output::Yaml => screen.document(&yaml(&document())),
-        Output::Template(form) => screen.exact(&form.text(&document(), !request.no_headers)?),
+        Output::Json => ui.json(&format!("{:#}\n", document())),
+        Output::Yaml => ui.document(&yaml(&document())),
+        Output::Template(form) => ui.exact(&form.text(&document(), !request.no_headers)?),
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::Signals;
 
 /// Changes within this time are evaluated together.
@@ -41,12 +41,12 @@ pub(super) async fn run(
     request: &Request,
     cluster: &Cluster,
     signals: Signals,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<CommandOutcome> {
-    let observer = cluster.observe_collections(scope(request, cluster, screen).await?);
+    let observer = cluster.observe_collections(scope(request, cluster, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
-    let draws = screen.can_draw() && matches!(request.output, Output::Text | Output::Wide);
+    let draws = ui.can_draw() && matches!(request.output, Output::Text | Output::Wide);
     let mut watch = Watch {
         request,
         cluster,
@@ -62,12 +62,12 @@ pub(super) async fn run(
         draws,
         outcome: Exit::Done.into(),
     };
-    watch.run(StopSignals::new(signals), screen).await;
+    watch.run(StopSignals::new(signals), ui).await;
     Ok(watch.outcome)
 }
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(request: &Request, cluster: &Cluster, screen: &mut Screen<'_>) -> Result<CollectionScope> {
+async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui<'_>) -> Result<CollectionScope> {
     let namespace = match &request.scope.namespace {
         _ if request.scope.all_namespaces => None,
         Some(namespace) => Some(namespace.clone()),
@@ -83,7 +83,7 @@ async fn scope(request: &Request, cluster: &Cluster, screen: &mut Screen<'_>) ->
                     Ok(_) => kinds.push(*kind),
                     Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {
-                        screen.note(&format!("note: {}", error.sentence()));
+                        ui.note(&format!("note: {}", error.sentence()));
                     }
                     Err(error) => return Err(error),
                 }
@@ -118,7 +118,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    async fn run(&mut self, mut stops: StopSignals, screen: &mut Screen<'_>) {
+    async fn run(&mut self, mut stops: StopSignals, ui: &mut Ui<'_>) {
         loop {
             let due = self.due();
             let end = self.request.timeout.map(|timeout| self.begun + timeout);
@@ -133,26 +133,26 @@ impl Watch<'_> {
                 () = self.observer.next() => self.is_stale = true,
             }
             for error in self.observer.take_errors() {
-                screen.errors(std::slice::from_ref(&error));
+                ui.errors(std::slice::from_ref(&error));
                 self.outcome.exit = Exit::Error;
             }
             if self.observer.can_read_no_kind() {
                 return;
             }
             if self.observer.is_synced() && self.is_due() {
-                self.evaluate(screen);
+                self.evaluate(ui);
             }
             if self.draws && self.evaluated.is_some() {
-                self.draw(screen);
+                self.draw(ui);
             }
-            if !screen.is_read() {
+            if !ui.is_read() {
                 self.outcome.exit = Exit::Unfinished;
                 return;
             }
         }
         if self.draws && self.evaluated.is_some() {
             let shown = self.marked_rows();
-            screen.draw_last(|size| self.list.last_frame(self.at_this_moment(&shown), size));
+            ui.draw_last(|size| self.list.last_frame(self.at_this_moment(&shown), size));
         }
     }
 
@@ -171,7 +171,7 @@ impl Watch<'_> {
         evaluated.elapsed() >= if self.is_stale { self.delay } else { EVALUATION_INTERVAL }
     }
 
-    fn evaluate(&mut self, screen: &mut Screen<'_>) {
+    fn evaluate(&mut self, ui: &mut Ui<'_>) {
         let begun = Instant::now();
         let now = self.cluster.now();
         let observed = self.observer.observations();
@@ -208,7 +208,7 @@ impl Watch<'_> {
         sort(&mut deleted);
         if !self.draws {
             self.list.set_time(now);
-            self.print(&changed, &deleted, is_first, screen);
+            self.print(&changed, &deleted, is_first, ui);
         }
         (self.rows, self.rollouts) = (rows, rollouts);
         self.delay = EVALUATION_DELAY.max(begun.elapsed() * EVALUATION_SHARE);
@@ -226,32 +226,26 @@ impl Watch<'_> {
     }
 
     /// Prints the changed rows: at first all of them with a header.
-    fn print(
-        &mut self,
-        changed: &[&RolloutView],
-        deleted: &[RolloutView],
-        is_first: bool,
-        screen: &mut Screen<'_>,
-    ) {
+    fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui<'_>) {
         if self.request.output == Output::Json {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             for rollout in changed {
-                screen.json(&event_json(word, rollout, elapsed));
+                ui.json(&event_json(word, rollout, elapsed));
             }
             for rollout in deleted {
-                screen.json(&event_json("deleted", rollout, elapsed));
+                ui.json(&event_json("deleted", rollout, elapsed));
             }
             return;
         }
         let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
-        screen.lines(&lines);
-        screen.lines(&self.list.deleted_lines(deleted));
+        ui.lines(&lines);
+        ui.lines(&self.list.deleted_lines(deleted));
     }
 
-    fn draw(&mut self, screen: &mut Screen<'_>) {
+    fn draw(&mut self, ui: &mut Ui<'_>) {
         let shown = self.marked_rows();
-        screen.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
+        ui.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
     }
 
     fn at_this_moment<'a>(&'a self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {

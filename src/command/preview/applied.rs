@@ -7,7 +7,7 @@ use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::snapshot::files::{objects_of, objects_on, read_stdin};
 use crate::world::input_path::InputPath;
 
@@ -52,7 +52,7 @@ impl AppliedObjects {
     ///
     /// # Errors
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
-    pub(super) async fn read(&self, context: &Context<'_>, screen: &mut Screen<'_>) -> Result<ApplyResult> {
+    pub(super) async fn read(&self, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
                 flags.check_files()?;
@@ -60,7 +60,7 @@ impl AppliedObjects {
                 let Source::Cluster(cluster) = context.source else {
                     return Err(Error::usage("kubectl cannot apply to recorded objects"));
                 };
-                return KubectlApply::new(flags, context, cluster).await?.run(input, screen).await;
+                return KubectlApply::new(flags, context, cluster).await?.run(input, ui).await;
             }
             Self::Recorded { path: InputPath::Path(path), .. } => objects_of(path)?,
             Self::Recorded { path: InputPath::Stdin, stdin } => stdin.clone()?,

@@ -15,7 +15,7 @@ use crate::model::api::object::Object;
 use crate::model::kind::Workload;
 use crate::model::text::secret::without_secrets;
 use crate::render::preview::RefusedObject;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::world::Environment;
 use crate::world::program::CapturedOutput;
@@ -152,10 +152,10 @@ impl<'a> KubectlApply<'a> {
     ///
     /// # Errors
     /// When kubectl cannot be run, or cannot read the manifests.
-    pub(super) async fn run(&self, input: &[u8], screen: &mut Screen<'_>) -> Result<ApplyResult> {
+    pub(super) async fn run(&self, input: &[u8], ui: &mut Ui<'_>) -> Result<ApplyResult> {
         let first = self.apply(self.flags.manifests(), input).await?;
         if first.code == Some(0) {
-            pass_on(&first.stderr, screen);
+            pass_on(&first.stderr, ui);
             let objects = objects_in(&first.stdout)?;
             return Ok(ApplyResult { objects, ..ApplyResult::default() });
         }
@@ -165,7 +165,7 @@ impl<'a> KubectlApply<'a> {
             _ => Vec::new(),
         };
         if manifests.is_empty() {
-            pass_on(&first.stderr, screen);
+            pass_on(&first.stderr, ui);
             return Err(self.failed(first.code));
         }
         let mut applied = ApplyResult::default();
@@ -176,7 +176,7 @@ impl<'a> KubectlApply<'a> {
         for (manifest, result) in manifests.iter().zip(concurrently(one_by_one).await) {
             let result = result?;
             if result.code == Some(0) {
-                pass_on(&result.stderr, screen);
+                pass_on(&result.stderr, ui);
                 applied.objects.extend(objects_in(&result.stdout)?);
             } else {
                 let message = refusal(&String::from_utf8_lossy(&result.stderr));
@@ -231,9 +231,9 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
 }
 
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
-fn pass_on(stderr: &[u8], screen: &mut Screen<'_>) {
+fn pass_on(stderr: &[u8], ui: &mut Ui<'_>) {
     for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
-        screen.note_once(&format!("kubectl: {}", without_secrets(line)));
+        ui.note_once(&format!("kubectl: {}", without_secrets(line)));
     }
 }
 

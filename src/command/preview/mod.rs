@@ -31,7 +31,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::model::text::yaml::yaml;
 use crate::render::preview::{self as render, RefusedObject, json};
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::Environment;
 
 /// The arguments of `preview`.
@@ -71,28 +71,20 @@ impl Request {
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let mut signals = StopSignals::new(context.signals.clone());
     let stopped = tokio::select! {
         biased;
-        outcome = preview(request, context, screen) => return outcome,
+        outcome = preview(request, context, ui) => return outcome,
         signal = signals.next() => signal,
     };
-    screen.note("stopped; nothing was written");
+    ui.note("stopped; nothing was written");
     Ok(stop_signals::exit(stopped).into())
 }
 
-async fn preview(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
-    let applied = request.applied.read(context, screen).await?;
+    let applied = request.applied.read(context, ui).await?;
     let mut others = BTreeMap::new();
     let mut workloads = Vec::new();
     let given: HashSet<_> = applied.objects.iter().map(identity).collect();
@@ -109,7 +101,7 @@ async fn preview(
     };
     let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
     let (before, findings) = tokio::join!(
-        observe_all(&workloads, request, source, screen),
+        observe_all(&workloads, request, source, ui),
         preflight::check_all(&planned, source, is_given)
     );
     let mut errors = Vec::new();
@@ -126,10 +118,10 @@ async fn preview(
         if preview.outcome.is_rollout() {
             preview.warnings.extend(findings.obstacles.into_iter().map(PreviewWarning::PodsCannotStart));
         }
-        errors.extend(printed.show(&preview, &context.environment, screen).await.err());
+        errors.extend(printed.show(&preview, &context.environment, ui).await.err());
     }
     for refused in &applied.refused {
-        printed.show_refused(refused, screen);
+        printed.show_refused(refused, ui);
         let message = format!("{}: refused by the API server: {}", refused.reference, refused.message);
         let error = Error::new(ErrorKind::Refused, message);
         errors.push(match explained(refused, source).await {
@@ -138,7 +130,7 @@ async fn preview(
         });
     }
     errors.extend(applied.errors);
-    printed.finish(&others, screen);
+    printed.finish(&others, ui);
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
 }
@@ -160,12 +152,12 @@ async fn observe_all(
     workloads: &[Workload],
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Vec<Result<Option<Observation>>> {
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
     let read = read_all(live, request.scope.all_namespaces, Needs::PODS, source).await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let mut observations = read.observations.into_iter();
     let mut observe = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
     found.into_iter().map(|found| found.and_then(&mut observe)).collect()
@@ -200,49 +192,44 @@ impl<'a> PreviewPrinter<'a> {
         Self { request, in_namespaces: namespaces.len() > 1, workloads: 0, rollouts: 0, items: Vec::new() }
     }
 
-    async fn show(
-        &mut self,
-        preview: &Preview,
-        environment: &Environment,
-        screen: &mut Screen<'_>,
-    ) -> Result<()> {
+    async fn show(&mut self, preview: &Preview, environment: &Environment, ui: &mut Ui<'_>) -> Result<()> {
         self.workloads += 1;
         self.rollouts += usize::from(preview.outcome.is_rollout());
         let Output::Text { diff } = self.request.output else {
             self.items.push(json::item(preview));
             return Ok(());
         };
-        screen.lines(&render::block(preview, self.in_namespaces));
+        ui.lines(&render::block(preview, self.in_namespaces));
         for warning in &preview.warnings {
-            screen.note(&render::warning(warning, &preview.after));
+            ui.note(&render::warning(warning, &preview.after));
             if matches!(warning, PreviewWarning::MovingTag(_)) {
-                screen.note(&render::moving_tag_hint(&preview.after));
+                ui.note(&render::moving_tag_hint(&preview.after));
             }
         }
         match diff.filter(|_| !preview.changes.is_empty()) {
             Some(context) => {
                 let sides = ["live", "applied"];
-                show_lines(&preview.changes, &preview.after, sides, context, environment, screen).await
+                show_lines(&preview.changes, &preview.after, sides, context, environment, ui).await
             }
             None => Ok(()),
         }
     }
 
-    fn show_refused(&mut self, refused: &RefusedObject, screen: &mut Screen<'_>) {
+    fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui<'_>) {
         self.workloads += 1;
         match self.request.output {
-            Output::Text { .. } => screen.lines(&[render::refused(refused, self.in_namespaces)]),
+            Output::Text { .. } => ui.lines(&[render::refused(refused, self.in_namespaces)]),
             Output::Json | Output::Yaml => self.items.push(json::refused_item(refused)),
         }
     }
 
-    fn finish(&mut self, others: &BTreeMap<String, usize>, screen: &mut Screen<'_>) {
+    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui<'_>) {
         let items = std::mem::take(&mut self.items);
         match self.request.output {
-            Output::Json => screen.json(&format!("{:#}\n", json::document(&items, others))),
-            Output::Yaml => screen.document(&yaml(&json::document(&items, others))),
+            Output::Json => ui.json(&format!("{:#}\n", json::document(&items, others))),
+            Output::Yaml => ui.document(&yaml(&json::document(&items, others))),
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
-            Output::Text { .. } => screen.line(&render::summary(self.rollouts, self.workloads, others)),
+            Output::Text { .. } => ui.line(&render::summary(self.rollouts, self.workloads, others)),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::properties::StepBy;
 use crate::model::step::Request;
 use crate::model::text::shell_command::command;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Checks the budgets where the request or the plan evicts pods.
 ///
@@ -19,7 +19,7 @@ pub(super) async fn check(
     request: &Request,
     workload: &Workload,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     if !evicts(request, workload) {
         return Ok(());
@@ -28,7 +28,7 @@ pub(super) async fn check(
         Ok(budgets) => budgets,
         Err(error) if error.is_withheld() => {
             let consequence = "so budgets that allow no eviction are not reported before the plan begins";
-            screen.note_once(&format!("note: {}, {consequence}", error.sentence()));
+            ui.note_once(&format!("note: {}, {consequence}", error.sentence()));
             return Ok(());
         }
         Err(error) => return Err(error),
@@ -38,7 +38,7 @@ pub(super) async fn check(
         return Ok(());
     }
     if request.force {
-        screen.note(&format!("warning: the server will refuse every eviction: {blockers}"));
+        ui.note(&format!("warning: the server will refuse every eviction: {blockers}"));
         return Ok(());
     }
     Err(Error::new(ErrorKind::Refused, "the server would refuse every eviction; nothing was written")

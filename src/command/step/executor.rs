@@ -30,7 +30,7 @@ use crate::model::step::{
     Batch, CheckResult, DeletionResult, PlanView, StepEvent, StepReport, Stepper, Task, WriteResult,
 };
 use crate::render::message_writer::MessageWriter;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 use crate::world::process::{Process, Processes};
 
 /// The only target.
@@ -87,7 +87,7 @@ impl event_loop::Executor<Stepper> for Executor {
         task: Task,
         stepper: &Stepper,
         source: &mut EventSource<'_>,
-        screen: &mut Screen<'_>,
+        ui: &mut Ui<'_>,
     ) -> Vec<StepEvent> {
         let workload = stepper.workload();
         match task {
@@ -95,7 +95,7 @@ impl event_loop::Executor<Stepper> for Executor {
             Task::ReadLog(place) => source.fetch_log(TARGET, workload, place),
             Task::Write(patch) => {
                 source.watch_warnings();
-                self.warn_once(workload, screen);
+                self.warn_once(workload, ui);
                 self.in_flight.push(Box::pin(self.write(workload, *patch)));
             }
             Task::DeletePods { pods, evict } => {
@@ -165,9 +165,9 @@ impl Executor {
 
     /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
     /// than a plan.
-    fn warn_once(&mut self, workload: &Workload, screen: &mut Screen<'_>) {
+    fn warn_once(&mut self, workload: &Workload, ui: &mut Ui<'_>) {
         if !std::mem::replace(&mut self.has_warned, true) {
-            owners::warn_before_a_plan(workload, screen);
+            owners::warn_before_a_plan(workload, ui);
         }
     }
 

@@ -33,8 +33,8 @@ use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOutcome, Stepper, preview};
 use crate::render::frame::Frame;
-use crate::render::screen::Screen;
 use crate::render::step::{Closing, json, lines, plan};
+use crate::render::ui::Ui;
 
 use self::executor::Executor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
@@ -44,18 +44,14 @@ const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
 const OBSERVE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps one workload, or prints its plan.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
-    let found = find_workload(&request.scope, source, screen).await?;
+    let found = find_workload(&request.scope, source, ui).await?;
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    disruption_budgets::check(&request.plan, &found, source, screen).await?;
-    let (messages, target) = (screen.messages(), found.clone());
+    disruption_budgets::check(&request.plan, &found, source, ui).await?;
+    let (messages, target) = (ui.messages(), found.clone());
     let is_new = request.plan.new_plan || PlanRecord::in_force(&found).is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
@@ -68,20 +64,20 @@ pub(super) async fn run(
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
         }
     };
-    tokio::join!(biased; warning, check, plan_or_step(request, found, context, screen)).2
+    tokio::join!(biased; warning, check, plan_or_step(request, found, context, ui)).2
 }
 
 async fn plan_or_step(
     request: &Request,
     found: Workload,
     context: &Context<'_>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<CommandOutcome> {
     match context.source {
-        _ if request.dry_run => show_plan(request, found, context, screen).await,
+        _ if request.dry_run => show_plan(request, found, context, ui).await,
         Source::Cluster(cluster) => {
             let target = found.clone();
-            let outcome = step(request, found, cluster, context, screen).await;
+            let outcome = step(request, found, cluster, context, ui).await;
             if outcome.exit == Exit::Done {
                 await_controller(&target, context).await;
             }
@@ -112,20 +108,20 @@ async fn step(
     found: Workload,
     cluster: &Cluster,
     context: &Context<'_>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> CommandOutcome {
-    let executor = Executor::new(request, context, cluster, &screen.messages());
+    let executor = Executor::new(request, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.plan.clone(), lock(context.user.as_deref(), &context.processes), found);
-    let draws = request.output == Output::Text && screen.can_draw() && !request.plain;
+    let draws = request.output == Output::Text && ui.can_draw() && !request.plain;
     let (stepper, now) = if draws {
-        let mut drawer = FrameReporter::new(screen, PlanFrames::default());
+        let mut drawer = FrameReporter::new(ui, PlanFrames::default());
         let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&stepper, now), size));
         (stepper, now)
     } else {
-        let mut reporter = PlanLineReporter::new(screen, request.output == Output::Json);
+        let mut reporter = PlanLineReporter::new(ui, request.output == Output::Json);
         drive(stepper, executor, &targets, cluster, signals, &mut reporter).await
     };
     let (view, unanswered, rollback) = (stepper.view(now), stepper.unanswered(), stepper.rollback());
@@ -138,7 +134,7 @@ async fn step(
         now,
     };
     match stepper.outcome() {
-        Some(outcome) => end(closing, outcome.clone(), request.output, screen),
+        Some(outcome) => end(closing, outcome.clone(), request.output, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
     }
 }
@@ -148,11 +144,11 @@ async fn show_plan(
     request: &Request,
     found: Workload,
     context: &Context<'_>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<CommandOutcome> {
     let source = context.source;
-    let observed = observe(found, source, screen).await?;
-    let nodes = nodes::read_if_needed(&observed, source, &screen.messages()).await?;
+    let observed = observe(found, source, ui).await?;
+    let nodes = nodes::read_if_needed(&observed, source, &ui.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let ended = executor::ended_holder(workload, &context.processes);
@@ -163,34 +159,29 @@ async fn show_plan(
                 Closing { workload, view: None, rollback: None, holder: None, unanswered: &[], now };
             if request.output == Output::Json {
                 let exit = exit(&outcome);
-                screen.json(&json::no_plan(workload, &outcome, exit.code()));
+                ui.json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(closing, outcome, request.output, screen));
+            return Ok(end(closing, outcome, request.output, ui));
         }
     };
-    owners::warn_before_a_plan(workload, screen);
+    owners::warn_before_a_plan(workload, ui);
     match request.output {
         Output::Text => {
-            screen.lines(&plan::lines(workload, &preview, screen.terminal()));
-            print(plan::obstacles(workload, &preview, now), screen);
+            ui.lines(&plan::lines(workload, &preview, ui.terminal()));
+            print(plan::obstacles(workload, &preview, now), ui);
         }
-        Output::Json => screen.json(&json::plan(workload, &preview)),
+        Output::Json => ui.json(&json::plan(workload, &preview)),
     }
     Ok(Exit::Done.into())
 }
 
 /// Prints the outcome. Errors are printed by the context.
-fn end(
-    closing: Closing<'_>,
-    outcome: StepOutcome,
-    output: Output,
-    screen: &mut Screen<'_>,
-) -> CommandOutcome {
+fn end(closing: Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui<'_>) -> CommandOutcome {
     let exit = exit(&outcome);
     match output {
-        Output::Text => print(lines::outcome(closing, &outcome), screen),
-        Output::Json => screen.json(&json::outcome(closing, &outcome, exit.code())),
+        Output::Text => print(lines::outcome(closing, &outcome), ui),
+        Output::Json => ui.json(&json::outcome(closing, &outcome, exit.code())),
     }
     closed(outcome, exit)
 }

@@ -5,36 +5,36 @@ use crate::command::event_loop::frames::FrameSource;
 use crate::model::follow::{ContainerLogs, Now};
 use crate::model::step::{StepReport, Stepper};
 use crate::render::frame::{Frame, Steps};
-use crate::render::screen::Screen;
 use crate::render::step::{Printed, json, lines};
+use crate::render::ui::Ui;
 use crate::world::Terminal;
 
 /// Prints each report as a line of text or JSON.
 pub(super) struct PlanLineReporter<'a, 'w> {
-    screen: &'a mut Screen<'w>,
+    ui: &'a mut Ui<'w>,
     is_json: bool,
 }
 
 impl<'a, 'w> PlanLineReporter<'a, 'w> {
-    pub(super) fn new(screen: &'a mut Screen<'w>, is_json: bool) -> Self {
-        Self { screen, is_json }
+    pub(super) fn new(ui: &'a mut Ui<'w>, is_json: bool) -> Self {
+        Self { ui, is_json }
     }
 }
 
 impl<'w> Reporter<'w, Stepper> for PlanLineReporter<'_, 'w> {
-    fn screen(&mut self) -> &mut Screen<'w> {
-        self.screen
+    fn ui(&mut self) -> &mut Ui<'w> {
+        self.ui
     }
 
     fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
         if let StepReport::Decision(why) = report {
-            self.screen.note(&lines::decision(why)); // on stderr, also with JSON
+            self.ui.note(&lines::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
             if let Some(line) = json::line(stepper, report, now) {
-                self.screen.json(&line);
+                self.ui.json(&line);
             }
         } else {
-            print(lines::of(stepper, report, now), self.screen);
+            print(lines::of(stepper, report, now), self.ui);
         }
     }
 }
@@ -70,9 +70,9 @@ impl FrameSource<Stepper> for PlanFrames {
 }
 
 /// Prints results on stdout, everything else on stderr.
-pub(super) fn print(printed: Printed, screen: &mut Screen<'_>) {
+pub(super) fn print(printed: Printed, ui: &mut Ui<'_>) {
     for line in printed.results {
-        screen.wrapped_line(&line);
+        ui.wrapped_line(&line);
     }
-    screen.notes(&printed.notes);
+    ui.notes(&printed.notes);
 }

@@ -11,7 +11,7 @@ use crate::command::stop_signals::StopSignals;
 use crate::error::Result;
 use crate::model::follow::StopSignal;
 use crate::model::text::go_duration;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// The time between two searches. Most users may read a workload, and fewer may watch.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ pub async fn await_creation(
     scope: &TargetScope,
     limit: Duration,
     context: &Context<'_>,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Awaited> {
     let source = context.source;
     let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
@@ -42,7 +42,7 @@ pub async fn await_creation(
     let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: false };
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
-    while Instant::now() < end && screen.is_read() {
+    while Instant::now() < end && ui.is_read() {
         let search = tokio::select! {
             biased;
             stop = stops.next() => return Ok(Awaited::Stopped(stop)),
@@ -50,13 +50,13 @@ pub async fn await_creation(
         };
         if search.missing.is_empty() || search.errors.len() > search.missing.len() {
             let FoundTargets { notes, .. } = &search;
-            screen.notes(notes);
+            ui.notes(notes);
             return Ok(Awaited::Found(search));
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
             let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
-            screen.notes(search.missing.iter().map(|missing| wait(missing.sentence())));
+            ui.notes(search.missing.iter().map(|missing| wait(missing.sentence())));
         }
         tokio::select! {
             biased;
@@ -65,5 +65,5 @@ pub async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, kept_fields, source, screen).await.map(Awaited::Found)
+    find_workloads_with(scope, kept_fields, source, ui).await.map(Awaited::Found)
 }

@@ -20,16 +20,16 @@ use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
 ///
 /// # Errors
 /// When the revisions cannot be read, and when the pods cannot be read for another reason than missing permission.
-pub async fn observe(workload: Workload, source: &Source, screen: &mut Screen<'_>) -> Result<Observation> {
+pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
     for note in notes {
-        screen.note_once(&note);
+        ui.note_once(&note);
     }
     observed
 }
@@ -38,12 +38,8 @@ pub async fn observe(workload: Workload, source: &Source, screen: &mut Screen<'_
 ///
 /// # Errors
 /// When the search cannot start, because there is no valid namespace.
-pub async fn find_workloads(
-    scope: &TargetScope,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<FoundTargets> {
-    find_workloads_with(scope, KeptFields::All, source, screen).await
+pub async fn find_workloads(scope: &TargetScope, source: &Source, ui: &mut Ui<'_>) -> Result<FoundTargets> {
+    find_workloads_with(scope, KeptFields::All, source, ui).await
 }
 
 /// Finds the workloads of a scope, with some of their fields.
@@ -54,12 +50,12 @@ pub async fn find_workloads_with(
     scope: &TargetScope,
     kept_fields: KeptFields,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<FoundTargets> {
     let namespaces = NamespaceScope::of(scope, source)?;
     let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: true };
     let mut found = search(scope, &finder).await;
-    screen.notes(std::mem::take(&mut found.notes));
+    ui.notes(std::mem::take(&mut found.notes));
     Ok(found)
 }
 
@@ -99,12 +95,8 @@ async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets 
 ///
 /// # Errors
 /// As [`find_workloads`], and when the workload does not exist.
-pub async fn find_workload(
-    scope: &TargetScope,
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Result<Workload> {
-    let mut found = find_workloads(scope, source, screen).await?;
+pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui<'_>) -> Result<Workload> {
+    let mut found = find_workloads(scope, source, ui).await?;
     match (found.workloads.pop(), found.errors.pop()) {
         (_, Some(error)) => Err(error),
         (Some(workload), None) => Ok(workload),

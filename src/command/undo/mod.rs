@@ -35,40 +35,35 @@ use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::change as render;
 use crate::render::hold;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(
-    request: &Request,
-    context: &Context<'_>,
-    screen: &mut Screen<'_>,
-) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
     let source = context.source;
-    refuse_unasked(request, screen)?;
-    let (mut workloads, mut results) =
-        select_targets(&request.scope, &request.options, source, screen).await?;
+    refuse_unasked(request, ui)?;
+    let (mut workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
     if request.failed {
-        workloads = only_failed(workloads, request.since, &mut results, source, screen).await;
+        workloads = only_failed(workloads, request.since, &mut results, source, ui).await;
     }
-    print_selection(&request.scope, &workloads, screen);
+    print_selection(&request.scope, &workloads, ui);
     let is_dry_run = request.options.dry_run != DryRun::None;
-    let asks_once = asks_once(&workloads, request, screen);
+    let asks_once = asks_once(&workloads, request, ui);
     let has_others = workloads.len() > 1;
     let is_announced = asks_once || request.options.strict && has_others;
     let group = Group { is_announced };
     let mut read_ahead = Vec::new();
     if is_announced || is_dry_run && has_others {
-        read_ahead = read_all_ahead(&workloads, request, source, screen).await;
+        read_ahead = read_all_ahead(&workloads, request, source, ui).await;
     }
     if is_announced {
-        announce_all(&read_ahead, request, source, screen).await?;
+        announce_all(&read_ahead, request, source, ui).await?;
     }
     if asks_once {
         let question = format!("roll back {}?", plural(workloads.len(), "workload"));
-        confirm_on_terminal(&question, &request.options, screen)?;
+        confirm_on_terminal(&question, &request.options, ui)?;
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
     let mut read_ahead = read_ahead.into_iter();
@@ -76,10 +71,10 @@ pub(super) async fn run(
         let before = workload.template_digest();
         let prepared = match read_ahead.next() {
             Some(prepared) => prepared,
-            None => observe_target(workload, source, screen).await.map(Prepared::of),
+            None => observe_target(workload, source, ui).await.map(Prepared::of),
         };
         let done = match prepared {
-            Ok(prepared) => roll_back_workload(prepared, group, request, source, screen).await,
+            Ok(prepared) => roll_back_workload(prepared, group, request, source, ui).await,
             Err(error) => Err(error),
         };
         results.record(done.map(|workload| {
@@ -88,18 +83,18 @@ pub(super) async fn run(
         }));
     }
     if !is_dry_run {
-        screen.notes(several::receipt(&rolled_back));
+        ui.notes(several::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let outcome = follow::after_change(results, written, &request.options, context, screen).await;
+    let outcome = follow::after_change(results, written, &request.options, context, ui).await;
     if request.options.wait.is_some() && request.options.dry_run == DryRun::None {
         for workload in held {
-            let observed = observe(reread(&workload, source).await?, source, screen).await?;
-            end_completed_rollback(&observed, request, source, screen).await?;
+            let observed = observe(reread(&workload, source).await?, source, ui).await?;
+            end_completed_rollback(&observed, request, source, ui).await?;
         }
         for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
         {
-            owners::note_after_an_undo(workload, source, screen).await;
+            owners::note_after_an_undo(workload, source, ui).await;
         }
     }
     Ok(outcome)
@@ -110,13 +105,13 @@ async fn end_completed_rollback(
     observed: &Observation,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     let workload = &observed.workload;
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
-    screen.notes(hold::restored(workload, patch.after()));
-    match patch::apply(&patch, &PatchTarget::of(workload), &request.options, source, screen).await? {
+    ui.notes(hold::restored(workload, patch.after()));
+    match patch::apply(&patch, &PatchTarget::of(workload), &request.options, source, ui).await? {
         PatchOutcome::Applied(_) => Ok(()),
         PatchOutcome::Conflict(now) => Err(now.error(workload, "the end of its rollback was prepared")),
     }
@@ -130,20 +125,20 @@ async fn announce_all(
     all: &[Result<Prepared>],
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<()> {
     for prepared in all.iter().flatten() {
         let observed = &prepared.observed;
         let workload = observed.workload.target();
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
-                screen.note(&format!("{workload} already runs revision {}", target.label()));
+                ui.note(&format!("{workload} already runs revision {}", target.label()));
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
                 Ok(undo) => {
-                    announce(prepared, &undo, request, source, screen).await?;
+                    announce(prepared, &undo, request, source, ui).await?;
                 }
-                Err(error) => screen.note(&format!("{workload} cannot be rolled back: {}", error.sentence())),
+                Err(error) => ui.note(&format!("{workload} cannot be rolled back: {}", error.sentence())),
             },
         }
     }
@@ -163,27 +158,27 @@ async fn roll_back_workload(
     mut group: Group,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Workload> {
     let target = target_of(&prepared.observed, request)?.clone();
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
-        owners::warn_before_an_undo(&observed.workload, screen);
+        owners::warn_before_an_undo(&observed.workload, ui);
         if is_live(observed, &target) {
-            notes::print_skipped(&observed.workload, &target.label(), &request.options, screen);
+            notes::print_skipped(&observed.workload, &target.label(), &request.options, ui);
             match completed_rollback(observed) {
                 Some(_) if request.options.dry_run == DryRun::None => {
-                    end_completed_rollback(observed, request, source, screen).await?;
+                    end_completed_rollback(observed, request, source, ui).await?;
                 }
-                _ => note_rollback(&observed.workload, screen),
+                _ => note_rollback(&observed.workload, ui),
             }
             let workload = prepared.observed.workload;
-            replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, screen)
+            replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, ui)
                 .await?;
             return Ok(workload);
         }
         let undo = undo(observed, &target, &request.undo_options)?;
-        let now = match write(&prepared, &undo, group, request, source, screen).await? {
+        let now = match write(&prepared, &undo, group, request, source, ui).await? {
             PatchOutcome::Applied(object) => {
                 return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
             }
@@ -201,9 +196,9 @@ async fn roll_back_workload(
             return Err(error);
         }
         if !is_stepped {
-            screen.note(&format!("note: {}; trying again (--force)", error.sentence()));
+            ui.note(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        prepared = Prepared::of(observe(again, source, screen).await?);
+        prepared = Prepared::of(observe(again, source, ui).await?);
         group.is_announced = false; // what was shown is not what is written
     }
     Err(Error::new(
@@ -224,19 +219,19 @@ async fn announce(
     undo: &Undo<'_>,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<bool> {
     let observed = &prepared.observed;
-    show_changes(observed, undo, request, source.now(), screen);
-    let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), screen);
-    notes::warn_of_stuck_pods(observed, undo, &request.options, screen);
-    notes::note_partition_rollback(undo, screen);
+    show_changes(observed, undo, request, source.now(), ui);
+    let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), ui);
+    notes::warn_of_stuck_pods(observed, undo, &request.options, ui);
+    notes::note_partition_rollback(undo, ui);
     if undo.ends_hold.is_some() {
-        screen.notes(hold::restored(&observed.workload, undo.patch.after()));
+        ui.notes(hold::restored(&observed.workload, undo.patch.after()));
     }
-    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, screen);
+    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, ui);
     let (planned, known) = (planned(observed, undo), prepared.findings.clone());
-    Ok(preflight::check_first(&planned, known, &request.options, source, screen).await? || is_doubtful)
+    Ok(preflight::check_first(&planned, known, &request.options, source, ui).await? || is_doubtful)
 }
 
 /// Shows a rollback, asks for confirmation if requested, and writes it.
@@ -246,57 +241,49 @@ async fn write(
     group: Group,
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<PatchOutcome> {
     let observed = &prepared.observed;
     let (workload, options) = (&observed.workload, &request.options);
-    let is_doubtful = !group.is_announced && announce(prepared, undo, request, source, screen).await?;
+    let is_doubtful = !group.is_announced && announce(prepared, undo, request, source, ui).await?;
     let operation = "rolled back";
     if options.dry_run == DryRun::Client {
-        print_change(workload, operation, undo.patch.after(), &undo.patch, options, screen);
+        print_change(workload, operation, undo.patch.after(), &undo.patch, options, ui);
         return Ok(PatchOutcome::Applied(workload.object().clone()));
     }
     let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
     if is_doubtful && !request.yes && !options.interactive {
-        confirm_on_terminal(&question, options, screen)?;
+        confirm_on_terminal(&question, options, ui)?;
     }
-    confirm(&question, options, screen)?;
+    confirm(&question, options, ui)?;
     let target = PatchTarget::of(workload);
-    let apply =
-        async |screen: &mut Screen<'_>| patch::apply(&undo.patch, &target, options, source, screen).await;
-    let written = preflight::check_beside(&planned(observed, undo), options, source, screen, apply).await?;
+    let apply = async |ui: &mut Ui<'_>| patch::apply(&undo.patch, &target, options, source, ui).await;
+    let written = preflight::check_beside(&planned(observed, undo), options, source, ui, apply).await?;
     let object = match written {
         PatchOutcome::Applied(object) => object,
         conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
     };
-    print_change(workload, operation, object.json(), &undo.patch, options, screen);
-    screen.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
+    print_change(workload, operation, object.json(), &undo.patch, options, ui);
+    ui.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
-        record_cause(workload, undo.target, cause, options, source, screen).await;
+        record_cause(workload, undo.target, cause, options, source, ui).await;
     }
     if options.dry_run == DryRun::None {
-        screen.notes(render::receipt(observed).as_slice());
+        ui.notes(render::receipt(observed).as_slice());
     }
-    replace_stuck_pods_if_requested(workload, &object, options, source, screen).await?;
+    replace_stuck_pods_if_requested(workload, &object, options, source, ui).await?;
     Ok(PatchOutcome::Applied(object))
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
-fn show_changes(
-    observed: &Observation,
-    undo: &Undo<'_>,
-    request: &Request,
-    now: Timestamp,
-    screen: &mut Screen<'_>,
-) {
-    let is_for_stdout =
-        request.diff || request.options.dry_run != DryRun::None || screen.terminal().is_some();
-    if is_for_stdout || screen.can_ask() {
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, ui: &mut Ui<'_>) {
+    let is_for_stdout = request.diff || request.options.dry_run != DryRun::None || ui.terminal().is_some();
+    if is_for_stdout || ui.can_ask() {
         let preview = render::preview(observed, undo, request.secrets, now);
         if is_for_stdout && request.options.output == Output::Text {
-            screen.lines(&preview);
+            ui.lines(&preview);
         } else {
-            screen.note_lines(&preview);
+            ui.note_lines(&preview);
         }
     }
 }
@@ -308,14 +295,14 @@ async fn record_cause(
     cause: &str,
     options: &ChangeOptions,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) {
     let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
     let subject = PatchTarget::of_revision(workload, &kept);
-    let why = match patch::apply(&patch, &subject, options, source, screen).await {
+    let why = match patch::apply(&patch, &subject, options, source, ui).await {
         Ok(PatchOutcome::Applied(_)) => return,
         Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
         Err(error) => error.sentence(),
     };
-    screen.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
+    ui.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
 }

@@ -11,7 +11,7 @@ use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::change as render;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Prints the reasons to doubt a rollback. Returns whether there are any.
 pub(super) fn warn_of_doubts(
@@ -19,20 +19,17 @@ pub(super) fn warn_of_doubts(
     undo: &Undo<'_>,
     word: &TargetRevision,
     now: Timestamp,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> bool {
     let doubts = doubts(observed, undo.target, word);
     let causes = causes_of_revision(observed, undo.target, now);
     let cause = causes.iter().find(|cause| !cause.is_transient);
     // A cause says more than that no pod is ready.
     let shown = doubts.iter().filter(|doubt| cause.is_none() || !matches!(doubt, Doubt::NotReady { .. }));
-    screen.notes(shown.map(|doubt| render::doubt(undo.target, *doubt)));
+    ui.notes(shown.map(|doubt| render::doubt(undo.target, *doubt)));
     if let Some(cause) = cause {
         let (label, pods) = (undo.target.label(), cause.pods.join(", "));
-        screen.note(&format!(
-            "warning: revision {label} has pods that cannot start: {pods}: {}",
-            cause.summary
-        ));
+        ui.note(&format!("warning: revision {label} has pods that cannot start: {pods}: {}", cause.summary));
     }
     cause.is_some() || !doubts.is_empty()
 }
@@ -42,7 +39,7 @@ pub(super) fn warn_of_stuck_pods(
     observed: &Observation,
     undo: &Undo<'_>,
     options: &ChangeOptions,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) {
     let after = Workload::of_json(undo.patch.after());
     let stuck = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
@@ -53,13 +50,13 @@ pub(super) fn warn_of_stuck_pods(
         _ => ("are", "them", ", lowest ordinal first"),
     };
     if options.replace_stuck_pods {
-        return screen.note(&format!(
+        return ui.note(&format!(
             "note: {} {are} not ready; --replace-stuck-pods deletes {them} after the undo, because the StatefulSet \
              controller does not replace {them}",
             names.join(", ")
         ));
     }
-    screen.note(&format!(
+    ui.note(&format!(
         "warning: {} {are} not ready: the StatefulSet controller waits for {them} and does not replace {them}",
         names.join(", ")
     ));
@@ -67,23 +64,23 @@ pub(super) fn warn_of_stuck_pods(
     // By name: the controller gives the revision another number.
     let undo = [target, Word::name(&undo.target.name, "REVISION")];
     let undo = command("kubectl rollout2 undo {} --to-revision {} --replace-stuck-pods", undo);
-    screen.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
+    ui.note(&format!("hint: to delete {them}, now or after the undo: {undo}"));
     let delete = command("kubectl delete pod {}{}", [Word::name(&first.name, "POD"), place]);
-    screen.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
+    ui.note(&format!("hint: or by hand, after the undo{order}: {delete}"));
 }
 
 /// Prints that the rollback includes pods below the StatefulSet's partition, and how its hold ends.
-pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, screen: &mut Screen<'_>) {
+pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, ui: &mut Ui<'_>) {
     if let (Some(below), Some(after)) = (&undo.below, Workload::of_json(undo.patch.after())) {
-        screen.note(&render::partition_rollback(below));
-        note_rollback(&after, screen);
+        ui.note(&render::partition_rollback(below));
+        note_rollback(&after, ui);
     }
 }
 
 /// Prints that a rollback by `step` is under way, and how it ends.
-pub(super) fn note_rollback(workload: &Workload, screen: &mut Screen<'_>) {
+pub(super) fn note_rollback(workload: &Workload, ui: &mut Ui<'_>) {
     if is_rollback_held(workload) {
-        screen.note(&render::rollback_hint(workload));
+        ui.note(&render::rollback_hint(workload));
     }
 }
 
@@ -100,21 +97,16 @@ pub(super) fn no_pod_replaced(after: &Workload) -> Option<String> {
 }
 
 /// Prints that the template already is that of the target.
-pub(super) fn print_skipped(
-    workload: &Workload,
-    label: &str,
-    options: &ChangeOptions,
-    screen: &mut Screen<'_>,
-) {
+pub(super) fn print_skipped(workload: &Workload, label: &str, options: &ChangeOptions, ui: &mut Ui<'_>) {
     match &options.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");
-            screen.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
+            ui.line(&format!("{} {line}{}", workload.reference(), options.dry_run.suffix()));
         }
         // An empty patch: there is nothing to change.
-        Output::Patch => screen.exact("[]\n"),
+        Output::Patch => ui.exact("[]\n"),
         Output::Name | Output::Yaml | Output::Json | Output::Template(_) => {
-            print_as_read(workload, "", options, screen);
+            print_as_read(workload, "", options, ui);
         }
     }
 }

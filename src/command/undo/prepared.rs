@@ -13,21 +13,17 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Reads all workloads together, each after its controller has observed it.
-async fn observe_all(
-    workloads: &[Workload],
-    source: &Source,
-    screen: &mut Screen<'_>,
-) -> Vec<Result<Observation>> {
+async fn observe_all(workloads: &[Workload], source: &Source, ui: &mut Ui<'_>) -> Vec<Result<Observation>> {
     let mut current = Vec::new();
     for workload in workloads {
-        current.push(wait_until_observed(workload.clone(), source, screen).await);
+        current.push(wait_until_observed(workload.clone(), source, ui).await);
     }
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
     let read = read_all(found, false, Needs::WRITE, source).await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let mut observations = read.observations.into_iter();
     let observed = |found: Result<Workload>| match found {
         Ok(_) => observations.next(),
@@ -61,11 +57,11 @@ pub(super) async fn read_all_ahead(
     workloads: &[Workload],
     request: &Request,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Vec<Result<Prepared>> {
     let mut all: Vec<_> =
-        observe_all(workloads, source, screen).await.into_iter().map(|read| read.map(Prepared::of)).collect();
-    if !preflight::is_first(&request.options, screen) {
+        observe_all(workloads, source, ui).await.into_iter().map(|read| read.map(Prepared::of)).collect();
+    if !preflight::is_first(&request.options, ui) {
         return all;
     }
     let (mut rollbacks, mut places) = (Vec::new(), Vec::new());
@@ -86,10 +82,10 @@ pub(super) async fn read_all_ahead(
 pub(super) async fn observe_target(
     workload: Workload,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Observation> {
-    let workload = wait_until_observed(workload, source, screen).await?;
-    observe(workload, source, screen).await
+    let workload = wait_until_observed(workload, source, ui).await?;
+    observe(workload, source, ui).await
 }
 
 /// Finds the revision to roll a workload back to.

@@ -15,18 +15,18 @@ use crate::model::status::verdict::verdict;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::start_time::StartTime;
 use crate::render::change as render;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// Refuses to roll back every workload of a type, healthy ones too, where nobody can be asked.
 ///
 /// # Errors
 /// When a type is named without names, a selector or `--failed`, in a script and without `--yes`.
-pub(super) fn refuse_unasked(request: &Request, screen: &Screen<'_>) -> Result<()> {
+pub(super) fn refuse_unasked(request: &Request, ui: &Ui<'_>) -> Result<()> {
     let is_choice = request.failed || request.scope.selector != Selector::default();
     if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {
         return Ok(());
     }
-    if request.options.dry_run != DryRun::None || screen.can_ask() {
+    if request.options.dry_run != DryRun::None || ui.can_ask() {
         return Ok(());
     }
     Err(Error::usage("a type alone means all of its workloads, and healthy ones would be rolled back too")
@@ -35,10 +35,10 @@ pub(super) fn refuse_unasked(request: &Request, screen: &Screen<'_>) -> Result<(
 
 /// Whether a question comes before all writes, after all changes were shown: on a terminal, for several workloads and
 /// for those that nobody named.
-pub(super) fn asks_once(workloads: &[Workload], request: &Request, screen: &Screen<'_>) -> bool {
+pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui<'_>) -> bool {
     let is_named = workloads.len() < 2 && !request.failed && !request.scope.is_selection();
     let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
-    !workloads.is_empty() && !is_named && !is_answered && screen.can_ask()
+    !workloads.is_empty() && !is_named && !is_answered && ui.can_ask()
 }
 
 /// Keeps the workloads whose rollout failed or is stuck, and whose template changed since a time. A workload whose state
@@ -48,11 +48,11 @@ pub(super) async fn only_failed(
     since: Option<StartTime>,
     results: &mut TargetResults,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Vec<Workload> {
     let needs = Needs { required: since.is_some(), ..Needs::STATUS };
     let read = read_all(workloads, false, needs, source).await;
-    screen.notes(&read.notes);
+    ui.notes(&read.notes);
     let now = source.now();
     let view = |observed: &Observation| {
         let causes = causes(observed, now);
@@ -72,7 +72,7 @@ pub(super) async fn only_failed(
             }
             Ok(((RolloutState::Progressing, causes), observed)) => {
                 let cause = causes.iter().find(|cause| cause.needs_a_fix());
-                screen.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
+                ui.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
             }
             Ok(_) => {}
             Err(error) => {
@@ -81,9 +81,9 @@ pub(super) async fn only_failed(
             }
         }
     }
-    screen.notes(render::changed_before(&earlier));
+    ui.notes(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
-        screen.note("no rollout is failed or stuck: nothing is rolled back");
+        ui.note("no rollout is failed or stuck: nothing is rolled back");
     }
     failed
 }

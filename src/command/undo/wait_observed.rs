@@ -8,7 +8,7 @@ use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::model::kind::Workload;
-use crate::render::screen::Screen;
+use crate::render::ui::Ui;
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(super) async fn wait_until_observed(
     mut workload: Workload,
     source: &Source,
-    screen: &mut Screen<'_>,
+    ui: &mut Ui<'_>,
 ) -> Result<Workload> {
     if !source.is_live() {
         return Ok(workload);
@@ -31,15 +31,13 @@ pub(super) async fn wait_until_observed(
     while !workload.is_observed() {
         let waited = begun.elapsed();
         if waited >= OBSERVE_TIMEOUT {
-            screen.note(&format!(
+            ui.note(&format!(
                 "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
             ));
             break;
         }
         if waited >= NOTE_AFTER {
-            screen.note_once(&format!(
-                "note: waiting for the controller to observe the last change of {target}"
-            ));
+            ui.note_once(&format!("note: waiting for the controller to observe the last change of {target}"));
         }
         sleep(POLL_INTERVAL).await;
         workload = reread(&workload, source).await?;

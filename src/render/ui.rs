@@ -22,7 +22,7 @@ use crate::world::{Environment, Stream, Terminal, World};
 ///
 /// Text from the cluster is escaped when it enters a [`Line`], also for a pipe or a file, because logs are later shown on
 /// terminals. Only documents are exact, and only if they do not go to a terminal.
-pub struct Screen<'a> {
+pub struct Ui<'a> {
     out: &'a mut Stream,
     messages: MessageWriter,
     input: &'a mut (dyn Read + Send),
@@ -37,14 +37,14 @@ pub struct Screen<'a> {
     summary: Vec<Row>,
 }
 
-impl<'a> Screen<'a> {
-    /// Creates the screen of a command.
+impl<'a> Ui<'a> {
+    /// Creates the `Ui` of a command.
     pub fn new(world: &'a mut World, color: Color) -> Self {
         let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
         Self::with(messages, world, color)
     }
 
-    /// Creates the screen of a command that shares its message writer with the transport.
+    /// Creates the `Ui` of a command that shares its message writer with the transport.
     pub fn with(messages: MessageWriter, world: &'a mut World, color: Color) -> Self {
         let appearance = Appearance::of(color, &world.environment, world.out.terminal());
         let can_ask = world.stdin_is_terminal && world.err.terminal().is_some();
@@ -333,13 +333,13 @@ mod tests {
             out: Stream::new(Broken(kind), None),
             err: Stream::new(buffer.clone(), None),
         };
-        let mut screen = Screen::new(&mut world, Color::Auto);
-        screen.result("one\n");
-        screen.result("two\n");
+        let mut ui = Ui::new(&mut world, Color::Auto);
+        ui.result("one\n");
+        ui.result("two\n");
         for change in changes {
-            screen.record_change((*change).to_owned());
+            ui.record_change((*change).to_owned());
         }
-        let failed = screen.finish().is_err();
+        let failed = ui.finish().is_err();
         let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         (text, failed)
     }
