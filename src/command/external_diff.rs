@@ -45,7 +45,7 @@ impl ExternalDiff {
         file: &str,
         sides: [(&str, &Value); 2],
         environment: &Environment,
-        ui: &mut Ui<'_>,
+        ui: &mut Ui,
     ) -> Result<()> {
         for parameter in &self.refused {
             ui.note(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));

@@ -49,7 +49,7 @@ pub enum HoldVerb {
 }
 
 /// Pauses or resumes the workloads one after another.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let (source, by) = (context.source, context.user.as_deref());
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
     print_selection(&request.scope, &workloads, ui);
@@ -70,7 +70,7 @@ async fn pause_workload(
     by: Option<&str>,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     let mut observed = observe_for_hold(workload, source, ui).await?;
     for _ in 0..MAX_CONFLICTS {
@@ -96,7 +96,7 @@ async fn pause_observed(
     by: Option<&str>,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     let workload = &observed.workload;
     let since = Timestamp::from_second(source.now().as_second()).unwrap_or_default().to_string();
@@ -128,7 +128,7 @@ async fn resume_workload(
     release_all: bool,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     let alone = Observation::of_alone(workload);
     let workload = &alone.workload;
@@ -172,7 +172,7 @@ async fn resume_workload(
 }
 
 /// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.
-async fn observe_for_hold(workload: Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
+async fn observe_for_hold(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     match workload.kind().hold() {
         HoldBy::Paused(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
         HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => observe(workload, source, ui).await,
@@ -185,7 +185,7 @@ async fn write(
     operation: &str,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     let (workload, options) = (&observed.workload, &request.options);
     let (verb, prepared) = match request.verb {

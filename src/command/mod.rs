@@ -138,7 +138,7 @@ impl Verb {
         }
     }
 
-    async fn run(&self, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome, Error> {
+    async fn run(&self, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
         match self {
             Self::List(request) => Box::pin(list::run(request, context, ui)).await,
             Self::History(request) => Box::pin(history::run(request, context.source, ui)).await,

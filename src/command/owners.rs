@@ -15,7 +15,7 @@ use crate::render::owner_warnings as warnings;
 use crate::render::ui::Ui;
 
 /// Warns of a Kruise Rollout that drives the workload. The other owners do not revert a restart.
-pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui<'_>) {
+pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui) {
     for owner in owners(workload, &FieldPath::template()) {
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {
             ui.note_once(&warnings::before_a_restart(&owner, workload));
@@ -24,7 +24,7 @@ pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui<'_>) {
 }
 
 /// Warns of each controller and tool that may revert a rollback, but not of `kubectl apply`.
-pub(super) fn warn_before_an_undo(workload: &Workload, ui: &mut Ui<'_>) {
+pub(super) fn warn_before_an_undo(workload: &Workload, ui: &mut Ui) {
     let owners = owners(workload, &FieldPath::template()).into_iter();
     for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
         ui.note_once(&warnings::before_an_undo(&owner, workload));
@@ -33,7 +33,7 @@ pub(super) fn warn_before_an_undo(workload: &Workload, ui: &mut Ui<'_>) {
 
 /// Prints which revision a workload still runs after a rollback that was followed to its end, and how an owner that was
 /// stopped runs again. Reads the workload again only if it has such an owner.
-pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: &mut Ui<'_>) {
+pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: &mut Ui) {
     let mut owners = owners(written, &FieldPath::template());
     owners.retain(|owner| owner.suspension().is_some());
     if owners.is_empty() {
@@ -54,14 +54,14 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: 
 
 /// Warns that the next `kubectl apply` reverts a rollback to a revision. This is less important than the other warnings,
 /// because a user runs it.
-pub(super) fn warn_of_apply(workload: &Workload, target: &Revision, options: &UndoOptions, ui: &mut Ui<'_>) {
+pub(super) fn warn_of_apply(workload: &Workload, target: &Revision, options: &UndoOptions, ui: &mut Ui) {
     if !options.sync_last_applied && apply_reverts(workload, target) {
         ui.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }
 
 /// Prints a warning for each owner whose next apply may end a pause.
-pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mut Ui<'_>) {
+pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mut Ui) {
     for owner in owners_of(workload, place) {
         ui.note_once(&warnings::before_a_hold(&owner, workload));
     }
@@ -69,7 +69,7 @@ pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mu
 
 /// Prints a warning for each owner whose next apply may end a plan, with the fields that it may write. A plan in force
 /// has begun with that warning.
-pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui<'_>) {
+pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
     if PlanRecord::in_force(workload).is_some() {
         return;
     }

@@ -47,7 +47,7 @@ pub(super) async fn apply(
     target: &PatchTarget<'_>,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<PatchOutcome> {
     let write_options =
         WriteOptions { dry_run: options.dry_run == DryRun::Server, field_manager: &options.field_manager };
@@ -84,7 +84,7 @@ pub(super) async fn write_change(
     words: &ChangeWords<'_>,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Option<Object>> {
     if options.dry_run == DryRun::Client {
         print_change(workload, words.operation, patch.after(), patch, options, ui);
@@ -189,7 +189,7 @@ impl<'a> PatchTarget<'a> {
         patch: &Patch,
         error: &Error,
         now: Result<Object>,
-        ui: &mut Ui<'_>,
+        ui: &mut Ui,
     ) -> Result<PatchOutcome> {
         let label = self.label();
         match now {

@@ -165,7 +165,7 @@ pub(super) async fn check_first(
     known: Option<Findings>,
     options: &ChangeOptions,
     source: &Source,
-    ui: &Ui<'_>,
+    ui: &Ui,
 ) -> Result<bool> {
     if !is_first(options, ui) {
         return Ok(false);
@@ -186,8 +186,8 @@ pub(super) async fn check_beside<T>(
     planned: &Planned,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
-    write: impl AsyncFnOnce(&mut Ui<'_>) -> T,
+    ui: &mut Ui,
+    write: impl AsyncFnOnce(&mut Ui) -> T,
 ) -> T {
     if is_first(options, ui) {
         return write(ui).await;
@@ -198,7 +198,7 @@ pub(super) async fn check_beside<T>(
 }
 
 /// Whether a change is checked before its write.
-pub(super) fn is_first(options: &ChangeOptions, ui: &Ui<'_>) -> bool {
+pub(super) fn is_first(options: &ChangeOptions, ui: &Ui) -> bool {
     options.strict || options.interactive || options.dry_run == DryRun::Client || ui.can_ask()
 }
 

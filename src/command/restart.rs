@@ -31,7 +31,7 @@ pub struct Request {
 }
 
 /// Restarts the workloads one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let (workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
     print_selection(&request.scope, &workloads, ui);
@@ -57,7 +57,7 @@ async fn restart_workload(
     is_checked: bool,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Workload> {
     let options = &request.options;
     let patch = restart(&workload, source.now(), request.cause.as_deref())?;
@@ -84,7 +84,7 @@ async fn restart_workload(
         confirm_on_terminal(&question, options, ui)?;
     }
     let words = ChangeWords { operation: "restarted", question, prepared: "its restart was prepared" };
-    let write = async |ui: &mut Ui<'_>| write_change(&workload, &patch, &words, options, source, ui).await;
+    let write = async |ui: &mut Ui| write_change(&workload, &patch, &words, options, source, ui).await;
     let Some(object) = preflight::check_beside(&planned, options, source, ui, write).await? else {
         return Ok(workload);
     };

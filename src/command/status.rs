@@ -73,7 +73,7 @@ pub enum Output {
 }
 
 /// Shows the rollouts one after another, or follows all of them with `--watch`.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
         None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, ui).await?,
@@ -124,7 +124,7 @@ impl Request {
         configuration: NamedConfiguration,
         names: NameContext,
         context: &Context<'_>,
-        ui: &Ui<'_>,
+        ui: &Ui,
     ) -> follow::Request {
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(ui, self.plain),
@@ -142,7 +142,7 @@ async fn show_all(
     names: NameContext,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Vec<Result<Exit>> {
     let to_read = request.configuration(&workloads);
     let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
@@ -173,7 +173,7 @@ fn show(
     names: NameContext,
     request: &Request,
     documents: &mut Vec<Value>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Exit> {
     let view = RolloutView::allowing(observed, request.options.allowed_restarts, now);
     let view = view.with_configuration(observed, configuration);
@@ -206,7 +206,7 @@ fn show(
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go
 /// to stdout on a terminal and else to stderr, so that a script reads only kubectl's lines.
-fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext, ui: &mut Ui<'_>) {
+fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext, ui: &mut Ui) {
     let (line, workload) = (render::line(&view.workload, &view.verdict, names), &view.workload);
     let terminal = ui.terminal();
     if view.state() == RolloutState::Failed {
@@ -227,7 +227,7 @@ fn print_status(view: &RolloutView, pods: Option<Vec<Line>>, names: NameContext,
 
 /// Prints what still serves, if the rollout needs a user or no pod serves, and then the command that rolls back. There is none
 /// from a complete rollout of another revision than the expected one.
-fn print_what_serves(view: &RolloutView, ui: &mut Ui<'_>) {
+fn print_what_serves(view: &RolloutView, ui: &mut Ui) {
     if !view.needs_a_fix && !view.is_outage {
         ui.notes(render::deadlock_hints(view));
         return;

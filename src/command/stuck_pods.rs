@@ -34,7 +34,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// # Errors
 /// When the controller does not observe the change, when another client changes the template, when a pod
 /// cannot be deleted, and when a replacement is not ready in time.
-pub(super) async fn replace_stuck_pods(written: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
+pub(super) async fn replace_stuck_pods(written: &Workload, source: &Source, ui: &mut Ui) -> Result<()> {
     let mut deletions = StuckPodDeletions::default();
     let mut replaced: Option<PodRef> = None;
     let started = Instant::now();
@@ -87,7 +87,7 @@ fn not_ready(pod: &PodRef, workload: &Workload) -> Error {
 
 /// Deletes one stuck pod. A pod that is gone already and an unknown result are no refusals: the next
 /// observation decides.
-async fn delete(pod: &PodRef, workload: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
+async fn delete(pod: &PodRef, workload: &Workload, source: &Source, ui: &mut Ui) -> Result<()> {
     let (name, namespace) = (&pod.name, workload.object().namespace());
     ui.note(&format!("deleting pod {name}: not ready, and not on the new revision"));
     match remove_pod(pod, namespace, false, source).await.refusal() {
@@ -114,7 +114,7 @@ fn is_replaced(deleted: &PodRef, observation: &Observation) -> bool {
 }
 
 /// Observes the workload, and fails if its template is no longer the one that we wrote.
-async fn observe_unchanged(written: &Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
+async fn observe_unchanged(written: &Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let object = written.object();
     let now = source.get(written.kind().type_(), object.namespace(), object.name()).await?;
     let now = now.filter(|now| now.uid() == object.uid()).and_then(Workload::of);

@@ -94,7 +94,7 @@ impl TargetResults {
     }
 
     /// Returns the outcome of the verb. Prints how many workloads failed if only some of them did.
-    pub(super) fn outcome(self, ui: &mut Ui<'_>) -> CommandOutcome {
+    pub(super) fn outcome(self, ui: &mut Ui) -> CommandOutcome {
         let all = self.done + self.errors.len();
         if self.done > 0 && !self.errors.is_empty() {
             ui.note(&format!("{} of {all} workloads failed", self.errors.len()));
@@ -111,7 +111,7 @@ pub(super) async fn select_targets(
     scope: &TargetScope,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<(Vec<Workload>, TargetResults)> {
     if options.output == Output::Patch && ui.redacts() {
         return Err(Error::usage(
@@ -129,7 +129,7 @@ pub(super) async fn select_targets(
 }
 
 /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
-pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], ui: &mut Ui<'_>) {
+pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], ui: &mut Ui) {
     if scope.is_selection() && workloads.len() > 1 {
         ui.note(&render::selection(workloads));
     }
@@ -138,7 +138,7 @@ pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], ui: &
 }
 
 /// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
-pub(super) fn shows_effect(options: &ChangeOptions, ui: &Ui<'_>) -> bool {
+pub(super) fn shows_effect(options: &ChangeOptions, ui: &Ui) -> bool {
     options.dry_run == DryRun::Client || ui.terminal().is_some()
 }
 
@@ -148,7 +148,7 @@ pub(super) fn print_effect(
     verb: &str,
     patch: &Patch,
     options: &ChangeOptions,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) {
     let effect = Effect::of_change(observed, patch.after());
     let effect = render::verb_effect(&observed.workload, verb, &effect);
@@ -168,7 +168,7 @@ pub(super) async fn replace_stuck_pods_if_requested(
     written: &Object,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     // With `--wait` the follower deletes them, within its limits and with the causes.
     let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None && options.wait.is_none();
@@ -184,7 +184,7 @@ pub(super) async fn replace_stuck_pods_if_requested(
 ///
 /// # Errors
 /// When the user does not confirm.
-pub(super) fn confirm(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+pub(super) fn confirm(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
     if options.interactive { ask(question, options, ui) } else { Ok(()) }
 }
 
@@ -193,11 +193,11 @@ pub(super) fn confirm(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) 
 ///
 /// # Errors
 /// When the user does not confirm.
-pub(super) fn confirm_on_terminal(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+pub(super) fn confirm_on_terminal(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
     if ui.can_ask() { ask(question, options, ui) } else { Ok(()) }
 }
 
-fn ask(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
+fn ask(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
     if options.dry_run == DryRun::None && !ui.confirms(question) {
         return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
     }
@@ -205,7 +205,7 @@ fn ask(question: &str, options: &ChangeOptions, ui: &mut Ui<'_>) -> Result<()> {
 }
 
 /// Prints a workload as it was read, without a change.
-pub(super) fn print_as_read(workload: &Workload, operation: &str, options: &ChangeOptions, ui: &mut Ui<'_>) {
+pub(super) fn print_as_read(workload: &Workload, operation: &str, options: &ChangeOptions, ui: &mut Ui) {
     let object = workload.object();
     print_change(workload, operation, object.json(), &Patch::of(object), options, ui);
 }
@@ -217,7 +217,7 @@ pub(super) fn print_change(
     object: &Value,
     patch: &Patch,
     options: &ChangeOptions,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) {
     let document = match Object::read(object.clone()) {
         Ok(object) if !options.show_managed_fields => object.without_managed_fields(),

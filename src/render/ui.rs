@@ -22,10 +22,10 @@ use crate::world::{Environment, Stream, Terminal, World};
 ///
 /// Text from the cluster is escaped when it enters a [`Line`], also for a pipe or a file, because logs are later shown on
 /// terminals. Only documents are exact, and only if they do not go to a terminal.
-pub struct Ui<'a> {
-    out: &'a mut Stream,
+pub struct Ui {
+    out: Stream,
     messages: MessageWriter,
-    input: &'a mut (dyn Read + Send),
+    input: Box<dyn Read + Send>,
     /// Whether a user can see a question and answer it.
     can_ask: bool,
     appearance: Appearance,
@@ -37,21 +37,21 @@ pub struct Ui<'a> {
     summary: Vec<Row>,
 }
 
-impl<'a> Ui<'a> {
+impl Ui {
     /// Creates the `Ui` of a command.
-    pub fn new(world: &'a mut World, color: Color) -> Self {
+    pub fn new(world: &mut World, color: Color) -> Self {
         let messages = MessageWriter::new(world.err.clone(), &world.environment, color);
         Self::with(messages, world, color)
     }
 
     /// Creates the `Ui` of a command that shares its message writer with the transport.
-    pub fn with(messages: MessageWriter, world: &'a mut World, color: Color) -> Self {
+    pub fn with(messages: MessageWriter, world: &mut World, color: Color) -> Self {
         let appearance = Appearance::of(color, &world.environment, world.out.terminal());
         let can_ask = world.stdin_is_terminal && world.err.terminal().is_some();
         Self {
-            out: &mut world.out,
+            out: world.out.clone(),
             messages,
-            input: &mut *world.stdin,
+            input: std::mem::replace(&mut world.stdin, Box::new(io::empty())),
             can_ask,
             appearance,
             documents: 0,
@@ -177,7 +177,7 @@ impl<'a> Ui<'a> {
         if let Some(size) = self.out.terminal() {
             let frame = frame(size);
             let frame = if self.appearance.ascii { frame.into_ascii() } else { frame };
-            self.messages.draw(frame, self.out, size, self.appearance.colored);
+            self.messages.draw(frame, &self.out, size, self.appearance.colored);
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a> Ui<'a> {
     /// # Errors
     /// When the program cannot be started.
     pub async fn lend(&mut self, program: &Program, environment: &Environment) -> io::Result<Option<i32>> {
-        program.run(environment, self.out, &mut self.messages.stream()).await
+        program.run(environment, &mut self.out, &mut self.messages.stream()).await
     }
 
     /// Ends the output, and prints the first error of a write: a full disk must not look like an empty history.

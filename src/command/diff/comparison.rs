@@ -45,7 +45,7 @@ pub(super) struct OtherWorkload {
 }
 
 impl ComparedTemplates {
-    pub(super) fn show_words(&self, ui: &mut Ui<'_>) {
+    pub(super) fn show_words(&self, ui: &mut Ui) {
         let [from, to] =
             [&self.from, &self.to].map(|side| self.live.as_ref().filter(|_| side == LIVE).unwrap_or(side));
         let title = render::title(&self.workload.target(), from, to);
@@ -82,7 +82,7 @@ pub(in crate::command) async fn show_lines(
     [from, to]: [&str; 2],
     context: usize,
     environment: &Environment,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     if diff.is_empty() {
         return Ok(());

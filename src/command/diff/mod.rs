@@ -65,7 +65,7 @@ pub enum Output {
 }
 
 /// Prints the differences between two templates.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
@@ -95,7 +95,7 @@ pub(super) fn diff_exit(exit: Exit) -> Exit {
     if exit == Exit::Error { Exit::CompareError } else { exit }
 }
 
-async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<ComparedTemplates> {
+async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui) -> Result<ComparedTemplates> {
     let workload = find_workload(&request.scope, source, ui).await?;
     let Observation { workload, revisions, .. } = read_revisions(workload, source).await?;
     let is_unreleased = request.is_default && revisions.current().is_none() && !revisions.is_empty();

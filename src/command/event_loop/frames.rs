@@ -24,8 +24,8 @@ pub(in crate::command) trait FrameSource<E: Engine> {
 }
 
 /// Draws a frame and replaces it when reports arrive and every second.
-pub(in crate::command) struct FrameReporter<'a, 'w, P> {
-    ui: &'a mut Ui<'w>,
+pub(in crate::command) struct FrameReporter<'a, P> {
+    ui: &'a mut Ui,
     frames: P,
     /// When the frame on the terminal was drawn.
     drawn: Option<Duration>,
@@ -33,20 +33,20 @@ pub(in crate::command) struct FrameReporter<'a, 'w, P> {
     outdated: bool,
 }
 
-impl<'a, 'w, P> FrameReporter<'a, 'w, P> {
-    pub(in crate::command) fn new(ui: &'a mut Ui<'w>, frames: P) -> Self {
+impl<'a, P> FrameReporter<'a, P> {
+    pub(in crate::command) fn new(ui: &'a mut Ui, frames: P) -> Self {
         Self { ui, frames, drawn: None, outdated: true }
     }
 
     /// Draws the last frame, which stays on the terminal, and returns the `Ui`.
-    pub(in crate::command) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Ui<'w> {
+    pub(in crate::command) fn finish(self, frame: impl FnOnce(&P, Terminal) -> Frame) -> &'a mut Ui {
         self.ui.draw_last(|size| frame(&self.frames, size));
         self.ui
     }
 }
 
-impl<'w, E: Engine, P: FrameSource<E>> Reporter<'w, E> for FrameReporter<'_, 'w, P> {
-    fn ui(&mut self) -> &mut Ui<'w> {
+impl<E: Engine, P: FrameSource<E>> Reporter<E> for FrameReporter<'_, P> {
+    fn ui(&mut self) -> &mut Ui {
         self.ui
     }
 
@@ -67,7 +67,7 @@ impl<'w, E: Engine, P: FrameSource<E>> Reporter<'w, E> for FrameReporter<'_, 'w,
     }
 }
 
-impl<P> FrameReporter<'_, '_, P> {
+impl<P> FrameReporter<'_, P> {
     /// Returns the time of the next redraw: [`REDRAW_DELAY`] after the last frame if it is outdated, else
     /// the next full second, because frames show elapsed times.
     fn next_draw(&self) -> Option<Duration> {

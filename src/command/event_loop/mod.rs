@@ -51,7 +51,7 @@ pub(super) trait Executor<E: Engine> {
         task: E::Task,
         engine: &E,
         source: &mut EventSource<'_>,
-        ui: &mut Ui<'_>,
+        ui: &mut Ui,
     ) -> Vec<E::Event>;
 
     /// Waits for the events of a task that was started. Cancel safe; never completes without such a task.
@@ -70,9 +70,9 @@ pub(super) trait Executor<E: Engine> {
 }
 
 /// Prints the reports of an engine while its event loop runs.
-pub(super) trait Reporter<'w, E: Engine> {
+pub(super) trait Reporter<E: Engine> {
     /// Returns the `Ui` that the reporter prints on.
-    fn ui(&mut self) -> &mut Ui<'w>;
+    fn ui(&mut self) -> &mut Ui;
 
     /// Prints one report.
     fn report(&mut self, report: &E::Report<'_>, now: Now);
@@ -87,13 +87,13 @@ pub(super) trait Reporter<'w, E: Engine> {
 }
 
 /// Watches workloads and drives an engine until it is finished. Returns the engine and the time of its end.
-pub(super) async fn drive<'w, E: Engine>(
+pub(super) async fn drive<E: Engine>(
     engine: E,
     executor: impl Executor<E>,
     found: &[Workload],
     cluster: &Cluster,
     signals: Signals,
-    reporter: &mut impl Reporter<'w, E>,
+    reporter: &mut impl Reporter<E>,
 ) -> (E, Now) {
     let source = EventSource::new(cluster, found);
     let mut event_loop = EventLoop { engine, executor, source, reporter };
@@ -109,7 +109,7 @@ struct EventLoop<'a, E, X, R> {
     reporter: &'a mut R,
 }
 
-impl<'w, E: Engine, X: Executor<E>, R: Reporter<'w, E>> EventLoop<'_, E, X, R> {
+impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;
         while !self.engine.is_finished() {

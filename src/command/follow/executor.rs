@@ -67,7 +67,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
         (target, task): (TargetId, FollowerTask),
         follower: &Follower,
         source: &mut EventSource<'_>,
-        ui: &mut Ui<'_>,
+        ui: &mut Ui,
     ) -> Vec<FollowerEvent> {
         let Some(tracker) = follower.targets().get(target.0) else { return Vec::new() };
         match task {
@@ -109,7 +109,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
 /// # Errors
 /// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
 /// the write fails. Nothing is written then, except where the error says so.
-async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui<'_>) -> Result<Workload> {
+async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui) -> Result<Workload> {
     let source = Source::Cluster(Box::new(cluster.clone()));
     let found = reread(tracker.workload(), &source).await?;
     let observed = observe(found, &source, ui).await?;
@@ -132,7 +132,7 @@ async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
-async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, ui: &mut Ui<'_>) {
+async fn delete_stuck(workload: &Workload, pod: &PodRef, cluster: &Cluster, ui: &mut Ui) {
     let source = Source::Cluster(Box::new(cluster.clone()));
     ui.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
     let namespace = workload.object().namespace();

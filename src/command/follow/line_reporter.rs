@@ -28,24 +28,24 @@ pub enum ReportFormat {
 impl ReportFormat {
     /// Returns the text format: frames if the terminal can draw them, unless `wants_lines`.
     #[must_use]
-    pub fn of_text(ui: &Ui<'_>, wants_lines: bool) -> Self {
+    pub fn of_text(ui: &Ui, wants_lines: bool) -> Self {
         if ui.can_draw() && !wants_lines { Self::Frames } else { Self::Lines }
     }
 }
 
 /// Prints the reports of a follower as lines.
-pub(in crate::command) struct LineReporter<'a, 'w> {
-    ui: &'a mut Ui<'w>,
+pub(in crate::command) struct LineReporter<'a> {
+    ui: &'a mut Ui,
     format: ReportFormat,
     names: NameContext,
     /// Whether each pod is printed after the last line.
     shows_pods: bool,
 }
 
-impl<'a, 'w> LineReporter<'a, 'w> {
+impl<'a> LineReporter<'a> {
     /// Creates a reporter that prints on a `Ui`.
     pub(super) fn new(
-        ui: &'a mut Ui<'w>,
+        ui: &'a mut Ui,
         format: ReportFormat,
         names: NameContext,
         shows_pods: bool,
@@ -103,8 +103,8 @@ impl<'a, 'w> LineReporter<'a, 'w> {
     }
 }
 
-impl<'w> Reporter<'w, Follower> for LineReporter<'_, 'w> {
-    fn ui(&mut self) -> &mut Ui<'w> {
+impl Reporter<Follower> for LineReporter<'_> {
+    fn ui(&mut self) -> &mut Ui {
         self.ui
     }
 
@@ -119,7 +119,7 @@ impl<'w> Reporter<'w, Follower> for LineReporter<'_, 'w> {
 }
 
 /// Prints a document as JSON on one line, or as YAML.
-pub(in crate::command) fn print_document(document: &Value, format: ReportFormat, ui: &mut Ui<'_>) {
+pub(in crate::command) fn print_document(document: &Value, format: ReportFormat, ui: &mut Ui) {
     match format {
         ReportFormat::Yaml => ui.document(&yaml(document)),
         _ => ui.json(&format!("{document}\n")),

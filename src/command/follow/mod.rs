@@ -52,11 +52,11 @@ pub struct Request {
 impl Request {
     /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and Secrets
     /// that were read beside it.
-    async fn follow<'w>(
+    async fn follow(
         &self,
         found: Vec<Workload>,
         cluster: &Cluster,
-        reporter: &mut impl Reporter<'w, Follower>,
+        reporter: &mut impl Reporter<Follower>,
     ) -> (Follower, Vec<Configuration>) {
         let executor = FollowExecutor::new(cluster);
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
@@ -75,7 +75,7 @@ pub async fn run(
     found: Vec<Workload>,
     so_far: Exit,
     cluster: &Cluster,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> CommandOutcome {
     let started = Instant::now();
     if request.format == ReportFormat::Frames {
@@ -105,7 +105,7 @@ pub(super) async fn after_change(
     written: Vec<Workload>,
     change: &ChangeOptions,
     context: &Context<'_>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> CommandOutcome {
     let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
     else {
@@ -128,7 +128,7 @@ pub(super) async fn after_change(
 }
 
 /// Follows all workloads in one live frame.
-async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &mut Ui<'_>) -> CommandOutcome {
+async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &mut Ui) -> CommandOutcome {
     let names = request.names;
     let shows_pods = request.shows_pods;
     let mut reporter = FrameReporter::new(ui, RolloutFrames { names, shows_pods });
@@ -147,7 +147,7 @@ async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &m
 }
 
 /// Prints which pods have earlier values of what was read.
-fn print_remarks(follower: &Follower, configuration: &[Configuration], cluster: &Cluster, ui: &mut Ui<'_>) {
+fn print_remarks(follower: &Follower, configuration: &[Configuration], cluster: &Cluster, ui: &mut Ui) {
     for tracker in follower.targets() {
         let stale = tracker.stale_configuration(configuration);
         ui.notes(remark::stale_configuration(tracker.workload(), &stale, cluster.now()));

@@ -53,7 +53,7 @@ pub enum Output {
 }
 
 /// Shows the history of each workload, one after another.
-pub(super) async fn run(request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, source: &Source, ui: &mut Ui) -> Result<CommandOutcome> {
     if let Some(start) = request.since {
         return since::run(request, start, source, ui).await;
     }
@@ -129,7 +129,7 @@ fn show(
     observed: &Observation,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     if request.shows_pods() {

@@ -25,7 +25,7 @@ pub(super) async fn run(
     request: &Request,
     start: StartTime,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let found = find_workloads_with(&request.scope, KeptFields::TemplateOwners, source, ui).await?;
     let (workloads, mut outcome) = found.with_outcome();
@@ -75,7 +75,7 @@ fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
     last_template_author(observed.workload.object()).is_some_and(|author| author.time >= since)
 }
 
-fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui<'_>) -> Result<()> {
+fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<()> {
     match &request.output {
         Output::Text | Output::Wide | Output::Markdown | Output::Name => {
             let options = RecentTableOptions {

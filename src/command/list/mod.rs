@@ -20,7 +20,7 @@ use crate::render::list::ListDocument;
 use crate::render::ui::Ui;
 
 /// Lists the rollouts.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
         return watch::run(request, cluster, context.signals.clone(), ui).await;
@@ -48,7 +48,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_
     Ok(outcome)
 }
 
-fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui<'_>) -> Result<()> {
+fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) -> Result<()> {
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
     let document = || ListDocument { shown: &shown, all: rollouts }.json();
     match &request.output {

@@ -41,7 +41,7 @@ pub(super) async fn run(
     request: &Request,
     cluster: &Cluster,
     signals: Signals,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let observer = cluster.observe_collections(scope(request, cluster, ui).await?);
     let now = Instant::now();
@@ -67,7 +67,7 @@ pub(super) async fn run(
 }
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui<'_>) -> Result<CollectionScope> {
+async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<CollectionScope> {
     let namespace = match &request.scope.namespace {
         _ if request.scope.all_namespaces => None,
         Some(namespace) => Some(namespace.clone()),
@@ -118,7 +118,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    async fn run(&mut self, mut stops: StopSignals, ui: &mut Ui<'_>) {
+    async fn run(&mut self, mut stops: StopSignals, ui: &mut Ui) {
         loop {
             let due = self.due();
             let end = self.request.timeout.map(|timeout| self.begun + timeout);
@@ -171,7 +171,7 @@ impl Watch<'_> {
         evaluated.elapsed() >= if self.is_stale { self.delay } else { EVALUATION_INTERVAL }
     }
 
-    fn evaluate(&mut self, ui: &mut Ui<'_>) {
+    fn evaluate(&mut self, ui: &mut Ui) {
         let begun = Instant::now();
         let now = self.cluster.now();
         let observed = self.observer.observations();
@@ -226,7 +226,7 @@ impl Watch<'_> {
     }
 
     /// Prints the changed rows: at first all of them with a header.
-    fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui<'_>) {
+    fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui) {
         if self.request.output == Output::Json {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
@@ -243,7 +243,7 @@ impl Watch<'_> {
         ui.lines(&self.list.deleted_lines(deleted));
     }
 
-    fn draw(&mut self, ui: &mut Ui<'_>) {
+    fn draw(&mut self, ui: &mut Ui) {
         let shown = self.marked_rows();
         ui.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
     }

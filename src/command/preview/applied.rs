@@ -52,7 +52,7 @@ impl AppliedObjects {
     ///
     /// # Errors
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
-    pub(super) async fn read(&self, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<ApplyResult> {
+    pub(super) async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
         let objects = match self {
             Self::Kubectl { flags, stdin } => {
                 flags.check_files()?;

@@ -152,7 +152,7 @@ impl<'a> KubectlApply<'a> {
     ///
     /// # Errors
     /// When kubectl cannot be run, or cannot read the manifests.
-    pub(super) async fn run(&self, input: &[u8], ui: &mut Ui<'_>) -> Result<ApplyResult> {
+    pub(super) async fn run(&self, input: &[u8], ui: &mut Ui) -> Result<ApplyResult> {
         let first = self.apply(self.flags.manifests(), input).await?;
         if first.code == Some(0) {
             pass_on(&first.stderr, ui);
@@ -231,7 +231,7 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
 }
 
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
-fn pass_on(stderr: &[u8], ui: &mut Ui<'_>) {
+fn pass_on(stderr: &[u8], ui: &mut Ui) {
     for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
         ui.note_once(&format!("kubectl: {}", without_secrets(line)));
     }

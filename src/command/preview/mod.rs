@@ -71,7 +71,7 @@ impl Request {
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let mut signals = StopSignals::new(context.signals.clone());
     let stopped = tokio::select! {
         biased;
@@ -82,7 +82,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_
     Ok(stop_signals::exit(stopped).into())
 }
 
-async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let applied = request.applied.read(context, ui).await?;
     let mut others = BTreeMap::new();
@@ -152,7 +152,7 @@ async fn observe_all(
     workloads: &[Workload],
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Vec<Result<Option<Observation>>> {
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
@@ -192,7 +192,7 @@ impl<'a> PreviewPrinter<'a> {
         Self { request, in_namespaces: namespaces.len() > 1, workloads: 0, rollouts: 0, items: Vec::new() }
     }
 
-    async fn show(&mut self, preview: &Preview, environment: &Environment, ui: &mut Ui<'_>) -> Result<()> {
+    async fn show(&mut self, preview: &Preview, environment: &Environment, ui: &mut Ui) -> Result<()> {
         self.workloads += 1;
         self.rollouts += usize::from(preview.outcome.is_rollout());
         let Output::Text { diff } = self.request.output else {
@@ -215,7 +215,7 @@ impl<'a> PreviewPrinter<'a> {
         }
     }
 
-    fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui<'_>) {
+    fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui) {
         self.workloads += 1;
         match self.request.output {
             Output::Text { .. } => ui.lines(&[render::refused(refused, self.in_namespaces)]),
@@ -223,7 +223,7 @@ impl<'a> PreviewPrinter<'a> {
         }
     }
 
-    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui<'_>) {
+    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) {
         let items = std::mem::take(&mut self.items);
         match self.request.output {
             Output::Json => ui.json(&format!("{:#}\n", json::document(&items, others))),

@@ -19,7 +19,7 @@ pub(super) async fn check(
     request: &Request,
     workload: &Workload,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     if !evicts(request, workload) {
         return Ok(());

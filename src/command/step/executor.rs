@@ -87,7 +87,7 @@ impl event_loop::Executor<Stepper> for Executor {
         task: Task,
         stepper: &Stepper,
         source: &mut EventSource<'_>,
-        ui: &mut Ui<'_>,
+        ui: &mut Ui,
     ) -> Vec<StepEvent> {
         let workload = stepper.workload();
         match task {
@@ -165,7 +165,7 @@ impl Executor {
 
     /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
     /// than a plan.
-    fn warn_once(&mut self, workload: &Workload, ui: &mut Ui<'_>) {
+    fn warn_once(&mut self, workload: &Workload, ui: &mut Ui) {
         if !std::mem::replace(&mut self.has_warned, true) {
             owners::warn_before_a_plan(workload, ui);
         }

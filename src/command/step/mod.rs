@@ -44,7 +44,7 @@ const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
 const OBSERVE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps one workload, or prints its plan.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let found = find_workload(&request.scope, source, ui).await?;
     if let Some(sentence) = found.deletion_sentence() {
@@ -71,7 +71,7 @@ async fn plan_or_step(
     request: &Request,
     found: Workload,
     context: &Context<'_>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     match context.source {
         _ if request.dry_run => show_plan(request, found, context, ui).await,
@@ -108,7 +108,7 @@ async fn step(
     found: Workload,
     cluster: &Cluster,
     context: &Context<'_>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> CommandOutcome {
     let executor = Executor::new(request, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
@@ -144,7 +144,7 @@ async fn show_plan(
     request: &Request,
     found: Workload,
     context: &Context<'_>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
     let observed = observe(found, source, ui).await?;
@@ -177,7 +177,7 @@ async fn show_plan(
 }
 
 /// Prints the outcome. Errors are printed by the context.
-fn end(closing: Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui<'_>) -> CommandOutcome {
+fn end(closing: Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
     let exit = exit(&outcome);
     match output {
         Output::Text => print(lines::outcome(closing, &outcome), ui),

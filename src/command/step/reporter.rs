@@ -10,19 +10,19 @@ use crate::render::ui::Ui;
 use crate::world::Terminal;
 
 /// Prints each report as a line of text or JSON.
-pub(super) struct PlanLineReporter<'a, 'w> {
-    ui: &'a mut Ui<'w>,
+pub(super) struct PlanLineReporter<'a> {
+    ui: &'a mut Ui,
     is_json: bool,
 }
 
-impl<'a, 'w> PlanLineReporter<'a, 'w> {
-    pub(super) fn new(ui: &'a mut Ui<'w>, is_json: bool) -> Self {
+impl<'a> PlanLineReporter<'a> {
+    pub(super) fn new(ui: &'a mut Ui, is_json: bool) -> Self {
         Self { ui, is_json }
     }
 }
 
-impl<'w> Reporter<'w, Stepper> for PlanLineReporter<'_, 'w> {
-    fn ui(&mut self) -> &mut Ui<'w> {
+impl Reporter<Stepper> for PlanLineReporter<'_> {
+    fn ui(&mut self) -> &mut Ui {
         self.ui
     }
 
@@ -70,7 +70,7 @@ impl FrameSource<Stepper> for PlanFrames {
 }
 
 /// Prints results on stdout, everything else on stderr.
-pub(super) fn print(printed: Printed, ui: &mut Ui<'_>) {
+pub(super) fn print(printed: Printed, ui: &mut Ui) {
     for line in printed.results {
         ui.wrapped_line(&line);
     }

@@ -34,7 +34,7 @@ pub async fn await_creation(
     scope: &TargetScope,
     limit: Duration,
     context: &Context<'_>,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Awaited> {
     let source = context.source;
     let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);

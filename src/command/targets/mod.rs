@@ -26,7 +26,7 @@ use crate::render::ui::Ui;
 ///
 /// # Errors
 /// When the revisions cannot be read, and when the pods cannot be read for another reason than missing permission.
-pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui<'_>) -> Result<Observation> {
+pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
     for note in notes {
         ui.note_once(&note);
@@ -38,7 +38,7 @@ pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui<'_>) -> Re
 ///
 /// # Errors
 /// When the search cannot start, because there is no valid namespace.
-pub async fn find_workloads(scope: &TargetScope, source: &Source, ui: &mut Ui<'_>) -> Result<FoundTargets> {
+pub async fn find_workloads(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<FoundTargets> {
     find_workloads_with(scope, KeptFields::All, source, ui).await
 }
 
@@ -50,7 +50,7 @@ pub async fn find_workloads_with(
     scope: &TargetScope,
     kept_fields: KeptFields,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<FoundTargets> {
     let namespaces = NamespaceScope::of(scope, source)?;
     let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: true };
@@ -95,7 +95,7 @@ async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets 
 ///
 /// # Errors
 /// As [`find_workloads`], and when the workload does not exist.
-pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui<'_>) -> Result<Workload> {
+pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<Workload> {
     let mut found = find_workloads(scope, source, ui).await?;
     match (found.workloads.pop(), found.errors.pop()) {
         (_, Some(error)) => Err(error),

@@ -41,7 +41,7 @@ use crate::render::ui::Ui;
 const MAX_CONFLICTS: usize = 5;
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
-pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui<'_>) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     refuse_unasked(request, ui)?;
     let (mut workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
@@ -105,7 +105,7 @@ async fn end_completed_rollback(
     observed: &Observation,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     let workload = &observed.workload;
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
@@ -125,7 +125,7 @@ async fn announce_all(
     all: &[Result<Prepared>],
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<()> {
     for prepared in all.iter().flatten() {
         let observed = &prepared.observed;
@@ -158,7 +158,7 @@ async fn roll_back_workload(
     mut group: Group,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Workload> {
     let target = target_of(&prepared.observed, request)?.clone();
     for _ in 0..MAX_CONFLICTS {
@@ -219,7 +219,7 @@ async fn announce(
     undo: &Undo<'_>,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<bool> {
     let observed = &prepared.observed;
     show_changes(observed, undo, request, source.now(), ui);
@@ -241,7 +241,7 @@ async fn write(
     group: Group,
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<PatchOutcome> {
     let observed = &prepared.observed;
     let (workload, options) = (&observed.workload, &request.options);
@@ -257,7 +257,7 @@ async fn write(
     }
     confirm(&question, options, ui)?;
     let target = PatchTarget::of(workload);
-    let apply = async |ui: &mut Ui<'_>| patch::apply(&undo.patch, &target, options, source, ui).await;
+    let apply = async |ui: &mut Ui| patch::apply(&undo.patch, &target, options, source, ui).await;
     let written = preflight::check_beside(&planned(observed, undo), options, source, ui, apply).await?;
     let object = match written {
         PatchOutcome::Applied(object) => object,
@@ -276,7 +276,7 @@ async fn write(
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
-fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, ui: &mut Ui<'_>) {
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, ui: &mut Ui) {
     let is_for_stdout = request.diff || request.options.dry_run != DryRun::None || ui.terminal().is_some();
     if is_for_stdout || ui.can_ask() {
         let preview = render::preview(observed, undo, request.secrets, now);
@@ -295,7 +295,7 @@ async fn record_cause(
     cause: &str,
     options: &ChangeOptions,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) {
     let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
     let subject = PatchTarget::of_revision(workload, &kept);

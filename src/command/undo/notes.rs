@@ -19,7 +19,7 @@ pub(super) fn warn_of_doubts(
     undo: &Undo<'_>,
     word: &TargetRevision,
     now: Timestamp,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> bool {
     let doubts = doubts(observed, undo.target, word);
     let causes = causes_of_revision(observed, undo.target, now);
@@ -39,7 +39,7 @@ pub(super) fn warn_of_stuck_pods(
     observed: &Observation,
     undo: &Undo<'_>,
     options: &ChangeOptions,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) {
     let after = Workload::of_json(undo.patch.after());
     let stuck = stuck_pods(observed, after.as_ref().unwrap_or(&observed.workload), Some(undo.target));
@@ -70,7 +70,7 @@ pub(super) fn warn_of_stuck_pods(
 }
 
 /// Prints that the rollback includes pods below the StatefulSet's partition, and how its hold ends.
-pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, ui: &mut Ui<'_>) {
+pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, ui: &mut Ui) {
     if let (Some(below), Some(after)) = (&undo.below, Workload::of_json(undo.patch.after())) {
         ui.note(&render::partition_rollback(below));
         note_rollback(&after, ui);
@@ -78,7 +78,7 @@ pub(in crate::command) fn note_partition_rollback(undo: &Undo<'_>, ui: &mut Ui<'
 }
 
 /// Prints that a rollback by `step` is under way, and how it ends.
-pub(super) fn note_rollback(workload: &Workload, ui: &mut Ui<'_>) {
+pub(super) fn note_rollback(workload: &Workload, ui: &mut Ui) {
     if is_rollback_held(workload) {
         ui.note(&render::rollback_hint(workload));
     }
@@ -97,7 +97,7 @@ pub(super) fn no_pod_replaced(after: &Workload) -> Option<String> {
 }
 
 /// Prints that the template already is that of the target.
-pub(super) fn print_skipped(workload: &Workload, label: &str, options: &ChangeOptions, ui: &mut Ui<'_>) {
+pub(super) fn print_skipped(workload: &Workload, label: &str, options: &ChangeOptions, ui: &mut Ui) {
     match &options.output {
         Output::Text => {
             let line = format!("skipped rollback (current template already matches revision {label})");

@@ -16,7 +16,7 @@ use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 
 /// Reads all workloads together, each after its controller has observed it.
-async fn observe_all(workloads: &[Workload], source: &Source, ui: &mut Ui<'_>) -> Vec<Result<Observation>> {
+async fn observe_all(workloads: &[Workload], source: &Source, ui: &mut Ui) -> Vec<Result<Observation>> {
     let mut current = Vec::new();
     for workload in workloads {
         current.push(wait_until_observed(workload.clone(), source, ui).await);
@@ -57,7 +57,7 @@ pub(super) async fn read_all_ahead(
     workloads: &[Workload],
     request: &Request,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Vec<Result<Prepared>> {
     let mut all: Vec<_> =
         observe_all(workloads, source, ui).await.into_iter().map(|read| read.map(Prepared::of)).collect();
@@ -82,7 +82,7 @@ pub(super) async fn read_all_ahead(
 pub(super) async fn observe_target(
     workload: Workload,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Observation> {
     let workload = wait_until_observed(workload, source, ui).await?;
     observe(workload, source, ui).await

@@ -21,7 +21,7 @@ use crate::render::ui::Ui;
 ///
 /// # Errors
 /// When a type is named without names, a selector or `--failed`, in a script and without `--yes`.
-pub(super) fn refuse_unasked(request: &Request, ui: &Ui<'_>) -> Result<()> {
+pub(super) fn refuse_unasked(request: &Request, ui: &Ui) -> Result<()> {
     let is_choice = request.failed || request.scope.selector != Selector::default();
     if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn refuse_unasked(request: &Request, ui: &Ui<'_>) -> Result<()> {
 
 /// Whether a question comes before all writes, after all changes were shown: on a terminal, for several workloads and
 /// for those that nobody named.
-pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui<'_>) -> bool {
+pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui) -> bool {
     let is_named = workloads.len() < 2 && !request.failed && !request.scope.is_selection();
     let is_answered = request.yes || request.options.interactive || request.options.dry_run != DryRun::None;
     !workloads.is_empty() && !is_named && !is_answered && ui.can_ask()
@@ -48,7 +48,7 @@ pub(super) async fn only_failed(
     since: Option<StartTime>,
     results: &mut TargetResults,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Vec<Workload> {
     let needs = Needs { required: since.is_some(), ..Needs::STATUS };
     let read = read_all(workloads, false, needs, source).await;

@@ -21,7 +21,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 pub(super) async fn wait_until_observed(
     mut workload: Workload,
     source: &Source,
-    ui: &mut Ui<'_>,
+    ui: &mut Ui,
 ) -> Result<Workload> {
     if !source.is_live() {
         return Ok(workload);
