@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::duration::{count, seconds_or_duration};
+use super::values::{count, seconds_or_duration};
 use crate::command::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::error::{Error, Result};
 

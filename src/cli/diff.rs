@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::diff_format::DiffFormatArgs;
 use super::output_form::{OutputForm, OutputFormParser};
+use super::values::count;
 use crate::command::CommonOptions;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
@@ -13,6 +13,7 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
 use crate::command::targets::target_words::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
+use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
 use crate::model::text::name;
 
@@ -179,4 +180,23 @@ fn too_many_elsewhere(rest: &[String]) -> Error {
         rest.join(" ")
     ))
     .hint("--with-revision is the revision of the other workload")
+}
+
+/// How the changes of a template are shown.
+#[derive(Debug, Args)]
+pub(super) struct DiffFormatArgs {
+    /// Show N lines around each change of the unified diff
+    #[arg(short = 'U', long = "unified", value_name = "N", default_value_t = 3, value_parser = count::<usize>, allow_negative_numbers = true)]
+    pub(super) context: usize,
+
+    /// Show values that look secret
+    #[arg(long)]
+    show_values: bool,
+}
+
+impl DiffFormatArgs {
+    /// Returns whether values that look secret are shown.
+    pub(super) fn secrets(&self) -> SecretValues {
+        if self.show_values { SecretValues::Shown } else { SecretValues::Masked }
+    }
 }

@@ -1,4 +1,4 @@
-//! The goals and time limits of the verbs that follow rollouts.
+//! The flags of following: the goal, the time limits, and what happens after a failure.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::builder::{EnumValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueEnum};
 
-use super::duration::duration;
-use super::timeout::{GRACE, TimeoutArgs};
-use crate::error::Result;
-use crate::model::cause::CauseId;
-use crate::model::follow::{FollowOptions, Goal};
+use super::values::{count, duration};
+use crate::error::{Error, Result};
+use crate::model::cause::{AllowedRestarts, CauseId};
+use crate::model::follow::{FollowOptions, Goal, UndoScope};
+use crate::model::text::go_duration;
 
 /// The goal, the time limits and the fatal causes.
 #[derive(Debug, Args)]
@@ -131,4 +131,148 @@ fn cause_and_grace(word: &str) -> std::result::Result<(CauseId, Duration), Strin
         format!("{name:?} is not a cause; near ones are {}; --help lists all", near.join(", "))
     })?;
     Ok((cause, duration(grace)?))
+}
+
+/// The default grace period of a fatal cause.
+pub(super) const GRACE: &str = "30s";
+
+/// The time limits of following.
+#[derive(Debug, Args)]
+pub(super) struct TimeoutArgs {
+    /// How long to follow, such as 90s or 1h30m; 0 is no limit
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
+    timeout: Option<Timeout>,
+
+    /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
+    ///
+    /// These causes are: an image that cannot be pulled, a missing ConfigMap, Secret or key, a pod that cannot
+    /// start, from the second restart on a crash or a kill by a probe, and pods that a quota or admission
+    /// refuses. Success waits until the updated pods have been ready for 10s.
+    #[arg(long, value_name = "GRACE", num_args = 0..=1, require_equals = true, default_missing_value = GRACE, value_parser = duration)]
+    fail_fast: Option<Duration>,
+
+    /// A container that runs again after at most N restarts is in no crash loop
+    ///
+    /// For containers that crash until what they need is there. Counted are the restarts since the pod was
+    /// created. A crashed container that waits for its next run is shown, and fails nothing before restart
+    /// N+1; without this flag, before the second.
+    #[arg(long, value_name = "N", value_parser = count::<u32>, hide_short_help = true)]
+    allow_restarts: Option<u32>,
+}
+
+impl TimeoutArgs {
+    /// Whether any of them was given.
+    pub(super) fn are_set(&self) -> bool {
+        self.timeout.is_some() || self.fail_fast.is_some() || self.allow_restarts.is_some()
+    }
+
+    pub(super) fn lower(&self) -> Result<FollowOptions> {
+        let timeout = self.timeout.map(Timeout::limit).transpose()?.flatten();
+        let allowed_restarts = AllowedRestarts(self.allow_restarts);
+        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, allowed_restarts, ..FollowOptions::default() })
+    }
+}
+
+/// How long to follow.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timeout {
+    /// At most this long.
+    Limit(Duration),
+    /// No limit: 0.
+    None,
+    /// A negative duration, which is no limit in kubectl.
+    Negative,
+}
+
+impl Timeout {
+    /// Returns the limit.
+    ///
+    /// # Errors
+    /// For a negative duration.
+    pub(super) fn limit(self) -> Result<Option<Duration>> {
+        match self {
+            Self::Limit(limit) => Ok(Some(limit)),
+            Self::Negative => {
+                Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
+            }
+            Self::None => Ok(None),
+        }
+    }
+}
+
+/// Parses the value of `--timeout`.
+pub(super) fn timeout(word: &str) -> Result<Timeout, &'static str> {
+    let magnitude = duration(word.strip_prefix('-').unwrap_or(word))?;
+    Ok(match magnitude {
+        Duration::ZERO => Timeout::None,
+        _ if word.starts_with('-') => Timeout::Negative,
+        limit => Timeout::Limit(limit),
+    })
+}
+
+/// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Whether to roll back a failed rollout.
+#[derive(Debug, Args)]
+pub(super) struct UndoOnFailureArgs {
+    /// Roll back a failed rollout to the revision that served before, and wait for it
+    ///
+    /// A workload is rolled back only while it still has the template that it had when following began.
+    /// Nothing is written when no other revision served then. The exit code is 4 in both cases. A timeout is
+    /// not a failure. Implies --fail-fast, and --deadline 10m for workloads without progressDeadlineSeconds.
+    #[arg(
+        long, value_name = "TARGETS", num_args = 0..=1, require_equals = true,
+        default_missing_value = "failed", help_heading = "Goal and time limits"
+    )]
+    undo_on_failure: Option<UndoScopeArg>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UndoScopeArg {
+    /// The workload that failed
+    Failed,
+    /// Once one fails, each workload of the command whose rollout was under way when following began,
+    /// complete or not
+    All,
+}
+
+impl UndoScopeArg {
+    fn scope(self) -> UndoScope {
+        match self {
+            Self::Failed => UndoScope::Failed,
+            Self::All => UndoScope::All,
+        }
+    }
+}
+
+/// Whether a rollback deletes stuck pods.
+#[derive(Debug, Args)]
+pub(super) struct ReplaceStuckPodsArgs {
+    /// Delete the pods that block the rollback of a StatefulSet, one at a time
+    #[arg(long, requires = "undo_on_failure", help_heading = "Goal and time limits")]
+    replace_stuck_pods: bool,
+}
+
+impl ReplaceStuckPodsArgs {
+    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
+        FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options }
+    }
+}
+
+impl UndoOnFailureArgs {
+    pub(super) fn is_set(&self) -> bool {
+        self.undo_on_failure.is_some()
+    }
+
+    /// Returns the options with the flag and its implied options.
+    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
+        let Some(scope) = self.undo_on_failure else { return options };
+        FollowOptions {
+            undo_on_failure: Some(scope.scope()),
+            fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
+            default_deadline: Some(DEADLINE),
+            ..options
+        }
+    }
 }

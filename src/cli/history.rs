@@ -3,9 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use super::output_form::{OutputForm, OutputFormParser};
-use super::revision;
 use super::scope::ScopeArgs;
-use super::start_time::start_time;
+use super::values::{revision, start_time};
 use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::{Error, Result};
@@ -80,7 +79,7 @@ impl HistoryArgs {
         if self.since.is_some() {
             self.scope.default_to_all();
         }
-        let revision = revision::read(self.revision.as_deref())?;
+        let revision = revision(self.revision.as_deref())?;
         let output = match self.output {
             None => Output::Text,
             Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::duration::duration;
 use super::output_form::{OutputForm, OutputFormParser};
-use super::start_time::start_time;
+use super::values::{duration, start_time};
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
 use crate::command::targets::TargetScope;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::diff_format::DiffFormatArgs;
+use super::diff::DiffFormatArgs;
 use crate::command::CommonOptions;
 use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;

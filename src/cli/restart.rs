@@ -2,9 +2,8 @@
 
 use clap::Args;
 
-use super::undo_on_failure::UndoOnFailureArgs;
-use super::wait::WaitArgs;
-use super::write::WriteArgs;
+use super::follow::UndoOnFailureArgs;
+use super::write::{WaitArgs, WriteArgs};
 use crate::command::CommonOptions;
 use crate::command::restart::Request;
 use crate::command::writing_verb::ChangeOptions;

@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, ValueEnum};
 
-use super::duration::positive_duration;
-use super::follow::FollowArgs;
+use super::follow::{FollowArgs, ReplaceStuckPodsArgs, UndoOnFailureArgs};
 use super::output_form::{OutputForm, OutputFormParser};
-use super::revision;
 use super::scope::ScopeArgs;
-use super::undo_on_failure::{ReplaceStuckPodsArgs, UndoOnFailureArgs};
+use super::values::{positive_duration, revision};
 use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -115,7 +113,7 @@ impl StatusArgs {
             return Err(Error::usage("--wait-for-creation needs a cluster: recorded objects do not change")
                 .hint("remove --from, or --wait-for-creation"));
         }
-        let revision = revision::read(self.revision.as_deref())?;
+        let revision = revision(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
         let scope = self.scope.lower(common);
         let scope = scope.map_err(|error| {

@@ -2,9 +2,8 @@
 
 use clap::Args;
 
-use super::start_time::start_time;
-use super::wait::WaitArgs;
-use super::write::WriteArgs;
+use super::values::start_time;
+use super::write::{WaitArgs, WriteArgs};
 use crate::command::CommonOptions;
 use crate::command::undo::Request;
 use crate::command::writing_verb::ChangeOptions;

@@ -1,7 +1,8 @@
-//! The arguments of the verbs that write, and their lowering.
+//! The arguments of the verbs that write, `--wait` among them, and their lowering.
 
 use clap::{Args, ValueEnum};
 
+use super::follow::TimeoutArgs;
 use super::output_form::{OutputForm, OutputFormParser};
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
@@ -110,5 +111,52 @@ pub(super) fn dry_run(word: Option<&str>) -> Result<DryRun> {
         Some(other) => Err(Error::usage(format!(
             "Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\"."
         ))),
+    }
+}
+
+/// Whether to wait for the rollout, and the time limits.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Goal and time limits")]
+pub(super) struct WaitArgs {
+    /// Follow the rollout until it ends, and exit with the code of status
+    ///
+    /// All workloads are written first, and then followed together under one timeout. The exit code is 4 when
+    /// another client changes the template meanwhile. A rollback that is skipped because the revision is
+    /// live already is followed too, since its rollout may not be complete.
+    #[arg(long)]
+    wait: bool,
+
+    /// Print kubectl's lines on a terminal too, instead of a live display
+    #[arg(long, hide_short_help = true)]
+    plain: bool,
+
+    #[command(flatten)]
+    timeouts: TimeoutArgs,
+}
+
+impl WaitArgs {
+    fn refuse_options_of_wait(&self) -> Result<()> {
+        if self.timeouts.are_set() || self.plain {
+            return Err(Error::usage(
+                "--timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
+            )
+            .hint("add --wait"));
+        }
+        Ok(())
+    }
+
+    /// Returns the options with the flags added.
+    pub(super) fn lower(&self, options: ChangeOptions) -> Result<ChangeOptions> {
+        if !self.wait {
+            return self.refuse_options_of_wait().map(|()| options);
+        }
+        if options.dry_run != DryRun::None {
+            return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
+        }
+        if !matches!(options.output, Output::Text | Output::Name) {
+            return Err(Error::usage("--wait prints lines, so it cannot be used with this output format")
+                .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
+        }
+        Ok(ChangeOptions { wait: Some(self.timeouts.lower()?), plain: self.plain, ..options })
     }
 }

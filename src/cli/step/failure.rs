@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::duration::{duration, positive_count, positive_duration};
 use crate::cli::help::ADVANCED;
+use crate::cli::values::{duration, positive_count, positive_duration};
 use crate::error::{Error, Result};
 use crate::model::hold::plan::{LEAST_CHECK_INTERVAL, OnFailure};
 use crate::model::step::CheckOverride;

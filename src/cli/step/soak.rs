@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::duration::duration;
+use crate::cli::follow::{Timeout, timeout};
 use crate::cli::help::ADVANCED;
-use crate::cli::timeout::{Timeout, timeout};
+use crate::cli::values::duration;
 use crate::error::Result;
 
 /// The soaks and the time limit.
