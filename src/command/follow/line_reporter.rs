@@ -44,12 +44,7 @@ pub(in crate::command) struct LineReporter<'a> {
 
 impl<'a> LineReporter<'a> {
     /// Creates a reporter that prints on a `Ui`.
-    pub(super) fn new(
-        ui: &'a mut Ui,
-        format: ReportFormat,
-        names: NameContext,
-        shows_pods: bool,
-    ) -> Self {
+    pub(super) fn new(ui: &'a mut Ui, format: ReportFormat, names: NameContext, shows_pods: bool) -> Self {
         Self { ui, format, names, shows_pods }
     }
 

@@ -79,11 +79,7 @@ pub(super) async fn read_all_ahead(
 }
 
 /// Waits until the controller has observed the workload, and reads it with its revisions and pods.
-pub(super) async fn observe_target(
-    workload: Workload,
-    source: &Source,
-    ui: &mut Ui,
-) -> Result<Observation> {
+pub(super) async fn observe_target(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let workload = wait_until_observed(workload, source, ui).await?;
     observe(workload, source, ui).await
 }

@@ -3,8 +3,6 @@
 pub mod configuration;
 pub mod foretold;
 mod list;
-mod pods;
-mod read;
 pub mod references;
 mod revision_object;
 mod revision_word;
@@ -18,11 +16,15 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use self::revision_object::RevisionObject;
+use self::template::{Template, secrets_in};
 use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
 use crate::model::kind::controller_hash::DataHash;
+use crate::model::kind::plan_fields::HOLD_ANNOTATION;
+use crate::model::kind::revision_store::RevisionNames;
 pub use crate::model::kind::revision_store::RevisionNumber;
-use crate::model::revision::template::Template;
+use crate::model::kind::{Kind, Workload};
 use crate::model::text::digest::Digest;
 
 /// The annotation for the cause of a change.
@@ -110,6 +112,46 @@ pub enum Integrity {
 }
 
 impl Revision {
+    /// Reads a revision from the object that stores it.
+    #[must_use]
+    pub fn read(kind: &dyn Kind, mut object: Object) -> Self {
+        let store = kind.revisions();
+        let data_hash = store.hashed_data(&object).map(DataHash::of); // before the template is taken out of the data
+        let template = Template::from(object.take(store.template()));
+        Self {
+            number: store.number(&object),
+            past_numbers: store.past_numbers(&object),
+            hash: store.hash(&object).unwrap_or_default().to_owned(),
+            created: object.created(),
+            cause: object.annotation(CHANGE_CAUSE).filter(|cause| !cause.is_empty()).map(str::to_owned),
+            name: object.name().to_owned(),
+            uid: object.uid().to_owned(),
+            owner_uid: object.controller().map(|owner| owner.uid.to_owned()).unwrap_or_default(),
+            replica_set_counts: ReplicaSetCounts::read(&object),
+            hold: object.annotation(HOLD_ANNOTATION).map(Into::into),
+            refused: Condition::read(&object, "ReplicaFailure"),
+            secrets: secrets_in(template.json()),
+            data_hash,
+            object: RevisionObject::of(&template),
+            digest: template.into_digest(),
+        }
+    }
+
+    /// Compares the stored data with the hash.
+    ///
+    /// The revision does not store its collision count, so every count up to the current one is
+    /// tried.
+    #[must_use]
+    pub fn integrity(&self, workload: &Workload) -> Integrity {
+        let Some(data) = self.data_hash else { return Integrity::Unverifiable };
+        let collisions = workload.object().int("/status/collisionCount").unwrap_or_default().clamp(0, 100);
+        if (0..=collisions).any(|count| data.with(count) == self.hash) {
+            Integrity::Verified
+        } else {
+            Integrity::Altered { expected: data.with(0) }
+        }
+    }
+
     /// Returns every known number that it had, and the present one last.
     pub fn numbers(&self) -> impl Iterator<Item = i64> {
         self.past_numbers.iter().copied().chain(self.number.known())
@@ -137,5 +179,26 @@ impl Revision {
     #[must_use]
     pub fn label(&self) -> String {
         self.number.known().map_or_else(|| self.name.clone(), |number| number.to_string())
+    }
+}
+
+impl Workload {
+    /// Whether a pod runs a revision of this workload, by owner reference and hash. A label alone proves nothing: any
+    /// client can set one.
+    #[must_use]
+    pub fn runs(&self, pod: &Pod, revision: &Revision) -> bool {
+        let key = self.revision_key(revision);
+        !key.is_empty() && self.pod_key(pod) == key
+    }
+
+    /// Returns the key that the pods of a revision have.
+    pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
+        let Revision { name, uid, hash, .. } = revision;
+        self.kind().revisions().key_of_revision(RevisionNames { name, uid, hash })
+    }
+
+    /// Returns the key of a pod; empty for pods of other workloads.
+    pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
+        self.kind().revisions().key_of_pod(pod, self.owns(pod))
     }
 }
