@@ -7,23 +7,22 @@
 
 mod architecture;
 mod completion;
+mod connection;
 mod diff;
-mod follow;
+mod docs;
 mod history;
 mod kruise;
 mod list;
-mod live;
 #[cfg(unix)] // its scripts are for Unix; archives for Windows are packed there too
 mod package;
-mod papers;
+mod pause;
 mod preview;
-mod render;
 mod scenarios;
-mod simulated_api; // not in the package of simcluster, whose profile would optimise these tests
-mod simulated_controllers;
+mod security;
+mod simulation;
 mod status;
 mod step;
 mod step_proof;
-mod trust;
+mod targets;
 mod undo;
-mod view;
+mod writes;

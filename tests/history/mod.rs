@@ -1,4 +1,4 @@
-//! `history`: the binary with recorded objects.
+//! `history`: its tables, and what it prints of one revision.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
@@ -9,6 +9,7 @@ mod flags;
 mod hostile;
 mod kubectl_texts;
 mod output;
+mod revision;
 mod revision_words;
 mod since;
 

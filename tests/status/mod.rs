@@ -1,14 +1,17 @@
-//! `status`: verdicts and causes of recorded and constructed objects.
+//! `status`: verdicts and causes of recorded and constructed objects, rollouts that it follows, and the live display.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod causes;
 mod exit_codes;
+mod follow;
+mod frame;
 mod holds;
 mod hostile;
 mod kubectl_lines;
 mod objects;
 mod output;
 mod recorded;
+pub(crate) mod stale_configuration;
 mod upstream;
 mod what_serves;

@@ -9,6 +9,7 @@ mod check_recipes;
 mod checks;
 mod daemon_set;
 mod deployment;
+mod evictions;
 mod failing_requests;
 mod hints;
 mod hold_summary;

@@ -1,7 +1,14 @@
-//! `undo`: the binary with recorded objects.
+//! `undo`: its preview, its requests, its questions, and the stuck pods that it replaces.
+
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod dry_run;
 mod failed_since;
+mod kubectl_texts;
+mod questions;
+mod replaced_pods;
+mod requests;
+mod stuck_pods;
 
 use harness::{Run, snapshot_path};
 

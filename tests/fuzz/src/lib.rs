@@ -1,6 +1,6 @@
 //! The fuzz targets, each a function of bytes that panics at a defect.
 //!
-//! `tests/trust` runs the same functions on `seeds/`, which contain the inputs that were found. `README.md` explains how
+//! `tests/security` runs the same functions on `seeds/`, which contain the inputs that were found. `README.md` explains how
 //! to search for more.
 
 pub mod annotation;

@@ -1,0 +1,133 @@
+//! Which kubeconfig files are read, and their format.
+
+use harness::Run;
+use serde_json::json;
+
+use crate::connection::setup::{TestServer, directory, file};
+
+const HISTORY: [&str; 2] = ["history", "deployment/web"];
+
+#[tokio::test]
+async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
+    let (first, second) = (TestServer::of("shop"), TestServer::of("shop"));
+    let [one, two] = [&first, &second].map(|server| file("config", &server.kubeconfig().to_string()));
+    let list = format!("/does/not/exist:{}:{}:", one.display(), two.display());
+    let output = Run::of(HISTORY).env("KUBECONFIG", list).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!((first.lines().len(), second.lines().len()), (3, 0));
+}
+
+#[tokio::test]
+async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
+    let server = TestServer::of("shop");
+    let home = directory();
+    std::fs::create_dir(home.join(".kube")).unwrap();
+    std::fs::write(home.join(".kube/config"), server.kubeconfig().to_string()).unwrap();
+    assert_eq!(Run::of(HISTORY).env("HOME", &home).run_async().await.exit, 0);
+    assert_eq!(server.lines().len(), 3);
+    let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
+    let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
+    assert!(output.stderr.contains(why), "{}", output.stderr);
+    assert_eq!(output.exit, 2);
+    let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
+    let output = Run::of(line).env("HOME", &home).run_async().await;
+    assert!(output.stderr.ends_with("the server comes from --server\n"), "{}", output.stderr);
+}
+
+#[tokio::test]
+async fn paths_in_a_kubeconfig_are_relative_to_it() {
+    let server = TestServer::of("shop");
+    let home = directory();
+    let (certificate, key) = server.served.client_certificate("admin").unwrap();
+    for (name, text) in
+        [("ca.crt", server.served.authority_certificate()), ("me.crt", certificate), ("me.key", key)]
+    {
+        std::fs::write(home.join(name), text).unwrap();
+    }
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["clusters"][0]["cluster"] = json!({"server": server.served.url(), "certificate-authority": "ca.crt", "certificate-authority-data": ""});
+    kubeconfig["users"][0]["user"] =
+        json!({"client-certificate": "me.crt", "client-key": "./me.key", "token": ""});
+    std::fs::write(home.join("config"), kubeconfig.to_string()).unwrap();
+    let output = Run::of(HISTORY).env("KUBECONFIG", home.join("config")).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
+#[tokio::test]
+async fn the_newline_of_a_token_file_is_removed() {
+    let server = TestServer::of("shop");
+    let token = file("token", "first\n");
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
+    server.cluster.users(|users| users.grant_token("first", "admin", None));
+    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
+
+    server.cluster.forget_requests();
+    kubeconfig["users"][0]["user"]["token"] = json!("stale");
+    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "`tokenFile` has precedence over `token`");
+    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
+
+    std::fs::remove_file(token).unwrap();
+    kubeconfig["users"][0]["user"]["token"] = json!("first");
+    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("", 0),
+        "`token` is used if `tokenFile` does not exist"
+    );
+
+    kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
+    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    assert!(output.stderr.starts_with("error: cannot read the token file"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
+}
+
+#[tokio::test]
+async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
+    for text in ["{", "clusters: 7", "- a\n- b", "\u{0}"] {
+        let output = Run::of(HISTORY).env("KUBECONFIG", file("config", text)).run_async().await;
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{text}: {}", output.stderr);
+        assert_eq!(output.stderr.lines().count(), 1, "{text}: {}", output.stderr);
+    }
+    for (flag, hint) in
+        [("--context", "get-contexts"), ("--cluster", "get-clusters"), ("--user", "get-users")]
+    {
+        let output = TestServer::of("shop").run(HISTORY).arg(flag).arg("nope").run_async().await;
+        assert!(output.stderr.contains("\"nope\"") && output.stderr.contains(hint), "{}", output.stderr);
+        assert_eq!(output.exit, 2);
+    }
+    let output = Run::of(HISTORY).arg("--kubeconfig").arg("/does/not/exist").run_async().await;
+    assert!(output.stderr.contains("/does/not/exist does not exist"), "{}", output.stderr);
+    assert_eq!(output.exit, 2);
+}
+
+#[tokio::test]
+async fn removed_auth_providers_are_refused_with_a_hint() {
+    let server = TestServer::of("shop");
+    for (provider, hint) in
+        [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin"), ("magic", "users[].user.exec")]
+    {
+        let mut kubeconfig = server.kubeconfig();
+        kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
+        let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+        assert!(output.stderr.contains(hint), "{}", output.stderr);
+        assert_eq!(output.exit, 1);
+    }
+}
+
+#[tokio::test]
+async fn an_oidc_token_is_sent() {
+    let server = TestServer::of("shop");
+    // {"alg":"none"} . {"exp":4102444800} . nothing
+    let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9.";
+    server.cluster.users(|users| users.grant_token(token, "admin", None));
+    let mut kubeconfig = server.kubeconfig();
+    kubeconfig["users"][0]["user"] =
+        json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
+    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(server.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
+}

@@ -1,0 +1,91 @@
+//! Transient failures are retried with a note, on new connections if necessary.
+
+use simcluster::Protocols;
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::refusal::Refusal;
+
+use crate::connection::setup::TestServer;
+
+async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, TestServer) {
+    let server = TestServer::over(protocols, "shop");
+    server.cluster.fault(Fault::on(Requests::any(), act).once());
+    let output = server.run(["history", "deployment/web"]).run_async().await;
+    (output, server)
+}
+
+/// Returns each value with each protocol.
+fn each<T: Clone>(all: &[T]) -> impl Iterator<Item = (Protocols, T)> {
+    Protocols::EACH.into_iter().flat_map(|protocols| all.iter().map(move |one| (protocols, one.clone())))
+}
+
+#[tokio::test]
+async fn one_transient_failure_prints_one_note() {
+    let moments = [
+        (FaultAction::Refuse(Refusal::with_status(503, "starting")), "503 Service Unavailable"),
+        (FaultAction::Refuse(Refusal::with_status(504, "slow")), "504 Gateway Timeout"),
+        (
+            FaultAction::Refuse(Refusal::with_status(500, "etcdserver: leader changed").retry_after(0)),
+            "500 Internal Server Error",
+        ),
+        (FaultAction::Refuse(Refusal::with_status(429, "slow down").retry_after(0)), "429 Too Many Requests"),
+        (FaultAction::Html(502), "502 Bad Gateway"),
+        (FaultAction::LoseRequest, "the connection was lost"),
+        (FaultAction::LoseAnswer, "the connection was lost"),
+        (FaultAction::ResetStream, "the connection was lost"),
+        (FaultAction::CutBody(40), "the connection was lost"),
+    ];
+    for (protocols, (act, reason)) in each(&moments) {
+        let printed = format!("{protocols:?} {act:?}");
+        let (output, server) = history_with(protocols, act).await;
+        let lines: Vec<_> = output.stderr.lines().collect();
+        assert_eq!((lines.len(), output.exit), (1, 0), "{printed}: {}", output.stderr);
+        let begin = format!("note: {}: {reason}", server.served.address());
+        assert!(
+            lines[0].starts_with(&begin) && lines[0].contains("; retrying in "),
+            "{printed}: {}",
+            lines[0]
+        );
+        assert_eq!(server.lines().len(), 4, "{printed}");
+        assert!(output.stdout.starts_with("deployment.apps/web"), "{printed}");
+    }
+}
+
+#[tokio::test]
+async fn permanent_failures_are_not_retried() {
+    let moments = [
+        FaultAction::Refuse(Refusal::with_status(500, "broken")),
+        FaultAction::Refuse(Refusal::with_status(400, "no")),
+        FaultAction::Html(200),
+        FaultAction::TruncateJson(40),
+    ];
+    for (protocols, act) in each(&moments) {
+        let printed = format!("{protocols:?} {act:?}");
+        let (output, server) = history_with(protocols, act).await;
+        assert_eq!((server.lines().len(), output.exit), (1, 1), "{printed}: {}", output.stderr);
+        assert!(output.stderr.starts_with("error: "), "{printed}: {}", output.stderr);
+    }
+}
+
+#[tokio::test]
+async fn a_retry_after_beyond_the_limit_is_an_error() {
+    for protocols in Protocols::EACH {
+        let later = Refusal::with_status(429, "come back tomorrow").retry_after(86_400);
+        let (output, server) = history_with(protocols, FaultAction::Refuse(later)).await;
+        let answer = "returned 429 Too Many Requests: come back tomorrow";
+        assert!(output.stderr.contains(answer), "{protocols:?}: {}", output.stderr);
+        assert_eq!((server.lines().len(), output.exit), (1, 1));
+    }
+}
+
+#[tokio::test]
+async fn reads_survive_a_restarted_server() {
+    for protocols in Protocols::EACH {
+        let mut server = TestServer::over(protocols, "shop");
+        server.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
+        let output = server.run(["history", "deployment/web"]).run_async().await;
+        assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{protocols:?}: {}", output.stderr);
+        server.served.restart().await.unwrap();
+        let output = server.run(["history", "deployment/web"]).run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    }
+}

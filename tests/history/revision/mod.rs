@@ -1,0 +1,9 @@
+//! What `history --revision` prints, compared with kubectl: the text of a template, JSON and YAML.
+
+#![expect(clippy::expect_used, reason = "a panic message describes the expectation")]
+
+mod cases;
+mod json;
+mod recorded;
+mod template_text;
+mod yaml;

@@ -1,0 +1,122 @@
+//! The text of a pod template: every recorded revision, a template with nearly every field, and any JSON.
+
+use proptest::prelude::*;
+use rollout2::render::template_text::{pod_template_text, with_change_cause};
+use serde_json::{Value, json};
+
+use crate::history::revision::recorded::{self, RecordedOutput};
+
+#[test]
+fn every_recorded_revision_matches_kubectl() {
+    let mut compared = 0;
+    for run in recorded::runs(".history-revision-") {
+        let Some((header, text)) = run.stdout.split_once("\nPod Template:") else { continue };
+        let text = text.strip_suffix('\n').expect("an empty line after the text");
+        let template = template_of(&run);
+        assert_eq!(
+            pod_template_text(&template),
+            format!("Pod Template:{text}"),
+            "{}: {header}",
+            run.file.display()
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 46, "the number of recorded revisions");
+}
+
+/// Returns the template of the recorded revision.
+fn template_of(run: &RecordedOutput) -> Value {
+    let (target, number) = run.name.split_once(".history-revision-").expect("a revision");
+    let (kind, name) = target.split_once('-').expect("a kind and a name");
+    if kind == "deployment" {
+        let deployment = recorded::object(&run.namespace, "Deployment", name);
+        let set = recorded::replica_set(&deployment, number);
+        let cause = set["metadata"]["annotations"]["kubernetes.io/change-cause"].as_str();
+        return with_change_cause(&set["spec"]["template"], cause.unwrap_or_default());
+    }
+    recorded::stored_template(&recorded::object(&run.namespace, recorded::kind(kind), name), number)
+}
+
+#[test]
+fn a_template_with_most_fields_matches_kubectl() {
+    let template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
+    let template = with_change_cause(&template, "rich v1");
+    assert_eq!(pod_template_text(&template), include_str!("rich.txt"));
+}
+
+/// A real kubectl (1.33, which prints volumes as 1.36 does) printed `volumes.txt` for a ReplicaSet with this template.
+#[test]
+fn every_volume_source_matches_kubectl() {
+    let template: Value = serde_json::from_str(include_str!("volumes.json")).expect("JSON");
+    assert_eq!(pod_template_text(&template), include_str!("volumes.txt"));
+}
+
+/// A real kubectl (1.33) printed `edges.txt`: unset and unusual values of all fields except volumes.
+#[test]
+fn unset_and_unusual_values_match_kubectl() {
+    let template: Value = serde_json::from_str(include_str!("edges.json")).expect("JSON");
+    assert_eq!(pod_template_text(&template), include_str!("edges.txt"));
+}
+
+#[test]
+fn an_empty_template_matches_kubectl() {
+    let text = "Pod Template:\n  Labels:\t<none>\n  Containers: <none>\n  Volumes:\t<none>\n  \
+                Node-Selectors:\t<none>\n  Tolerations:\t<none>\n";
+    for empty in [json!({}), json!(null), json!(7), json!({"metadata": [], "spec": "x"})] {
+        assert_eq!(pod_template_text(&empty), text, "{empty}");
+    }
+}
+
+#[test]
+fn escape_characters_are_escaped() {
+    let template = json!({"spec": {"containers": [{"name": "a", "command": ["\u{1b}[31mred\r"]}]}});
+    assert!(pod_template_text(&template).contains("      ^[[31mred\\r\n"));
+}
+
+proptest! {
+    #[test]
+    fn any_json_can_be_printed(template in invalid_templates()) {
+        prop_assert!(pod_template_text(&template).ends_with('\n'));
+    }
+}
+
+/// Templates with most fields, in which random values have a wrong type.
+fn invalid_templates() -> impl Strategy<Value = Value> {
+    let wrong = prop_oneof![
+        Just(Value::Null),
+        Just(json!({})),
+        Just(json!([1, "x", null, {}, []])),
+        any::<i64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), wrong), 1..8).prop_map(|changes| {
+        let mut template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
+        for (place, wrong) in changes {
+            let mut pointers = Vec::new();
+            list_pointers(&template, String::new(), &mut pointers);
+            if let Some(value) = template.pointer_mut(&pointers[place.index(pointers.len())]) {
+                *value = wrong;
+            }
+        }
+        template
+    })
+}
+
+fn list_pointers(value: &Value, pointer: String, pointers: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                list_pointers(member, format!("{pointer}/{name}"), pointers);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                list_pointers(item, format!("{pointer}/{index}"), pointers);
+            }
+        }
+        _ => {}
+    }
+    pointers.push(pointer);
+}

@@ -1,0 +1,149 @@
+//! `pause`, `resume` and `restart`: their effects, and the warnings about them.
+
+use serde_json::json;
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::STATEFULSETS;
+use simcluster::rules::{Author, Deletion};
+use simcluster::{Refusal, Verb};
+
+use crate::connection::setup::TestServer;
+use crate::writes::{agent, db, edit, object, observe, patches, run, web};
+
+#[tokio::test]
+async fn resume_restores_the_fields_before_the_pause() {
+    for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
+        let server = TestServer::of("shop");
+        let before = object(&server.cluster, &key);
+        assert_eq!(run(&server, &["pause", target]).await.exit, 0);
+        assert_ne!(object(&server.cluster, &key), before, "{target}");
+        let twice = run(&server, &["pause", target]).await;
+        assert!(twice.stdout.ends_with(" already paused\n") && twice.exit == 0, "{}", twice.stdout);
+        let resumed = run(&server, &["resume", target]).await;
+        assert!(resumed.stdout.ends_with(" resumed\n"), "{}{}", resumed.stdout, resumed.stderr);
+        let after = object(&server.cluster, &key);
+        assert_eq!(
+            (&after["spec"], &after["metadata"]["annotations"]),
+            (&before["spec"], &before["metadata"]["annotations"])
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
+    let server = TestServer::of("shop");
+    let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
+    server
+        .cluster
+        .fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Refuse(forbidden)).once());
+    let refused = run(&server, &["pause", "statefulset/db"]).await;
+    assert_eq!(refused.exit, 1, "{}", refused.transcript);
+    assert!(!refused.stderr.contains("held"), "{}", refused.transcript);
+    for dry_run in ["--dry-run", "--dry-run=server"] {
+        let dry = run(&server, &["pause", "statefulset/db", dry_run]).await;
+        let effect = "note: statefulset/db would be held at partition 3: ";
+        assert!(dry.stderr.contains(effect) && !dry.stderr.contains("is held"), "{}", dry.transcript);
+    }
+    let paused = run(&server, &["pause", "statefulset/db"]).await;
+    let effect = "statefulset.apps/db paused\nnote: statefulset/db is held at partition 3: ";
+    assert!(paused.transcript.contains(effect), "{}", paused.transcript);
+}
+
+#[tokio::test]
+async fn a_change_of_a_workload_that_is_being_deleted_prints_a_warning() {
+    for verb in ["undo", "restart", "pause", "resume"] {
+        let server = TestServer::of("shop");
+        edit(&server.cluster, &db(), |db| db["metadata"]["finalizers"] = json!(["example.com/backup"]));
+        server.cluster.store(|store| {
+            store.delete(&db(), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
+        });
+        observe(&server.cluster, &db());
+        let output = run(&server, &[verb, "statefulset/db"]).await;
+        let warning = "warning: statefulset/db is being deleted, so its controller ignores changes\n";
+        assert!(output.stderr.starts_with(warning), "{verb}: {}", output.transcript);
+    }
+}
+
+/// A Deployment is held by `spec.paused`, not by its update strategy.
+#[tokio::test]
+async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_it() {
+    for (target, key, field) in
+        [("deployment/web", web(), "spec.paused"), ("statefulset/db", db(), "spec.updateStrategy")]
+    {
+        let server = TestServer::of("shop");
+        edit(&server.cluster, &key, |object| {
+            object["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = "shop:apps/x".into();
+        });
+        let output = run(&server, &["pause", target]).await;
+        let warning = format!("manages {target} and ends the pause if its manifest sets {field}\n");
+        assert!(output.stderr.contains(&warning), "{}", output.transcript);
+        assert_eq!(output.exit, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_workload_given_twice_is_changed_once() {
+    for verb in ["undo", "restart", "pause"] {
+        let server = TestServer::of("shop");
+        let output = run(&server, &[verb, "deployment/web", "deploy/web"]).await;
+        assert_eq!((output.exit, patches(&server).len()), (0, 1), "{verb}: {}", output.transcript);
+        assert_eq!(output.stdout.lines().count(), 1, "{verb}: {}", output.transcript);
+    }
+}
+
+#[tokio::test]
+async fn a_pause_ended_by_another_client_is_reported_and_removed() {
+    let server = TestServer::of("shop");
+    run(&server, &["pause", "statefulset/db"]).await;
+    edit(&server.cluster, &db(), |db| {
+        db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
+    });
+    let output = run(&server, &["resume", "statefulset/db"]).await;
+    assert!(
+        output.stderr.starts_with("note: the pause of statefulset/db was already ended by test, "),
+        "{}",
+        output.stderr
+    );
+    let after = object(&server.cluster, &db());
+    assert_eq!(after["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
+    assert_eq!(after["metadata"]["annotations"].get("kubectl-rollout2/held"), None);
+}
+
+/// A partition that the user set is no hold of `pause`.
+#[tokio::test]
+async fn resume_reports_a_partition_that_it_does_not_end() {
+    let server = TestServer::of("shop");
+    let output = run(&server, &["resume", "statefulset/db"]).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("statefulset.apps/db not paused\n", 0));
+    assert_eq!(
+        output.stderr,
+        "note: partition 3 of statefulset/db is not a hold of pause or step, so resume does not end it\n\
+         hint: to update the other pods: kubectl rollout2 step statefulset/db -n shop --to 100%\n"
+    );
+    let output = run(&server, &["resume", "deployment/web"]).await;
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+}
+
+#[tokio::test]
+async fn a_second_restart_within_one_second_works() {
+    let server = TestServer::of("shop");
+    let stamp = || {
+        object(&server.cluster, &web())["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"].clone()
+    };
+    let first = run(&server, &["restart", "deployment/web"]).await;
+    assert_eq!((first.stdout.as_str(), first.exit), ("deployment.apps/web restarted\n", 0));
+    let before = stamp();
+    assert_eq!(run(&server, &["restart", "deployment/web"]).await.exit, 0);
+    assert_ne!(stamp(), before);
+}
+
+#[tokio::test]
+async fn a_restart_that_restarts_no_pods_prints_a_warning() {
+    let server = TestServer::of("shop");
+    let output = run(&server, &["restart", "statefulset/db"]).await;
+    let effect = "statefulset/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
+        at most 1 unavailable at a time, the highest ordinal first\nto take this back: ";
+    assert!(output.stderr.starts_with(effect), "{}", output.stderr);
+    let server = TestServer::of("broken");
+    let output = server.run(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
+    assert!(output.stderr.contains("  replaces no pod: OnDelete keeps those on "), "{}", output.stderr);
+}

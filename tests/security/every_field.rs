@@ -1,0 +1,247 @@
+//! Puts a hostile text into each field of each object, and runs every verb.
+//!
+//! The fields are those of the recorded objects, so fields that the program prints in the future are covered too.
+//! [`printed_fields`](crate::security::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
+//! field is reviewed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::security::commands::{COMMANDS, Origin, OutputFormat, StreamKind};
+use crate::security::escape_detector::{self, MARK};
+use crate::security::printed_commands;
+use crate::security::printed_fields::SHOWN;
+use crate::security::setup::{cluster, shop, trouble};
+use serde_json::Value;
+
+/// The names of maps with arbitrary keys.
+const MAPS: [&str; 6] = ["labels", "annotations", "matchLabels", "nodeSelector", "limits", "requests"];
+
+/// Returns the field paths, each with an example of its value:
+/// `Pod.status.containerStatuses[].state.waiting.reason`, and `Pod.metadata.labels{}` for the names in a map.
+fn places(snapshot: &Value) -> BTreeMap<String, Value> {
+    let mut places = BTreeMap::new();
+    for item in snapshot["items"].as_array().unwrap() {
+        visit(&mut item.clone(), root(item), &mut |place, value| {
+            places.insert(place.to_owned(), value.clone());
+        });
+    }
+    places
+}
+
+/// Returns the first part of the field paths of an object. All workloads have the same one, and all revisions.
+fn root(object: &Value) -> &'static str {
+    match object["kind"].as_str() {
+        Some("Deployment" | "StatefulSet" | "DaemonSet") => "Workload",
+        Some("ReplicaSet" | "ControllerRevision") => "Revision",
+        Some("Pod") => "Pod",
+        Some("ConfigMap" | "Secret") => "Configuration",
+        _ => "Event",
+    }
+}
+
+/// Visits every leaf and every map with arbitrary keys, with its field path.
+fn visit(value: &mut Value, place: &str, see: &mut impl FnMut(&str, &mut Value)) {
+    let is_free = MAPS.iter().any(|map| place.ends_with(&format!(".{map}")));
+    match value {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                let name = if is_free { "*" } else { name };
+                if !name.starts_with("fieldsV1") {
+                    // The `data` of a ControllerRevision corresponds to the top level of a ReplicaSet.
+                    let place = if name == "data" && place == "Revision" {
+                        place.to_owned()
+                    } else {
+                        format!("{place}.{name}")
+                    };
+                    visit(member, &place, see);
+                }
+            }
+            if is_free {
+                see(&format!("{place}{{}}"), value);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, &format!("{place}[]"), see)),
+        _ => see(place, value),
+    }
+}
+
+/// Returns the group of a field path. The fields of one group are tested together, since the program prints them
+/// independently. Elsewhere the value of one field can decide whether another is printed.
+fn group(place: &str, value: &Value) -> String {
+    let steps: Vec<_> = place.split('.').collect();
+    let is_time = value.as_str().is_some_and(|text| text.len() == 20 && text.ends_with('Z'));
+    let together = match steps.as_slice() {
+        [root, ..] if value.is_number() || value.is_boolean() || is_time => {
+            return format!("{root}, no texts");
+        }
+        ["Pod", "spec", ..] => 2,
+        ["Workload", "spec", "template", ..] => 3,
+        [_, "spec", "template", "spec", list, ..] if list.ends_with("ontainers[]") => 6,
+        [_, "spec", "template", "spec", ..] => 5,
+        _ => steps.len(),
+    };
+    steps.into_iter().take(together).collect::<Vec<_>>().join(".")
+}
+
+/// Returns the field paths of each run. A workload decides what is printed of the other objects, and names, labels and
+/// owners decide which objects belong together, so groups of these fields have their own run. Every other run has at
+/// most one group of a Pod, of a revision and of an Event.
+fn runs(groups: BTreeMap<String, Vec<String>>) -> Vec<Vec<String>> {
+    const OWN_RUN: [&str; 5] = ["Workload", "metadata", "involvedObject", "kind", "apiVersion"];
+    let has_own_run = |group: &String| OWN_RUN.iter().any(|part| group.contains(part));
+    let (own, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        groups.into_iter().partition(|(group, _)| has_own_run(group));
+    let mut combined: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for root in ["Pod", "Revision", "Event", "Configuration"] {
+        let of_root = others.iter().filter(|(group, _)| group.starts_with(root));
+        for (index, (_, places)) in of_root.enumerate() {
+            combined.entry(index).or_default().extend_from_slice(places);
+        }
+    }
+    assert_eq!(combined.values().flatten().count(), others.values().flatten().count());
+    own.into_values().chain(combined.into_values()).collect()
+}
+
+/// Returns the mark that identifies a field path in its run.
+fn mark(index: usize) -> String {
+    format!("{MARK}-{index}-")
+}
+
+/// Returns the snapshot with a hostile text appended to the fields with these paths.
+fn with_hostile_text(snapshot: &Value, at: &[String]) -> Value {
+    let mut snapshot = snapshot.clone();
+    for (number, item) in snapshot["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+        visit(item, root(item), &mut |place, value| {
+            let Some(index) = at.iter().position(|at| at == place) else { return };
+            let hostile = format!("{}{}{number}", mark(index), escape_detector::text()); // all texts are different
+            match value {
+                Value::Object(members) => drop(members.insert(hostile, "x".into())),
+                Value::String(text) => text.push_str(&hostile),
+                _ => *value = hostile.into(),
+            }
+        });
+    }
+    snapshot
+}
+
+/// The result for one field path.
+#[derive(Debug, Default)]
+struct FieldResult {
+    /// The verbs that print the field as text.
+    verbs: BTreeSet<String>,
+    wrong: Vec<String>,
+}
+
+/// Whether a server rejects any other value of this field, so that only a file can contain one.
+fn is_for_files(place: &str) -> bool {
+    ["kind", "apiVersion", "metadata.namespace"]
+        .iter()
+        .any(|end| place.split_once('.').is_some_and(|(_, place)| place == *end))
+}
+
+/// A set of objects, and the fields and verbs to test.
+struct FieldTest {
+    snapshot: fn() -> Value,
+    /// Whether a field path is tested.
+    includes: fn(&str) -> bool,
+    /// The beginning of the command lines to run.
+    verb: &'static str,
+}
+
+async fn test_fields(snapshot: &Value, verb: &str, places: Vec<String>) -> Vec<(String, FieldResult)> {
+    let with_hostile_text = with_hostile_text(snapshot, &places);
+    let origin = if places.iter().any(|place| is_for_files(place)) {
+        Origin::Snapshot(with_hostile_text.to_string())
+    } else {
+        Origin::Cluster(cluster(&with_hostile_text, "out of luck"))
+    };
+    let mut seen: Vec<_> = places.into_iter().map(|place| (place, FieldResult::default())).collect();
+    let names = printed_commands::names(snapshot);
+    for (args, format, stream) in COMMANDS.iter().filter(|(args, ..)| args.starts_with(verb)) {
+        let Some(output) = origin.run(args, *stream).await else { continue };
+        let verb = args.split(' ').next().unwrap().replace("__complete", "completion");
+        for (index, (_, seen)) in seen.iter_mut().enumerate() {
+            if *format != OutputFormat::Exact && output.transcript.contains(&mark(index)) {
+                seen.verbs.insert(verb.clone());
+            }
+        }
+        let is_text = *format == OutputFormat::Text && *stream == StreamKind::Pipe;
+        let command = is_text.then(|| printed_commands::first_mistake(&output.transcript, &names)).flatten();
+        let wrong = format.unsafe_text(&output).into_iter().chain(command);
+        seen[0].1.wrong.extend(wrong.map(|wrong| format!("{args} ({stream:?}): {wrong}")));
+    }
+    seen
+}
+
+impl FieldTest {
+    /// Tests the groups of one share of `of` shares.
+    async fn test_share(&self, share: usize, of: usize) -> BTreeMap<String, FieldResult> {
+        let snapshot = (self.snapshot)();
+        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (place, value) in places(&snapshot).into_iter().filter(|(place, _)| (self.includes)(place)) {
+            groups.entry(group(&place, &value)).or_default().push(place);
+        }
+        let mut seen = BTreeMap::new();
+        for places in runs(groups).into_iter().skip(share).step_by(of) {
+            seen.extend(test_fields(&snapshot, self.verb, places).await);
+        }
+        seen
+    }
+
+    /// Tests one share of the fields: every output must be safe, and every printed field must be listed. Returns the
+    /// printed fields, each with a verb.
+    fn run(&self, share: usize, of: usize) -> Vec<(String, String)> {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let seen = runtime.block_on(self.test_share(share, of));
+        let wrong = seen
+            .iter()
+            .flat_map(|(place, seen)| seen.wrong.iter().map(move |wrong| format!("{place}: {wrong}")));
+        let wrong: Vec<_> = wrong.collect();
+        assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
+        let printed = |(place, result): (String, FieldResult)| {
+            result.verbs.into_iter().map(move |verb| (place.clone(), verb))
+        };
+        let printed: Vec<_> = seen.into_iter().flat_map(printed).collect();
+        let is_listed = |(place, verb): &&(String, String)| {
+            SHOWN
+                .iter()
+                .any(|(listed, verbs)| covers(listed, place) && verbs.split(' ').any(|one| one == verb))
+        };
+        let unlisted: Vec<_> = printed.iter().filter(|printed| !is_listed(printed)).collect();
+        assert!(unlisted.is_empty(), "printed, but not in tests/security/printed_fields.rs: {unlisted:#?}");
+        printed
+    }
+}
+
+/// Whether an entry of [`SHOWN`] covers a field path.
+fn covers(listed: &str, place: &str) -> bool {
+    place.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || listed.ends_with('.'))
+}
+
+const SHOP: FieldTest = FieldTest { snapshot: shop, includes: |_| true, verb: "" };
+const TROUBLE: FieldTest =
+    FieldTest { snapshot: trouble, includes: |place| !place.contains(".spec"), verb: "status" };
+
+/// Every listed field is printed too, so that no field of a run hides another one.
+#[test]
+fn no_field_reaches_a_terminal_unescaped() {
+    let shares = [(SHOP, 0, 2), (SHOP, 1, 2), (TROUBLE, 0, 1)];
+    let threads = shares.map(|(test, share, of)| std::thread::spawn(move || test.run(share, of)));
+    let printed: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    let listed = SHOWN.iter().flat_map(|(place, verbs)| verbs.split(' ').map(move |verb| (*place, verb)));
+    let hidden = listed.filter(|(listed, verb)| {
+        !printed.iter().any(|(place, printed_by)| covers(listed, place) && printed_by == verb)
+    });
+    let hidden: Vec<_> = hidden.collect();
+    assert!(hidden.is_empty(), "listed, but not printed: {hidden:#?}");
+}
+
+#[test]
+fn the_listed_fields_exist() {
+    let (shop, trouble) = (places(&shop()), places(&trouble()));
+    for (listed, _) in SHOWN {
+        let is_there = shop.keys().chain(trouble.keys()).any(|place| place.starts_with(listed));
+        assert!(is_there, "no recorded object has the field {listed}");
+    }
+}

@@ -1,0 +1,429 @@
+//! A forged plan: a user who may patch a workload but not delete pods writes the annotation of a plan. Another user with
+//! more rights then runs `step`, `undo` or `resume`. The program must do nothing that it would not do for a plan of its
+//! own.
+//!
+//! The tests take an annotation that the program wrote, and replace each of its members by invalid values.
+
+use std::path::{Path, PathBuf};
+
+use harness::test_cluster::{START, SavedCluster, TestCluster};
+use harness::{Output, Run};
+use serde_json::{Value, json};
+use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
+use simcluster::{Key, RecordedRequest, Resource, object};
+
+use crate::security::files;
+
+const HELD: &str = "kubectl-rollout2/held";
+
+/// More writes than any plan for four pods needs.
+const MAX_WRITES: usize = 60;
+
+/// The fields of a Deployment that a patch of the program may change. The template is none of them: no plan here asks
+/// for a rollback.
+const ALLOWED_FIELDS_OF_A_DEPLOYMENT: [&str; 5] = [
+    "/spec/strategy",
+    "/spec/minReadySeconds",
+    "/spec/progressDeadlineSeconds",
+    "/spec/paused",
+    "/metadata/annotations/kubectl-rollout2~1held",
+];
+
+/// The fields of another kind that a patch of the program may change.
+const ALLOWED_FIELDS: [&str; 4] = [
+    "/spec/updateStrategy",
+    "/spec/template",
+    "/metadata/annotations/kubectl-rollout2~1held",
+    "/metadata/annotations/kubernetes.io~1change-cause",
+];
+
+/// The uid of a pod, and the image of its container.
+type PodImage = (String, String);
+
+/// A cluster with a workload of four pods whose first batch is released, and another workload with outdated pods.
+struct SteppedWorkload {
+    cluster: TestCluster,
+    key: Key,
+    target: &'static str,
+    /// A file that exists if the program executed a command of the annotation.
+    mark: PathBuf,
+}
+
+/// A stepped workload, to start any number of clusters with it.
+struct SavedWorkload {
+    cluster: SavedCluster,
+    key: Key,
+    target: &'static str,
+}
+
+impl SavedWorkload {
+    async fn new(resource: &'static Resource) -> Self {
+        let cluster = TestCluster::new();
+        let is_set = resource == &STATEFULSETS;
+        let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
+        let (key, target) = if is_set {
+            (cluster.stateful_set(4, &json!({})), "statefulset/db")
+        } else if resource == &DEPLOYMENTS {
+            (deployment_with_an_unsafe_revision(&cluster).await, "deployment/web")
+        } else {
+            (cluster.daemon_set(&json!({})), "daemonset/agent")
+        };
+        let other = cluster.editor().create_workload(&DAEMONSETS, "other", &on_delete);
+        cluster.advance(30).await;
+        let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
+        workload.cluster.editor().set_image(&other, "app:2.0");
+        assert_eq!(workload.run("pause TARGET").await.exit, 0);
+        workload.cluster.editor().set_image(&workload.key, "app:2.0");
+        workload.cluster.advance(10).await;
+        let begun = workload.run("step TARGET --soak 1s").await;
+        assert_eq!(begun.exit, 0, "{}", begun.transcript);
+        Self { cluster: workload.cluster.saved(), key: workload.key, target }
+    }
+
+    fn start(&self) -> SteppedWorkload {
+        SteppedWorkload {
+            cluster: self.cluster.start(),
+            key: self.key.clone(),
+            target: self.target,
+            mark: unused_path(),
+        }
+    }
+}
+
+impl SteppedWorkload {
+    async fn run(&self, args: &str) -> Output {
+        let client = kube::Client::new(self.cluster.sim.service_for("admin"), "default");
+        let args = args.replace("TARGET", self.target);
+        let run = Run::of(args.split_whitespace()).env("PATH", "/usr/bin:/bin").at(START.parse().unwrap());
+        run.run_against(client).await
+    }
+
+    fn object(&self) -> Value {
+        self.cluster.sim.store(|store| Value::clone(store.get(&self.key).unwrap()))
+    }
+
+    fn annotation(&self) -> Value {
+        let text = self.object()["metadata"]["annotations"][HELD].as_str().unwrap_or_default().to_owned();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Writes an annotation as another user.
+    fn forge(&self, annotation: &Value) {
+        let text = annotation.to_string();
+        self.cluster.editor().patch(&self.key, &json!({"metadata": {"annotations": {HELD: text}}}));
+    }
+
+    /// Returns the pods of the workload and all other pods.
+    fn pods(&self) -> (Vec<PodImage>, Vec<PodImage>) {
+        let mut uids = vec![object::uid(&self.object()).to_owned()];
+        self.cluster.sim.store(|store| {
+            let sets = store.list(&REPLICASETS, Some("default")); // of the only Deployment
+            uids.extend(sets.map(|(_, set)| object::uid(set).to_owned()));
+            let pods = store.list(&PODS, Some("default")).map(|(_, pod)| {
+                let owner = pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap_or_default();
+                let image = object::text(&pod["spec"]["containers"][0], &["image"]).to_owned();
+                (uids.iter().any(|uid| uid == owner), (object::uid(pod).to_owned(), image))
+            });
+            let (own, others): (Vec<_>, Vec<_>) = pods.partition(|(is_own, _)| *is_own);
+            let pods = |all: Vec<(bool, (String, String))>| all.into_iter().map(|(_, pod)| pod).collect();
+            (pods(own), pods(others))
+        })
+    }
+
+    /// Runs a command. Returns its output and what it did without permission of a valid plan.
+    async fn run_and_find_violations(&self, args: &str) -> (Output, Vec<String>) {
+        let before = self.object();
+        let (own, others) = self.pods();
+        self.cluster.sim.forget_requests();
+        let output = self.run(args).await;
+        let requests = self.cluster.sim.requests();
+        let writes: Vec<&RecordedRequest> = requests
+            .iter()
+            .filter(|request| request.user.as_deref() == Some("admin") && request.method != http::Method::GET)
+            .collect();
+        let rolls_back = writes.iter().any(|write| String::from_utf8_lossy(&write.body).contains("app:1.0"));
+        let outdated: Vec<&str> = own
+            .iter()
+            .filter(|(_, image)| rolls_back || image == "app:1.0")
+            .map(|(uid, _)| uid.as_str())
+            .collect();
+        let mut wrong: Vec<String> =
+            writes.iter().filter_map(|write| self.violation(write, &outdated)).collect();
+        if writes.len() > MAX_WRITES {
+            wrong.push(format!("{} writes", writes.len()));
+        }
+        if self.pods().1 != others {
+            wrong.push("pods of another workload were replaced".to_owned());
+        }
+        if self.mark.exists() {
+            wrong.push("a command was executed".to_owned());
+        }
+        let after = self.object();
+        for field in ["replicas", "serviceName", "selector", "podManagementPolicy"] {
+            if after["spec"][field] != before["spec"][field] {
+                wrong.push(format!("spec.{field} is {}", after["spec"][field]));
+            }
+        }
+        (output, wrong)
+    }
+
+    fn violation(&self, write: &RecordedRequest, outdated: &[&str]) -> Option<String> {
+        let body: Value = serde_json::from_slice(&write.body).unwrap_or_default();
+        let is_workload = write.path.ends_with(&self.target.replace('/', "s/"));
+        let allowed: &[&str] = if self.target.starts_with("deployment/") {
+            &ALLOWED_FIELDS_OF_A_DEPLOYMENT
+        } else {
+            &ALLOWED_FIELDS
+        };
+        let pod_uid = match write.method.as_str() {
+            "PATCH" if is_workload => {
+                let changes = body.as_array().into_iter().flatten().filter(|change| change["op"] != "test");
+                let mut paths = changes.map(|change| change["path"].as_str().unwrap_or_default());
+                let is_allowed = |path: &str| allowed.iter().any(|allowed| path.starts_with(allowed));
+                return paths.find(|path| !is_allowed(path)).map(|path| format!("changed {path}: {body}"));
+            }
+            "DELETE" => &body["preconditions"]["uid"],
+            "POST" if write.path.ends_with("/eviction") => &body["deleteOptions"]["preconditions"]["uid"],
+            _ => return Some(format!("{}: {body}", write.line())),
+        };
+        let is_outdated = pod_uid.as_str().is_some_and(|uid| outdated.contains(&uid));
+        (!is_outdated).then(|| format!("{}: the pod is not outdated: {body}", write.line()))
+    }
+}
+
+/// Creates a Deployment whose first revision has the network of its nodes, and whose second one serves.
+async fn deployment_with_an_unsafe_revision(cluster: &TestCluster) -> Key {
+    let key = cluster.deployment(4, &json!({}));
+    let host_network = |value: Value| json!({"spec": {"template": {"spec": {"hostNetwork": value}}}});
+    cluster.editor().patch(&key, &host_network(json!(true)));
+    cluster.advance(30).await;
+    cluster.editor().patch(&key, &host_network(Value::Null));
+    cluster.advance(30).await;
+    key
+}
+
+/// Creates a directory, and returns the path of a missing file in it.
+fn unused_path() -> PathBuf {
+    files::file("mark", "").with_file_name("was-run")
+}
+
+/// Returns values that are invalid in every member of a plan.
+fn values(mark: &Path) -> Vec<Value> {
+    let command = format!("touch {0}; $(touch {0})", mark.display());
+    vec![
+        Value::Null,
+        json!(-1),
+        json!(u64::MAX),
+        json!(command),
+        json!(["db-0", "db-9999999999", "other-0", "node-1", "../../nodes/node-1", {"a": 1}]),
+        json!({"sha256": command, "holder": 1, "type": command, "number": u64::MAX, "slots": [1], "places": "x"}),
+    ]
+}
+
+/// Collects the JSON pointers of all members, recursively.
+fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.replace('/', "~1"), value)).collect()
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (name, member) in members {
+        let pointer = format!("{at}/{name}");
+        found.push(pointer.clone());
+        pointers(member, &pointer, found);
+    }
+}
+
+fn run_paused<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build()
+        .unwrap()
+        .block_on(work)
+}
+
+async fn forge_each_member(resource: &'static Resource) {
+    let (stepped, mut all) = (SavedWorkload::new(resource).await, Vec::new());
+    pointers(&stepped.start().annotation(), "", &mut all);
+    assert!(all.len() > 10, "{all:?}");
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    for pointer in all {
+        for index in 0..values(Path::new("")).len() {
+            let workload = stepped.start();
+            let mut forged = workload.annotation();
+            let value = values(&workload.mark)[index].clone();
+            let Some(member) = forged.pointer_mut(&pointer) else { continue };
+            *member = value.clone();
+            workload.forge(&forged);
+            let (output, found) =
+                workload.run_and_find_violations("step TARGET --all --timeout 300s --take-over").await;
+            refused += usize::from(output.exit != 0);
+            wrong.extend(
+                found.into_iter().map(|found| format!("{pointer} = {value}: {found}\n{}", output.transcript)),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
+    assert!(refused > 10, "only {refused} of them were refused");
+}
+
+#[test]
+fn a_forged_plan_of_a_stateful_set_causes_no_other_write() {
+    run_paused(forge_each_member(&STATEFULSETS));
+}
+
+#[test]
+fn a_forged_plan_of_a_daemon_set_causes_no_other_write() {
+    run_paused(forge_each_member(&DAEMONSETS));
+}
+
+#[test]
+fn a_forged_plan_of_a_deployment_causes_no_other_write() {
+    run_paused(forge_each_member(&DEPLOYMENTS));
+}
+
+/// A rollback writes the template of the revision that the annotation names.
+#[test]
+fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
+    run_paused(async {
+        let stepped = SavedWorkload::new(&DEPLOYMENTS).await;
+        let sets = stepped.start().cluster.sim.store(|store| {
+            let all = store.list(&REPLICASETS, Some("default"));
+            all.map(|(key, set)| (key.name.clone(), Value::clone(set))).collect::<Vec<_>>()
+        });
+        let is_unsafe = |set: &Value| set["spec"]["template"]["spec"]["hostNetwork"] == true;
+        let (unsafe_set, _) = sets.iter().find(|(_, set)| is_unsafe(set)).unwrap();
+        for args in [
+            "step TARGET",
+            "step TARGET --all --timeout 300s --take-over",
+            "step TARGET --on-failure undo",
+            "step TARGET --new-plan --on-failure undo --batch-timeout 1ms",
+            "undo TARGET",
+        ] {
+            let workload = stepped.start();
+            let mut forged = workload.annotation();
+            forged["plan"]["from"] = unsafe_set.as_str().into();
+            let pace = [("onFailure", "undo"), ("batchTimeout", "1ms"), ("soak", "0s"), ("finalSoak", "0s")];
+            for (name, value) in pace {
+                forged["plan"]["pace"][name] = value.into();
+            }
+            workload.forge(&forged);
+            let output = workload.run(args).await;
+            let after = workload.object();
+            assert!(!is_unsafe(&after), "{args}: {}", output.transcript);
+            if !args.contains("--new-plan") {
+                assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
+                assert!(
+                    output.stderr.contains("but the outdated pods run revision 2\n"),
+                    "{}",
+                    output.stderr
+                );
+            }
+        }
+    });
+}
+
+/// Returns invalid strategies, each with the name that the refusal contains.
+fn strategies() -> Vec<(Value, &'static str)> {
+    let mut deep = json!({"partition": 1});
+    for _ in 0..60 {
+        deep = json!({ "rollingUpdate": deep });
+    }
+    vec![
+        (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxSurge": "x"}}), "maxSurge"),
+        (json!({"template": {"spec": {"containers": []}}}), "template"),
+        (json!({"type": "RollingUpdate", "replicas": 0}), "replicas"),
+        (json!({"type": ["OnDelete"]}), "type"),
+        (json!({"rollingUpdate": {"maxUnavailable": {"a": 1}}}), "maxUnavailable"),
+        (json!("OnDelete"), "updateStrategy"),
+        (deep, "rollingUpdate"),
+        (json!({ "x".repeat(60_000): "y".repeat(60_000) }), "xxxx"),
+    ]
+}
+
+#[test]
+fn an_invalid_forged_strategy_is_refused() {
+    run_paused(async {
+        for resource in [&STATEFULSETS, &DAEMONSETS] {
+            let stepped = SavedWorkload::new(resource).await;
+            for (strategy, name) in strategies() {
+                for args in [
+                    "step TARGET --all --timeout 300s",
+                    "undo TARGET",
+                    "resume TARGET --release-all",
+                    "pause TARGET",
+                ] {
+                    let workload = stepped.start();
+                    let mut forged = workload.annotation();
+                    forged["strategy"] = strategy.clone();
+                    workload.forge(&forged);
+                    let before = workload.object();
+                    let (output, wrong) = workload.run_and_find_violations(args).await;
+                    assert_eq!(wrong, [""; 0], "{args}: {strategy:.200}");
+                    assert_eq!(workload.object()["spec"], before["spec"], "{args}: {}", output.transcript);
+                    assert!(
+                        output.stderr.contains(name),
+                        "{args}: {name:?} is not in {:.2000}",
+                        output.stderr
+                    );
+                    assert_eq!(output.exit, 1, "{args}: {:.2000}", output.transcript);
+                    assert!(output.transcript.len() < 4000, "{args}: {} bytes", output.transcript.len());
+                }
+            }
+        }
+    });
+}
+
+/// Adds members to every object of the annotation that the program reads.
+#[test]
+fn forged_additional_members_have_no_effect() {
+    run_paused(async {
+        let digest = "b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b"; // of `true`
+        for resource in [&STATEFULSETS, &DAEMONSETS] {
+            let stepped = SavedWorkload::new(resource).await;
+            for (name, value) in [
+                ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
+                ("check", json!("touch MARK")),
+                ("goesBack", json!(true)),
+                ("phase", json!("rollingBack")),
+                ("phase", json!("touch MARK")),
+                ("from", json!("other-1")),
+                ("maxUnavailable", json!("100%")),
+                ("evict", json!(true)),
+                ("order", json!("touch MARK")),
+                ("nodeSelector", json!("a in (b")),
+                ("ignoreUnreadyNodes", json!(true)),
+                ("paused", json!("yes")),
+                ("version", json!(99)),
+                ("soak", json!("2562047h")),
+                ("done", json!([u64::MAX, u64::MAX])),
+                ("batchSizes", json!([u64::MAX, u64::MAX])),
+                ("lock", json!({"holder": "touch MARK", "process": u64::MAX, "by": "x".repeat(9000)})),
+            ] {
+                for args in ["step TARGET --all --timeout 300s", "undo TARGET", "resume TARGET --release-all"]
+                {
+                    let workload = stepped.start();
+                    let mut forged = workload.annotation();
+                    let text = value.to_string().replace("MARK", &workload.mark.display().to_string());
+                    let value: Value = serde_json::from_str(&text).unwrap();
+                    forged[name] = value.clone();
+                    for place in ["/plan", "/plan/pace", "/plan/batch"] {
+                        if let Some(members) = forged.pointer_mut(place).and_then(Value::as_object_mut) {
+                            members.insert(name.to_owned(), value.clone());
+                        }
+                    }
+                    workload.forge(&forged);
+                    let (output, wrong) = workload.run_and_find_violations(args).await;
+                    assert_eq!(wrong, [""; 0], "{args}: {name} = {value:.200}\n{:.3000}", output.transcript);
+                    let longest = output.transcript.lines().map(str::len).max();
+                    assert!(longest.unwrap_or_default() < 2000, "{args}: {name}: a line of {longest:?}");
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,272 @@
+//! The selection of targets on a server.
+
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
+
+use serde_json::{Value, json};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::refusal::Refusal;
+use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
+
+use crate::connection::setup::{TestServer, directory, file, run_with};
+
+const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
+const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n";
+
+/// Returns the workloads of a history, in order.
+fn shown(stdout: &str) -> Vec<&str> {
+    stdout
+        .lines()
+        .filter(|line| line.contains(".apps/"))
+        .map(|line| line.split(' ').next().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
+    let server = TestServer::of("shop");
+    let output = server.run(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_async().await;
+    assert_eq!(shown(&output.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
+    assert_eq!(
+        output.stderr,
+        "error: no deployment \"nope\" in namespace \"shop\"\nhint: kubectl get deployments -n shop\n"
+    );
+    assert_eq!(output.exit, 1);
+}
+
+#[tokio::test]
+async fn manifest_targets_keep_the_order_of_the_files() {
+    let server = TestServer::of("shop");
+    let home = directory();
+    std::fs::create_dir(home.join("deeper")).unwrap();
+    for (name, text) in [
+        ("b.yaml", WEB),
+        ("a.yml", DB),
+        (
+            "c.json",
+            r#"{"kind": "List", "items": [{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": {"name": "agent"}}]}"#,
+        ),
+        ("notes.txt", "not a manifest"),
+        ("deeper/d.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: checkout}\n"),
+    ] {
+        std::fs::write(home.join(name), text).unwrap();
+    }
+    let home = home.to_str().unwrap();
+    let [db, web, agent, checkout] =
+        ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent", "deployment.apps/checkout"];
+    let (file_a, file_b) = (format!("{home}/a.yml"), format!("{home}/b.yaml"));
+    for (flags, expected) in [
+        (vec!["-f", home], vec![db, web, agent]),
+        (vec!["-f", home, "-R"], vec![db, web, agent, checkout]),
+        (vec!["-f", &file_b, "--filename", &file_a], vec![web, db]),
+        (vec!["-f", &format!("{file_b},{file_a}")], vec![web, db]),
+        (vec!["-f", &format!("{home}/[ab].y*ml")], vec![db, web]),
+        (vec!["-f", home, "-l", "app=web"], vec![web]),
+        (vec!["-f", home, "-l", "app=none"], vec![]),
+    ] {
+        let output = server.run(["history"].iter().chain(&flags).copied()).run_async().await;
+        assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
+        assert_eq!(shown(&output.stdout), expected, "{flags:?}");
+    }
+}
+
+#[tokio::test]
+async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_a_note() {
+    let server = TestServer::of("shop");
+    let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
+    let output = server.run(["history", "-f", "-"]).stdin(text.clone()).run_async().await;
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("note: skipped objects without rollouts: service/web\n", 0)
+    );
+    let output = server.run(["history", "-f", "-"]).stdin(SERVICE).run_async().await;
+    assert_eq!(
+        output.stderr,
+        "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
+    );
+    assert_eq!(output.exit, 1);
+}
+
+#[tokio::test]
+async fn an_unusable_manifest_does_not_stop_the_others() {
+    let server = TestServer::of("shop");
+    let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));
+    let run = |flags: &[&str]| server.run(["history"].iter().chain(flags).copied());
+    let output = run(&["-f", broken.to_str().unwrap(), "-f", web.to_str().unwrap(), "-f", "nope.yaml"])
+        .run_async()
+        .await;
+    assert_eq!(shown(&output.stdout), ["deployment.apps/web"]);
+    assert_eq!(
+        output.stderr.lines().filter(|line| line.starts_with("error: ")).count(),
+        2,
+        "{}",
+        output.stderr
+    );
+    assert!(output.stderr.contains("error: the path \"nope.yaml\" does not exist"), "{}", output.stderr);
+    let empty = directory();
+    for (flags, message) in [
+        (
+            vec!["-f", "https://x.example/a.yaml"],
+            "hint: curl -sSL https://x.example/a.yaml | kubectl rollout2 ... -f -",
+        ),
+        (vec!["-k", "overlay"], "hint: kubectl kustomize overlay | kubectl rollout2 ... -f -"),
+        (vec!["-k", "overlay", "-f", "x"], "only one of -f or -k can be specified"),
+        (vec!["-k", "overlay", "-R"], "the -k flag can't be used with -f or -R"),
+        (vec!["-R"], "required resource not specified"),
+        (vec!["-f", "x", "deployment"], "when paths, URLs, or stdin is provided as input"),
+        (
+            vec!["-f", "x", "deploy/web"],
+            "resource/name arguments cannot be provided when a path is specified",
+        ),
+        (vec!["-f", "-", "-f", "-"], "standard input cannot be used for multiple arguments"),
+        (vec!["-f", "-", "--from", "-"], "standard input cannot be used for multiple arguments"),
+        (vec!["-f", empty.to_str().unwrap()], "contains no .json, .yaml or .yml file"),
+    ] {
+        let output = run(&flags).run_async().await;
+        assert!(output.stderr.contains(message), "{flags:?}: {}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{flags:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
+    let server = TestServer::of("shop");
+    let db = file("db.yaml", DB);
+    let db = db.to_str().unwrap();
+    let output = server.run(["history", "-n", "default", "-f", db, "-f", db]).run_async().await;
+    assert_eq!(output.stderr.matches("does not match the namespace").count(), 1, "{}", output.stderr);
+    assert!(
+        output.stderr.contains(
+            "the namespace from the provided object \"shop\" does not match the namespace \"default\". \
+             You must pass '--namespace=shop' to perform this operation."
+        ),
+        "{}",
+        output.stderr
+    );
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
+}
+
+#[tokio::test]
+async fn a_missing_namespace_is_reported() {
+    let server = TestServer::of("shop");
+    let run =
+        |flags: &[&str]| server.run(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_async();
+    let output = run(&["deploy/web"]).await;
+    assert_eq!(output.stderr, "error: there is no namespace \"nowhere\"\nhint: kubectl get namespaces\n");
+    let output = run(&["deploy"]).await;
+    assert_eq!(
+        (output.stderr.as_str(), output.exit),
+        ("No resources found in nowhere namespace.\nnote: there is no namespace \"nowhere\"\n", 1)
+    );
+
+    let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
+    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
+    let kubeconfig = server.served.kubeconfig("gina", "nowhere").unwrap();
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    assert!(
+        output.stderr.starts_with("error: no deployment \"web\" in namespace \"nowhere\""),
+        "{}",
+        output.stderr
+    );
+}
+
+#[tokio::test]
+async fn the_output_for_all_namespaces_contains_the_namespace() {
+    let server = TestServer::of("shop");
+    let output = server.run(["history", "deploy,sts,ds", "-A"]).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(output.stdout.contains("deployment.apps/web -n shop"), "{}", output.stdout);
+    let output = server.run(["history", "deploy/web", "-A"]).run_async().await;
+    assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
+}
+
+/// Returns a cluster with a Deployment of 1,200 pods, which are three pages.
+fn cluster_with_1200_pods() -> SimCluster {
+    let labels = json!({"app": "web"});
+    let web = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "w", "resourceVersion": "1"},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    });
+    let set = json!({
+        "apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {"name": "web-1", "namespace": "shop", "uid": "s", "resourceVersion": "2", "labels": labels,
+            "annotations": {"deployment.kubernetes.io/revision": "1"},
+            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "w", "controller": true}]},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    });
+    let pod = |number: usize| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": format!("web-1-{number}"), "namespace": "shop", "uid": format!("p{number}"),
+                "resourceVersion": (number + 3).to_string(), "labels": labels,
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "s", "controller": true}]},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]}
+        })
+    };
+    let items: Vec<Value> = [web, set].into_iter().chain((0..1_200).map(pod)).collect();
+    SimCluster::builder().snapshot(&json!({"items": items})).unwrap().build()
+}
+
+#[tokio::test]
+async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
+    let cluster = cluster_with_1200_pods();
+    let served = cluster.serve().unwrap();
+    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
+    let pages = || {
+        let requests = cluster.requests();
+        let pods = requests.iter().filter(|request| request.path.ends_with("/pods"));
+        pods.map(|request| (request.query.get("limit").to_owned(), !request.query.get("continue").is_empty()))
+            .collect::<Vec<_>>()
+    };
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
+    let page = |continued| ("500".to_owned(), continued);
+    assert_eq!(pages(), [page(false), page(true), page(true)]);
+
+    cluster.forget_requests();
+    let later = Requests::of(Verb::List, &resource::PODS).continued();
+    cluster.fault(Fault::on(later, FaultAction::ExpireContinue).after(1).once());
+    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
+    assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
+    assert_eq!(pages(), [page(false), page(true), page(true), (String::new(), false)]);
+}
+
+#[tokio::test]
+async fn a_list_restarts_once_when_every_page_expires() {
+    let cluster = cluster_with_1200_pods();
+    let served = cluster.serve().unwrap();
+    let pods = Requests::of(Verb::List, &resource::PODS);
+    cluster.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
+    let output =
+        run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_async().await;
+    assert!(output.stderr.contains("returned 410 Gone: too old"), "{}", output.stderr);
+    assert_eq!(output.exit, 1);
+    assert_eq!(cluster.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
+}
+
+/// As in kubectl. A link to a parent directory would cause an endless loop.
+#[cfg(unix)]
+#[tokio::test]
+async fn symbolic_links_to_directories_are_not_followed() {
+    let server = TestServer::of("shop");
+    let directory = directory();
+    let manifest = |name: &str| {
+        format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\n")
+    };
+    std::fs::create_dir(directory.join("below")).unwrap();
+    std::fs::write(directory.join("below/web.yaml"), manifest("web")).unwrap();
+    std::fs::write(directory.join("real"), manifest("checkout")).unwrap();
+    std::os::unix::fs::symlink("real", directory.join("checkout.yaml")).unwrap();
+    std::os::unix::fs::symlink(".", directory.join("circle")).unwrap();
+    let args = ["history", "-R", "-f", directory.to_str().unwrap()];
+    let output = server.run(args).run_async().await;
+    assert_eq!(
+        shown(&output.stdout),
+        ["deployment.apps/web", "deployment.apps/checkout"],
+        "{}",
+        output.stderr
+    );
+}

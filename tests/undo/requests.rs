@@ -1,0 +1,169 @@
+//! `undo`: its requests, its change-cause and its questions.
+
+use serde_json::{Value, json};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::DEPLOYMENTS;
+use simcluster::rules::{Author, Part};
+use simcluster::{Rule, User, Verb};
+
+use crate::connection::setup::{TestServer, run_with};
+use crate::writes::{agent, db, edit, messages, object, observe, observe_in, patches, run, web};
+
+#[tokio::test]
+async fn an_undo_is_its_reads_and_one_guarded_patch() {
+    // The LimitRanges are read beside the patch of the Deployment, whose container requests CPU.
+    for (target, key, image, requests) in [
+        ("deployment/web", web(), "shop/web:1.1", 5),
+        ("statefulset/db", db(), "shop/db:1.2", 4),
+        ("daemonset/agent", agent(), "shop/agent:1.2", 4),
+    ] {
+        let server = TestServer::of("shop");
+        let before = object(&server.cluster, &key);
+        let output = run(&server, &["undo", target]).await;
+        assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
+        assert!(output.stdout.ends_with(" rolled back\n"), "{}", output.stdout);
+        assert_eq!(server.lines().len(), requests, "{:?}", server.lines());
+        let sent = patches(&server).pop().unwrap();
+        assert_eq!(sent.header("content-type"), "application/json-patch+json");
+        assert_eq!(sent.query.get("fieldManager"), "kubectl-rollout2");
+        let operations: Vec<Value> = serde_json::from_slice(&sent.body).unwrap();
+        assert_eq!(
+            operations[0],
+            json!({"op": "test", "path": "/metadata/uid", "value": before["metadata"]["uid"]})
+        );
+        let after = object(&server.cluster, &key);
+        assert_eq!(after["spec"]["template"]["spec"]["containers"][0]["image"], image);
+        assert_eq!(after["spec"]["template"]["metadata"]["labels"].get("pod-template-hash"), None);
+        for kept in ["labels", "uid"] {
+            assert_eq!(after["metadata"][kept], before["metadata"][kept]);
+        }
+        observe(&server.cluster, &key);
+        let again = run(&server, &["undo", target, "--to-revision", "current"]).await;
+        assert_eq!(
+            patches(&server).len(),
+            1,
+            "an undo to the current revision writes nothing: {}",
+            again.stdout
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_undo_keeps_later_annotations_and_restores_the_change_cause() {
+    let server = TestServer::of("shop");
+    edit(&server.cluster, &web(), |web| web["metadata"]["annotations"]["pager"] = "bob".into());
+    run(&server, &["undo", "deployment/web", "--to-revision", "3"]).await;
+    let annotations = &object(&server.cluster, &web())["metadata"]["annotations"];
+    assert_eq!(annotations["pager"], "bob");
+    assert_eq!(annotations["kubernetes.io/change-cause"], "cache on (ticket OPS-42)");
+}
+
+#[tokio::test]
+async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
+    let server = TestServer::of("shop");
+    let output = run(&server, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
+    assert_eq!((messages(&output).as_str(), output.exit), ("", 0));
+    assert_eq!(
+        object(&server.cluster, &db())["metadata"]["annotations"]["kubernetes.io/change-cause"],
+        "OPS-7"
+    );
+    let record = patches(&server).pop().unwrap();
+    assert!(record.path.contains("/controllerrevisions/db-"), "{}", record.path);
+    assert!(String::from_utf8_lossy(&record.body).contains("; undo: OPS-7\""));
+
+    let rules = [
+        Rule::allow(&["get", "list", "patch"], &["statefulsets"]),
+        Rule::allow(&["list"], &["controllerrevisions", "pods"]),
+    ];
+    let server =
+        TestServer::with("shop", simcluster::ServerCertificate::Good, &[User::limited("gina", rules)]);
+    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
+    let output = run_with(&kubeconfig, ["undo", "statefulset/db", "--cause", "OPS-7"]).run_async().await;
+    assert!(
+        messages(&output).starts_with("warning: cannot record the change-cause on db-"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!((messages(&output).lines().count(), output.exit), (1, 0));
+}
+
+#[tokio::test]
+async fn interactive_accepts_only_yes() {
+    for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {
+        let server = TestServer::of("shop");
+        let run = server.run(["undo", "deployment/web", "-i"]).stdin(answer);
+        let output = run.run_async().await;
+        assert!(
+            messages(&output).starts_with("roll deployment/web back to revision 4? [y/N] "),
+            "{}",
+            output.stderr
+        );
+        assert_eq!(output.exit, exit, "{answer:?}: {}", output.stderr);
+        assert_eq!(patches(&server).len(), usize::from(exit == 0));
+    }
+}
+
+#[tokio::test]
+async fn a_preview_is_printed_on_a_terminal_and_in_every_dry_run() {
+    let server = TestServer::of("shop");
+    for dry_run in ["--dry-run=server", "--dry-run=client"] {
+        let undo = || server.run(["undo", "statefulset/db", dry_run]);
+        for output in [undo().terminal(100, 30).run_async().await, undo().run_async().await] {
+            assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
+        }
+    }
+    let output = run(&server, &["undo", "statefulset/db"]).await;
+    assert_eq!(output.stdout, "statefulset.apps/db rolled back\n");
+}
+
+#[tokio::test]
+async fn an_undo_that_replaces_no_pod_prints_a_note() {
+    for (strategy, reason) in [
+        (
+            json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 5}}),
+            "partition 5 keeps all of them on their revision",
+        ),
+        (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod is rolled back when it is deleted"),
+    ] {
+        let server = TestServer::of("shop");
+        edit(&server.cluster, &db(), |db| {
+            db["spec"]["updateStrategy"] = strategy.clone();
+        });
+        let output = run(&server, &["undo", "statefulset/db"]).await;
+        let note = format!(
+            "statefulset.apps/db rolled back\nnote: no pod of statefulset/db is replaced: {reason}\n"
+        );
+        assert!(output.transcript.contains(&note), "{}", output.transcript);
+    }
+    let output = run(&TestServer::of("shop"), &["undo", "statefulset/db"]).await;
+    assert!(!output.transcript.contains("no pod of"), "{}", output.transcript);
+}
+
+#[tokio::test]
+async fn undo_waits_for_a_slow_controller() {
+    let server = TestServer::of("shop");
+    server.cluster.store(|store| {
+        let author = Author::new("test");
+        let change = |web: &mut Value| {
+            web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
+        };
+        store.edit(&web(), Part::Object, &author, change).map(drop).unwrap();
+    });
+    let caught_up = FaultAction::write_before(|store| observe_in(store, &web()));
+    server.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), caught_up).after(2).once());
+    let output = run(&server, &["undo", "deployment/web", "--diff"]).await;
+    assert!(
+        output.stdout.contains("image   shop/web:7 -> shop/web:1.1\n"),
+        "{}{}",
+        output.stdout,
+        output.stderr
+    );
+    assert_eq!(
+        server
+            .lines()
+            .iter()
+            .filter(|line| line.ends_with("/deployments/web") && line.starts_with("GET"))
+            .count(),
+        3
+    );
+}

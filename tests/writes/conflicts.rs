@@ -1,0 +1,170 @@
+//! Changes by other clients between the read and the write of an undo.
+
+use serde_json::{Value, json};
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
+use simcluster::rules::{Author, Deletion, Part};
+use simcluster::{Key, Resource, Verb};
+
+use super::{agent, db, edit, messages, object, run, web};
+use crate::connection::setup::TestServer;
+
+/// Returns a fault that lets another client change an object just before the request arrives.
+fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
+    FaultAction::write_before(move |store| {
+        store.edit(&key, Part::Object, &Author::new("colleague"), |value| change(value)).unwrap();
+    })
+}
+
+#[tokio::test]
+async fn an_external_change_is_never_overwritten() {
+    type Change = fn(&mut Value);
+    let conflicts: [(&str, Key, Change, &str); 6] = [
+        (
+            "deployment/web",
+            web(),
+            |web| web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into(),
+            "image shop/web:9",
+        ),
+        ("deployment/web", web(), |web| web["spec"]["paused"] = true.into(), "paused"),
+        (
+            "deployment/web",
+            web(),
+            |web| web["metadata"]["annotations"]["kubernetes.io/change-cause"] = "mine".into(),
+            "annotation kubernetes.io/change-cause changed",
+        ),
+        (
+            "statefulset/db",
+            db(),
+            |db| db["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 1.into(),
+            "updateStrategy {\"rollingUpdate\":{\"partition\":3},\"type\":\"RollingUpdate\"} -> {\"rollingUpdate\":{\"partition\":1},\"type\":\"RollingUpdate\"}",
+        ),
+        (
+            "statefulset/db",
+            db(),
+            |db| db["metadata"]["annotations"]["kubectl-rollout2/held"] = "{\"reason\":\"pause\"}".into(),
+            "the hold added",
+        ),
+        (
+            "daemonset/agent",
+            agent(),
+            |agent| agent["spec"]["updateStrategy"] = json!({"type": "OnDelete"}),
+            "updateStrategy {\"rollingUpdate\":{\"maxSurge\":0,\"maxUnavailable\":1},\"type\":\"RollingUpdate\"} -> {\"type\":\"OnDelete\"}",
+        ),
+    ];
+    for (target, key, change, difference) in conflicts {
+        let server = TestServer::of("shop");
+        let mut expected = object(&server.cluster, &key);
+        change(&mut expected);
+        server.cluster.fault(
+            Fault::on(Requests::of(Verb::Patch, resource(target)), external_change(key.clone(), change))
+                .once(),
+        );
+        let output = run(&server, &["undo", target]).await;
+        let (kind, name) = target.split_once('/').unwrap();
+        let error = format!(
+            "error: {kind} {name:?} was changed by colleague while its rollback was prepared; nothing was written: {difference}\n\
+             hint: check the change, then repeat the command, with --force to roll back anyway\n"
+        );
+        assert_eq!((messages(&output), output.stdout.as_str(), output.exit), (error, "", 1));
+        assert_eq!(object(&server.cluster, &key)["spec"], expected["spec"], "{target}");
+    }
+}
+
+#[tokio::test]
+async fn unrelated_external_changes_are_no_conflict() {
+    type Change = fn(&mut Value);
+    let changes: [(&str, Key, Change); 4] = [
+        ("deployment/web", web(), |web| web["spec"]["replicas"] = 9.into()),
+        ("deployment/web", web(), |web| web["metadata"]["annotations"]["other"] = "x".into()),
+        ("statefulset/db", db(), |db| db["metadata"]["labels"]["other"] = "x".into()),
+        // The other client creates the map of annotations: the test of the patch fails, and the patch is rebuilt.
+        ("daemonset/agent", agent(), |agent| agent["metadata"]["annotations"]["other"] = "x".into()),
+    ];
+    for (target, key, change) in changes {
+        let server = TestServer::of("shop");
+        if target == "daemonset/agent" {
+            edit(&server.cluster, &key, |agent| {
+                drop(agent["metadata"].as_object_mut().unwrap().remove("annotations"));
+            });
+        }
+        server.cluster.fault(
+            Fault::on(Requests::of(Verb::Patch, resource(target)), external_change(key.clone(), change))
+                .once(),
+        );
+        let output = run(&server, &["undo", target]).await;
+        assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
+        let mut expected = object(&server.cluster, &key);
+        change(&mut expected);
+        assert_eq!(object(&server.cluster, &key), expected, "{target}");
+    }
+}
+
+#[tokio::test]
+async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
+    let server = TestServer::of("shop");
+    let change = external_change(web(), |web| {
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+    });
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
+    let output = run(&server, &["undo", "deployment/web", "--force", "--diff"]).await;
+    assert_eq!(output.exit, 0, "{}", output.stderr);
+    assert!(
+        messages(&output).contains("; nothing was written: image shop/web:9; trying again (--force)\n"),
+        "{}",
+        output.stderr
+    );
+    assert!(output.stdout.contains("image      shop/web:9 -> shop/web:1.1\n"), "{}", output.stdout);
+    let image = &object(&server.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    assert_eq!(image, "shop/web:1.1");
+}
+
+/// What was shown for all is not what is written.
+#[tokio::test]
+async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
+    let server = TestServer::of("shop");
+    let change = external_change(web(), |web| {
+        web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
+    });
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
+    let run = server.run(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
+    let output = run.typed("y\ny\n").terminal(100, 30).run_async().await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    let (_, after) = output.transcript.split_once("trying again (--force)").unwrap();
+    assert!(after.contains("image      shop/web:9 -> shop/web:1.1"), "{}", output.transcript);
+}
+
+#[tokio::test]
+async fn a_recreated_object_is_not_changed() {
+    let again = FaultAction::write_before(|store| {
+        let mut value = Value::clone(store.get(&web()).unwrap());
+        store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap();
+        value["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+        store.create(&DEPLOYMENTS, "shop", value, &Author::new("colleague")).unwrap();
+    });
+    let gone = FaultAction::write_before(|store| {
+        drop(store.delete(&web(), &Deletion::default(), &Author::new("colleague")).unwrap());
+    });
+    for (act, error) in [
+        (
+            again,
+            "error: deployment \"web\" was deleted and created again while its rollback was prepared; nothing was written\n",
+        ),
+        (gone, "error: deployment \"web\" was deleted meanwhile; nothing was written\n"),
+    ] {
+        let server = TestServer::of("shop");
+        server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());
+        let output = run(&server, &["undo", "deployment/web", "--force"]).await;
+        assert!(messages(&output).starts_with(error), "{}", output.stderr);
+        assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    }
+}
+
+fn resource(target: &str) -> &'static Resource {
+    match target.split('/').next() {
+        Some("deployment") => &DEPLOYMENTS,
+        Some("statefulset") => &STATEFULSETS,
+        Some("daemonset") => &DAEMONSETS,
+        _ => &CONTROLLERREVISIONS,
+    }
+}

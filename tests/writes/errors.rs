@@ -1,0 +1,106 @@
+//! Refused writes, and writes with an unknown result.
+
+use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::resource::DEPLOYMENTS;
+use simcluster::{Protocols, Refusal, Verb};
+
+use super::{messages, object, patches, run, web};
+use crate::connection::setup::TestServer;
+
+#[tokio::test]
+async fn each_refusal_has_its_own_message() {
+    for (refusal, expected) in [
+        (
+            Refusal::with_status(
+                403,
+                "deployments.apps \"web\" is forbidden: User \"gina\" cannot patch resource",
+            ),
+            "error: forbidden: User \"gina\" cannot patch resource\nhint: to see what is allowed: kubectl auth can-i --list\n",
+        ),
+        (
+            Refusal::invalid(
+                &DEPLOYMENTS,
+                "web",
+                &[simcluster::refusal::Cause::required("spec.template.spec.containers", "")],
+            ),
+            "error: the server rejected the change: spec.template.spec.containers: Required value\n",
+        ),
+    ] {
+        let server = TestServer::of("shop");
+        server
+            .cluster
+            .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::Refuse(refusal.clone())));
+        let before = object(&server.cluster, &web());
+        let output = run(&server, &["undo", "deployment/web"]).await;
+        assert_eq!((messages(&output).as_str(), output.stdout.as_str(), output.exit), (expected, "", 1));
+        assert_eq!(patches(&server).len(), 1, "a write is never retried");
+        assert_eq!(object(&server.cluster, &web()), before);
+    }
+}
+
+#[tokio::test]
+async fn a_422_without_causes_or_conflict_is_our_error() {
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(
+        Requests::of(Verb::Patch, &DEPLOYMENTS),
+        FaultAction::Refuse(Refusal::patch_failed()),
+    ));
+    let output = run(&server, &["undo", "deployment/web"]).await;
+    assert!(messages(&output).contains("returned 422 Unprocessable Entity"), "{}", output.stderr);
+    assert_eq!((patches(&server).len(), output.exit), (1, 1));
+}
+
+#[tokio::test]
+async fn an_unknown_result_is_resolved_by_reading_the_object() {
+    let moments = [
+        (FaultAction::LoseAnswer, true, "read deployment \"web\" again: the change was applied\n"),
+        (
+            FaultAction::LoseRequest,
+            false,
+            "error: no answer to the change of deployment \"web\"; read it again: it is unchanged: ",
+        ),
+        (FaultAction::ResetStream, false, "read it again: it is unchanged: "),
+        (FaultAction::Html(502), false, "read it again: it is unchanged: "),
+        (FaultAction::Stall, false, "read it again: it is unchanged: "),
+        (FaultAction::CutBody(10), true, "the change was applied\n"),
+    ];
+    for (protocols, (act, applied, stderr)) in
+        Protocols::EACH.into_iter().flat_map(|protocols| moments.clone().map(|moment| (protocols, moment)))
+    {
+        let server = TestServer::over(protocols, "shop");
+        let before = object(&server.cluster, &web());
+        server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
+        let output = run(&server, &["undo", "deployment/web", "--request-timeout=1s"]).await;
+        assert!(messages(&output).contains(stderr), "{protocols:?} {act:?}: {}", output.stderr);
+        assert_eq!(output.exit, u8::from(!applied), "{protocols:?} {act:?}: {}", output.stderr);
+        assert_eq!(output.stdout.is_empty(), !applied, "{protocols:?} {act:?}");
+        assert_eq!(object(&server.cluster, &web()) != before, applied, "{protocols:?} {act:?}");
+        assert_eq!(patches(&server).len(), 1, "{protocols:?} {act:?}");
+    }
+}
+
+/// The server stores nothing in a dry run, so that reading the object again shows nothing.
+#[tokio::test]
+async fn a_dry_run_without_an_answer_is_an_error() {
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let output = run(&server, &["undo", "deployment/web", "--dry-run=server", "-o", "name"]).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
+    assert!(!output.stderr.contains("read it again"), "{}", output.stderr);
+    assert_eq!(server.lines().last().map(|line| line.starts_with("PATCH")), Some(true));
+}
+
+#[tokio::test]
+async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
+    let server = TestServer::of("shop");
+    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
+    server.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
+    let output = run(&server, &["undo", "deployment/web"]).await;
+    assert!(
+        messages(&output).starts_with("error: cannot tell whether deployment \"web\" was changed: "),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(output.exit, 1);
+}
