@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 
 use crate::cluster::access::Access;
 use crate::cluster::source::Source;
+use crate::model::diff::SecretValues;
 use crate::model::hold::plan::Lock;
 use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
@@ -17,6 +18,8 @@ pub struct Context<'a> {
     pub other_source: Option<&'a Source>,
     /// The flags that chose the source, for programs that connect to it too.
     pub access: &'a Access,
+    /// Whether the objects that are printed have their secret-looking values.
+    pub documents: SecretValues,
     /// The environment variables, for programs that a verb starts.
     pub environment: Environment,
     /// The user and the host: `ada@laptop`.
@@ -35,6 +38,14 @@ pub(super) fn lock(by: Option<&str>, processes: &Processes) -> Lock {
     let holder = format!("{:016x}{:016x}", random(), random());
     let (host, process) = processes.this().map(|this| (this.host, this.id)).unzip();
     Lock { holder, by: by.map(str::to_owned), host, process, written: None }
+}
+
+/// Returns whether printed objects have their secret-looking values: not if `ROLLOUT2_REDACT` is set, and not `0` or `false`.
+pub(super) fn document_secrets(environment: &Environment) -> SecretValues {
+    match environment.get("ROLLOUT2_REDACT") {
+        Some(value) if value != "0" && value != "false" => SecretValues::Masked,
+        _ => SecretValues::Shown,
+    }
 }
 
 /// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.

@@ -58,7 +58,8 @@ impl ExternalDiff {
         }
         args.extend(self.parameters.iter().map(Into::into));
         let program = Program { name: self.name.clone().into(), args };
-        match ui.lend(&program, environment).await {
+        let [mut out, mut err] = ui.streams();
+        match program.run(environment, &mut out, &mut err).await {
             Ok(Some(0 | 1)) => Ok(()),
             Ok(Some(code)) => Err(self.failed(&format!("exit code {code}"))),
             Ok(None) => Err(self.failed("killed by a signal")),

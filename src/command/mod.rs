@@ -39,6 +39,7 @@ use crate::exit::Exit;
 use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
 use crate::render::error_document::error_document;
+use crate::render::job_summary::markdown;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::world::{World, job_summary};
@@ -141,7 +142,7 @@ impl Verb {
     async fn run(&self, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
         match self {
             Self::List(request) => Box::pin(list::run(request, context, ui)).await,
-            Self::History(request) => Box::pin(history::run(request, context.source, ui)).await,
+            Self::History(request) => Box::pin(history::run(request, context, ui)).await,
             Self::Status(request) => Box::pin(status::run(request, context, ui)).await,
             Self::Diff(request) => Box::pin(diff::run(request, context, ui)).await,
             Self::Preview(request) => Box::pin(preview::run(request, context, ui)).await,
@@ -204,6 +205,7 @@ pub async fn run_on(
                 source,
                 other_source: other_source.as_ref(),
                 access: &common.access,
+                documents: context::document_secrets(&environment),
                 environment: environment.clone(),
                 user,
                 signals,
@@ -227,14 +229,18 @@ pub async fn run_on(
         }
     }
     ui.errors(&outcome.errors);
-    if let Err(error) = job_summary::append(&environment, &ui.job_summary()) {
+    if let Err(error) = job_summary::append(&environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         ui.note(&format!("warning: {}", error.sentence()));
     }
     let exit = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
     let exit = match ui.finish() {
         Ok(()) => exit,
-        Err(_) => exit.worst(Exit::Error), // `finish` printed the error
+        Err(_) => {
+            // `finish` printed the error.
+            ui.notes(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
+            exit.worst(Exit::Error)
+        }
     };
     command.verb.process_exit(exit)
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::render::job_summary::Row;
 
 /// The outcome of a command.
 #[derive(Debug)]
@@ -12,6 +13,10 @@ pub struct CommandOutcome {
     pub errors: Vec<Error>,
     /// The error of a search that found nothing. kubectl's line for it is printed already.
     pub nothing_found: Option<Error>,
+    /// The changes that were made, to report where their own lines cannot be printed.
+    pub changes: Vec<String>,
+    /// The rows of the job summary.
+    pub summary: Vec<Row>,
 }
 
 impl CommandOutcome {
@@ -20,11 +25,13 @@ impl CommandOutcome {
         self.nothing_found.iter().chain(&self.errors)
     }
 
-    /// Combines two outcomes: the worst exit code, and the errors of both.
+    /// Combines two outcomes: the worst exit code, and the errors, changes and rows of both.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.exit = self.exit.worst(other.exit);
         self.errors.extend(other.errors);
         self.nothing_found = self.nothing_found.or(other.nothing_found);
+        self.changes.extend(other.changes);
+        self.summary.extend(other.summary);
         self
     }
 
@@ -47,6 +54,6 @@ impl From<Error> for CommandOutcome {
 
 impl From<Exit> for CommandOutcome {
     fn from(exit: Exit) -> Self {
-        Self { exit, errors: Vec::new(), nothing_found: None }
+        Self { exit, errors: Vec::new(), nothing_found: None, changes: Vec::new(), summary: Vec::new() }
     }
 }

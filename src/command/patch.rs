@@ -1,6 +1,5 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
-use super::writing_verb::{ChangeOptions, DryRun, confirm, print_change};
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,6 +16,19 @@ pub(super) enum PatchOutcome {
     Applied(Object),
     /// Another client changed a field that the patch tests. Nothing was written.
     Conflict(Conflict),
+}
+
+impl PatchOutcome {
+    /// Returns the object that the API server returned. `prepared` says what was under way: `its restart was prepared`.
+    ///
+    /// # Errors
+    /// When another client changed a field that the patch tests.
+    pub(super) fn applied(self, workload: &Workload, prepared: &str) -> Result<Object> {
+        match self {
+            Self::Applied(object) => Ok(object),
+            Self::Conflict(conflict) => Err(conflict.error(workload, prepared)),
+        }
+    }
 }
 
 /// How often a patch is rebuilt from the current object when a test failed and no conflict is left: a
@@ -45,59 +57,19 @@ pub(super) enum PatchAttempt {
 pub(super) async fn apply(
     patch: &Patch,
     target: &PatchTarget<'_>,
-    options: &ChangeOptions,
+    options: WriteOptions<'_>,
     source: &Source,
     ui: &mut Ui,
 ) -> Result<PatchOutcome> {
-    let write_options =
-        WriteOptions { dry_run: options.dry_run == DryRun::Server, field_manager: &options.field_manager };
-    match attempt(patch, target, write_options, source).await {
+    match attempt(patch, target, options, source).await {
         PatchAttempt::Applied(object) => Ok(PatchOutcome::Applied(object)),
         PatchAttempt::Conflict(conflict) => Ok(PatchOutcome::Conflict(conflict)),
         PatchAttempt::Rejected(error) | PatchAttempt::Unavailable(error) => Err(error),
-        PatchAttempt::Unknown(_, error) if write_options.dry_run => Err(error),
+        PatchAttempt::Unknown(_, error) if options.dry_run => Err(error),
         PatchAttempt::Unknown(patch, error) => {
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, ui)
         }
-    }
-}
-
-/// The words for the change of one workload.
-pub(super) struct ChangeWords<'a> {
-    /// What was done, for kubectl's line: `restarted`.
-    pub(super) operation: &'a str,
-    /// The question of `--interactive`.
-    pub(super) question: String,
-    /// What was prepared when another client changed the workload: `its restart was prepared`.
-    pub(super) prepared: &'a str,
-}
-
-/// Asks for confirmation with `--interactive`, applies a patch to a workload, and prints the change. Returns the object
-/// that the API server stored; none in a client's dry run, which sends nothing.
-///
-/// # Errors
-/// When the user does not confirm, as [`apply`], and when another client changed a field that the patch tests.
-pub(super) async fn write_change(
-    workload: &Workload,
-    patch: &Patch,
-    words: &ChangeWords<'_>,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &mut Ui,
-) -> Result<Option<Object>> {
-    if options.dry_run == DryRun::Client {
-        print_change(workload, words.operation, patch.after(), patch, options, ui);
-        return Ok(None);
-    }
-    confirm(&words.question, options, ui)?;
-    let target = PatchTarget::of(workload);
-    match apply(patch, &target, options, source, ui).await? {
-        PatchOutcome::Applied(object) => {
-            print_change(workload, words.operation, object.json(), patch, options, ui);
-            Ok(Some(object))
-        }
-        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, words.prepared)),
     }
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use tokio::time::timeout;
 
-use super::writing_verb::{ChangeOptions, DryRun};
+use super::patch::PatchOutcome;
+use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
@@ -25,7 +26,6 @@ use crate::model::revision::references::{Reference, references};
 use crate::model::status::template_change::start_of_last_use;
 use crate::render::change::{not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::Ui;
 
 /// How long the reads may take. A check that lasts longer is given up, because it must not delay a rollback.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -163,43 +163,43 @@ async fn rules(
 pub(super) async fn check_first(
     planned: &Planned,
     known: Option<Findings>,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &Ui,
+    writer: &Writer<'_>,
 ) -> Result<bool> {
-    if !is_first(options, ui) {
+    if !is_first(writer) {
         return Ok(false);
     }
     let findings = match known {
         Some(known) => known,
-        None => check(planned, source).await,
+        None => check(planned, writer.source).await,
     };
-    if options.strict {
+    if writer.options.strict {
         refuse(&planned.workload, &findings)?;
     }
-    warn(&planned.workload, &findings, &ui.messages());
+    warn(&planned.workload, &findings, &writer.ui.messages());
     Ok(!findings.obstacles.is_empty())
 }
 
-/// Sends a write, and checks the change beside it unless [`check_first`] has: no script waits for the check.
-pub(super) async fn check_beside<T>(
+/// Writes, and checks the change beside it unless [`check_first`] has: no script waits for the check.
+///
+/// # Errors
+/// As [`Writer::write`].
+pub(super) async fn write_beside_check(
+    write: &PreparedWrite<'_>,
     planned: &Planned,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &mut Ui,
-    write: impl AsyncFnOnce(&mut Ui) -> T,
-) -> T {
-    if is_first(options, ui) {
-        return write(ui).await;
+    writer: &mut Writer<'_>,
+) -> Result<PatchOutcome> {
+    if is_first(writer) {
+        return writer.write(write).await;
     }
-    let messages = ui.messages();
+    let (messages, source) = (writer.ui.messages(), writer.source);
     let check = async { warn(&planned.workload, &check(planned, source).await, &messages) };
-    tokio::join!(write(ui), check).0
+    tokio::join!(writer.write(write), check).0
 }
 
 /// Whether a change is checked before its write.
-pub(super) fn is_first(options: &ChangeOptions, ui: &Ui) -> bool {
-    options.strict || options.interactive || options.dry_run == DryRun::Client || ui.can_ask()
+pub(super) fn is_first(writer: &Writer<'_>) -> bool {
+    let options = writer.options;
+    options.strict || options.interactive || options.dry_run == DryRun::Client || writer.ui.can_ask()
 }
 
 /// Refuses a change whose new pods cannot start.

@@ -30,7 +30,7 @@ use crate::model::status::verdict::taken_over;
 use crate::model::text::yaml::yaml;
 use crate::model::view::RolloutView;
 use crate::render::frame::pod_tree;
-use crate::render::job_summary;
+use crate::render::job_summary::{self, Row};
 use crate::render::line::Line;
 use crate::render::remark;
 use crate::render::status::{self as render, NameContext};
@@ -95,7 +95,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     for shown in show_all(workloads, names, request, source, ui).await {
         match shown {
-            Ok(exit) => outcome.exit = outcome.exit.worst(exit),
+            Ok((exit, row)) => {
+                outcome.exit = outcome.exit.worst(exit);
+                outcome.summary.push(row);
+            }
             Err(error) => outcome.errors.push(error),
         }
     }
@@ -143,7 +146,7 @@ async fn show_all(
     request: &Request,
     source: &Source,
     ui: &mut Ui,
-) -> Vec<Result<Exit>> {
+) -> Vec<Result<(Exit, Row)>> {
     let to_read = request.configuration(&workloads);
     let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
     let (read, configuration) = beside(
@@ -174,7 +177,7 @@ fn show(
     request: &Request,
     documents: &mut Vec<Value>,
     ui: &mut Ui,
-) -> Result<Exit> {
+) -> Result<(Exit, Row)> {
     let view = RolloutView::allowing(observed, request.options.allowed_restarts, now);
     let view = view.with_configuration(observed, configuration);
     let pinned = request.revision.as_ref().map(|word| taken_over(observed, word)).transpose()?.flatten();
@@ -192,16 +195,16 @@ fn show(
             ui.notes(remark::stale_configuration(&view.workload, &view.stale_configuration, now));
         }
     }
-    ui.summarize([job_summary::of_status(&view, names)]);
+    let row = job_summary::of_status(&view, names);
     let exit = exit_of_state(request.options.goal.rollout_state(observed, &view.verdict));
     if exit == Exit::Done && view.state() != RolloutState::Complete {
         ui.note(&render::reached(&view.workload, names));
     }
     if exit == Exit::Done && request.options.stable.is_some_and(|stable| !stable.is_zero()) {
         ui.note_once("note: --stable needs more than one observation, so stability is not shown");
-        return Ok(Exit::Unfinished);
+        return Ok((Exit::Unfinished, row));
     }
-    Ok(exit)
+    Ok((exit, row))
 }
 
 /// Prints a status. kubectl's line goes to stdout, or to stderr for a failure, as in kubectl. The causes go

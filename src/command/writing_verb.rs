@@ -7,13 +7,18 @@ use serde_json::Value;
 use super::CommandOutcome;
 use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
-use crate::command::targets::{FoundTargets, TargetScope, find_workloads};
+use crate::cluster::write::WriteOptions;
+use crate::command::context::Context;
+use crate::command::patch::{self, PatchOutcome, PatchTarget};
+use crate::command::targets::{TargetScope, find_workloads, observe};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::change::effect::Effect;
+use crate::model::diff::SecretValues;
+use crate::model::diff::redaction::shown;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::kind::properties::PodIdentity;
@@ -76,175 +81,203 @@ pub enum Output {
     Template(TemplateForm),
 }
 
-/// The results of a verb for all of its targets.
-#[derive(Debug, Default)]
-pub(super) struct TargetResults {
-    errors: Vec<Error>,
+/// A writing verb at work: it finds the workloads, asks, writes and prints, and collects what it did.
+pub(super) struct Writer<'a> {
+    pub(super) options: &'a ChangeOptions,
+    pub(super) context: &'a Context<'a>,
+    pub(super) source: &'a Source,
+    pub(super) ui: &'a mut Ui,
+    /// How many workloads have no error.
     done: usize,
-    nothing_found: Option<Error>,
+    outcome: CommandOutcome,
 }
 
-impl TargetResults {
+/// A write of one workload, with its words.
+pub(super) struct PreparedWrite<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) patch: &'a Patch,
+    /// What is done, for kubectl's line: `restarted`.
+    pub(super) operation: &'a str,
+    /// The question of `--interactive`.
+    pub(super) question: &'a str,
+}
+
+impl<'a> Writer<'a> {
+    /// Finds the workloads to write to.
+    ///
+    /// # Errors
+    /// When the search cannot start, and when a patch is to be printed without its secret values.
+    pub(super) async fn select(
+        scope: &TargetScope,
+        options: &'a ChangeOptions,
+        context: &'a Context<'a>,
+        ui: &'a mut Ui,
+    ) -> Result<(Self, Vec<Workload>)> {
+        if options.output == Output::Patch && context.documents == SecretValues::Masked {
+            return Err(Error::usage(
+                "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
+            )
+            .hint("unset ROLLOUT2_REDACT"));
+        }
+        let (mut workloads, outcome) = find_workloads(scope, context.source, ui).await?.with_outcome();
+        // Two arguments may mean one workload. The second write would conflict with the first one.
+        let mut uids = HashSet::new();
+        workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
+        Ok((Self { options, context, source: context.source, ui, done: 0, outcome }, workloads))
+    }
+
+    /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
+    pub(super) fn print_selection(&mut self, scope: &TargetScope, workloads: &[Workload]) {
+        if scope.is_selection() && workloads.len() > 1 {
+            self.ui.note(&render::selection(workloads));
+        }
+        let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
+        self.ui.notes(deletions.map(|sentence| format!("warning: {sentence}")));
+    }
+
+    /// Reads the revisions and pods of a workload.
+    ///
+    /// # Errors
+    /// As [`observe`].
+    pub(super) async fn observe(&mut self, workload: Workload) -> Result<Observation> {
+        observe(workload, self.source, self.ui).await
+    }
+
+    /// Whether this is no dry run.
+    pub(super) fn is_real(&self) -> bool {
+        self.options.dry_run == DryRun::None
+    }
+
+    /// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
+    pub(super) fn shows_effect(&self) -> bool {
+        self.options.dry_run == DryRun::Client || self.ui.terminal().is_some()
+    }
+
+    /// Prints what a verb does to the pods.
+    pub(super) fn print_effect(&mut self, observed: &Observation, verb: &str, patch: &Patch) {
+        let effect = Effect::of_change(observed, patch.after());
+        let effect = render::verb_effect(&observed.workload, verb, &effect);
+        if self.shows_effect() && self.options.output == Output::Text {
+            self.ui.lines(&effect);
+        } else {
+            self.ui.note_lines(&effect);
+        }
+    }
+
+    /// Asks the user to confirm a write of more or other things than expected. Without a terminal nothing asks, so
+    /// that no script waits.
+    ///
+    /// # Errors
+    /// When the user does not confirm.
+    pub(super) fn confirm_on_terminal(&mut self, question: &str) -> Result<()> {
+        if self.ui.can_ask() { self.ask(question) } else { Ok(()) }
+    }
+
+    fn ask(&mut self, question: &str) -> Result<()> {
+        if self.is_real() && !self.ui.confirms(question) {
+            return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
+        }
+        Ok(())
+    }
+
+    /// Applies a patch to an object.
+    ///
+    /// # Errors
+    /// As [`patch::apply`].
+    pub(super) async fn apply(&mut self, patch: &Patch, target: &PatchTarget<'_>) -> Result<PatchOutcome> {
+        let options = WriteOptions {
+            dry_run: self.options.dry_run == DryRun::Server,
+            field_manager: &self.options.field_manager,
+        };
+        patch::apply(patch, target, options, self.source, self.ui).await
+    }
+
+    /// Asks for confirmation with `--interactive`, writes a workload, and prints what was written. A client's dry run
+    /// sends nothing, and its outcome is the workload as it was read.
+    ///
+    /// # Errors
+    /// When the user does not confirm, and as [`patch::apply`].
+    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> Result<PatchOutcome> {
+        let PreparedWrite { workload, patch, operation, question } = write;
+        if self.options.dry_run == DryRun::Client {
+            self.print(workload, operation, patch.after(), patch);
+            return Ok(PatchOutcome::Applied(workload.object().clone()));
+        }
+        if self.options.interactive {
+            self.ask(question)?;
+        }
+        let outcome = self.apply(patch, &PatchTarget::of(workload)).await?;
+        if let PatchOutcome::Applied(object) = &outcome {
+            self.print(workload, operation, object.json(), patch);
+        }
+        Ok(outcome)
+    }
+
+    /// Prints a workload as it was read, without a change.
+    pub(super) fn print_as_read(&mut self, workload: &Workload, operation: &str) {
+        let object = workload.object();
+        self.print(workload, operation, object.json(), &Patch::of(object));
+    }
+
+    /// Prints an object in the output format of the request.
+    fn print(&mut self, workload: &Workload, operation: &str, object: &Value, patch: &Patch) {
+        let document = match Object::read(object.clone()) {
+            Ok(object) if !self.options.show_managed_fields => object.without_managed_fields(),
+            _ => object.clone(),
+        };
+        let document = shown(&document, self.context.documents);
+        let (reference, dry_run) = (workload.reference(), self.options.dry_run);
+        if self.is_real() && !patch.is_empty() {
+            self.outcome.changes.push(format!("{reference} {operation}"));
+        }
+        match &self.options.output {
+            Output::Text => self.ui.line(&format!("{reference} {operation}{}", dry_run.suffix())),
+            Output::Name => self.ui.line(&reference),
+            Output::Yaml => self.ui.document(&revision::yaml(&document)),
+            Output::Json => self.ui.json(&revision::json(&document)),
+            Output::Patch => self.ui.json(&format!("{}\n", patch.body())),
+            Output::Template(form) => match form.text_of_object(&document) {
+                Ok(text) => self.ui.exact(&text),
+                Err(error) => self.ui.fail_output(&error),
+            },
+        }
+    }
+
+    /// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.
+    ///
+    /// # Errors
+    /// As [`replace_stuck_pods`].
+    pub(super) async fn replace_stuck_pods(&mut self, workload: &Workload, written: &Object) -> Result<()> {
+        // With `--wait` the follower deletes them, within its limits and with the causes.
+        let is_wanted = self.options.replace_stuck_pods && self.is_real() && self.options.wait.is_none();
+        let is_ordinal = workload.kind().pods() == PodIdentity::Ordinal;
+        match Workload::of(written.clone()).filter(|_| is_wanted && is_ordinal) {
+            Some(written) => replace_stuck_pods(&written, self.source, self.ui).await,
+            None => Ok(()),
+        }
+    }
+
     /// Records the result for one workload.
     pub(super) fn record(&mut self, result: Result<()>) {
         match result {
             Ok(()) => self.done += 1,
-            Err(error) => self.errors.push(error),
+            Err(error) => self.outcome.errors.push(error),
         }
     }
 
-    /// Returns the outcome of the verb. Prints how many workloads failed if only some of them did.
-    pub(super) fn outcome(self, ui: &mut Ui) -> CommandOutcome {
-        let all = self.done + self.errors.len();
-        if self.done > 0 && !self.errors.is_empty() {
-            ui.note(&format!("{} of {all} workloads failed", self.errors.len()));
+    /// Returns the outcome so far. Prints how many workloads failed if only some of them did.
+    pub(super) fn take_outcome(&mut self) -> CommandOutcome {
+        let failed = self.outcome.errors.len();
+        if self.done > 0 && failed > 0 {
+            self.ui.note(&format!("{failed} of {} workloads failed", self.done + failed));
         }
-        CommandOutcome { exit: Exit::Done, errors: self.errors, nothing_found: self.nothing_found }
-    }
-}
-
-/// Finds the workloads to write to.
-///
-/// # Errors
-/// When the search cannot start, and when a patch is to be printed without its secret values.
-pub(super) async fn select_targets(
-    scope: &TargetScope,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &mut Ui,
-) -> Result<(Vec<Workload>, TargetResults)> {
-    if options.output == Output::Patch && ui.redacts() {
-        return Err(Error::usage(
-            "cannot print the patch: with ROLLOUT2_REDACT it would write *** for secret values",
-        )
-        .hint("unset ROLLOUT2_REDACT"));
-    }
-    let found = find_workloads(scope, source, ui).await?;
-    let FoundTargets { mut workloads, errors, nothing_found, .. } = found;
-    // Two arguments may mean one workload. The second write would conflict with the first one.
-    let mut uids = HashSet::new();
-    workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
-    let results = TargetResults { errors, nothing_found, ..TargetResults::default() };
-    Ok((workloads, results))
-}
-
-/// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
-pub(super) fn print_selection(scope: &TargetScope, workloads: &[Workload], ui: &mut Ui) {
-    if scope.is_selection() && workloads.len() > 1 {
-        ui.note(&render::selection(workloads));
-    }
-    let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
-    ui.notes(deletions.map(|sentence| format!("warning: {sentence}")));
-}
-
-/// Whether the effect on the pods is a part of the result: in a dry run, and on a terminal.
-pub(super) fn shows_effect(options: &ChangeOptions, ui: &Ui) -> bool {
-    options.dry_run == DryRun::Client || ui.terminal().is_some()
-}
-
-/// Prints what a verb does to the pods.
-pub(super) fn print_effect(
-    observed: &Observation,
-    verb: &str,
-    patch: &Patch,
-    options: &ChangeOptions,
-    ui: &mut Ui,
-) {
-    let effect = Effect::of_change(observed, patch.after());
-    let effect = render::verb_effect(&observed.workload, verb, &effect);
-    if shows_effect(options, ui) && options.output == Output::Text {
-        ui.lines(&effect);
-    } else {
-        ui.note_lines(&effect);
-    }
-}
-
-/// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.
-///
-/// # Errors
-/// As [`replace_stuck_pods`].
-pub(super) async fn replace_stuck_pods_if_requested(
-    workload: &Workload,
-    written: &Object,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &mut Ui,
-) -> Result<()> {
-    // With `--wait` the follower deletes them, within its limits and with the causes.
-    let is_wanted = options.replace_stuck_pods && options.dry_run == DryRun::None && options.wait.is_none();
-    match Workload::of(written.clone())
-        .filter(|_| is_wanted && workload.kind().pods() == PodIdentity::Ordinal)
-    {
-        Some(written) => replace_stuck_pods(&written, source, ui).await,
-        None => Ok(()),
-    }
-}
-
-/// Asks the user to confirm the write, with `--interactive`.
-///
-/// # Errors
-/// When the user does not confirm.
-pub(super) fn confirm(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
-    if options.interactive { ask(question, options, ui) } else { Ok(()) }
-}
-
-/// Asks the user to confirm a write of more or other things than expected. Without a terminal nothing asks, so
-/// that no script waits.
-///
-/// # Errors
-/// When the user does not confirm.
-pub(super) fn confirm_on_terminal(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
-    if ui.can_ask() { ask(question, options, ui) } else { Ok(()) }
-}
-
-fn ask(question: &str, options: &ChangeOptions, ui: &mut Ui) -> Result<()> {
-    if options.dry_run == DryRun::None && !ui.confirms(question) {
-        return Err(Error::new(ErrorKind::Refused, "not confirmed; nothing was written"));
-    }
-    Ok(())
-}
-
-/// Prints a workload as it was read, without a change.
-pub(super) fn print_as_read(workload: &Workload, operation: &str, options: &ChangeOptions, ui: &mut Ui) {
-    let object = workload.object();
-    print_change(workload, operation, object.json(), &Patch::of(object), options, ui);
-}
-
-/// Prints what was written, in the output format of the request.
-pub(super) fn print_change(
-    workload: &Workload,
-    operation: &str,
-    object: &Value,
-    patch: &Patch,
-    options: &ChangeOptions,
-    ui: &mut Ui,
-) {
-    let document = match Object::read(object.clone()) {
-        Ok(object) if !options.show_managed_fields => object.without_managed_fields(),
-        _ => object.clone(),
-    };
-    let document = ui.shown(&document);
-    if options.dry_run == DryRun::None && !patch.is_empty() {
-        ui.record_change(format!("{} {operation}", workload.reference()));
-    }
-    match &options.output {
-        Output::Text => {
-            ui.line(&format!("{} {operation}{}", workload.reference(), options.dry_run.suffix()));
-        }
-        Output::Name => ui.line(&workload.reference()),
-        Output::Yaml => ui.document(&revision::yaml(&document)),
-        Output::Json => ui.json(&revision::json(&document)),
-        Output::Patch => ui.json(&format!("{}\n", patch.body())),
-        Output::Template(form) => match form.text_of_object(&document) {
-            Ok(text) => ui.exact(&text),
-            Err(error) => ui.fail_output(&error),
-        },
+        std::mem::replace(&mut self.outcome, Exit::Done.into())
     }
 }
 
 impl DryRun {
     /// Returns what kubectl appends to the printed line.
-    pub(super) fn suffix(self) -> &'static str {
+    fn suffix(self) -> &'static str {
         match self {
             Self::None => "",
             Self::Client => " (dry run)",

@@ -1,4 +1,4 @@
-//! Decides from flags, environment and terminal whether to use colour, live frames and redaction.
+//! Decides from flags, environment and terminal whether to use colour and live frames.
 
 use crate::world::{Environment, Terminal};
 
@@ -10,8 +10,6 @@ pub(super) struct Appearance {
     pub(super) colored: bool,
     /// Whether to draw live frames.
     pub(super) draws: bool,
-    /// Whether to mask secret-looking values in printed objects.
-    pub(super) redacts: bool,
     /// Whether a CI system reads the output.
     pub(super) in_build: bool,
     /// Whether the terminal shows only ASCII characters.
@@ -23,7 +21,6 @@ impl Appearance {
         Self {
             colored: wants_color(color, environment, terminal),
             draws: can_draw(environment, terminal),
-            redacts: wants_redaction(environment),
             in_build: is_build(environment),
             ascii: is_ascii_only(environment),
         }
@@ -53,11 +50,6 @@ pub(super) fn wants_color(color: Color, environment: &Environment, terminal: Opt
             environment.get("NO_COLOR").is_none() && (forced || capable)
         }
     }
-}
-
-/// Whether to mask secret-looking values in printed objects: `ROLLOUT2_REDACT` is set, and not `0` or `false`.
-fn wants_redaction(environment: &Environment) -> bool {
-    environment.get("ROLLOUT2_REDACT").is_some_and(|value| value != "0" && value != "false")
 }
 
 /// The variables by which CI systems are known. Azure Pipelines and `TeamCity` do not set `CI`.

@@ -1,24 +1,18 @@
-//! The output of a command: results on stdout; notes, warnings and errors on stderr.
+//! The interface to the user: results on stdout, live frames, messages on stderr, and questions.
 
-use std::borrow::Cow;
 use std::io::{self, Read};
-
-use serde_json::Value;
 
 use super::appearance::{Appearance, Color};
 use super::escape;
 use super::fit_width::LongWord;
 use super::frame::Frame;
-use super::job_summary::{Row, markdown};
 use super::line::{Line, text_of};
 use super::message_writer::MessageWriter;
 use crate::error::Error;
-use crate::model::diff::redaction::redacted;
 use crate::model::text::workflow_command::{disarmed, escaped_json};
-use crate::world::program::Program;
-use crate::world::{Environment, Stream, Terminal, World};
+use crate::world::{Stream, Terminal, World};
 
-/// Prints the output of a command: results to stdout, everything else to stderr.
+/// Prints the output of a command: results to stdout, everything else to stderr. Asks the user where there is a terminal.
 ///
 /// Text from the cluster is escaped when it enters a [`Line`], also for a pipe or a file, because logs are later shown on
 /// terminals. Only documents are exact, and only if they do not go to a terminal.
@@ -31,10 +25,6 @@ pub struct Ui {
     appearance: Appearance,
     documents: usize,
     failure: Option<io::Error>,
-    /// What was changed in the cluster, in the order of the writes.
-    changes: Vec<String>,
-    /// The rows of the job summary.
-    summary: Vec<Row>,
 }
 
 impl Ui {
@@ -56,8 +46,6 @@ impl Ui {
             appearance,
             documents: 0,
             failure: None,
-            changes: Vec::new(),
-            summary: Vec::new(),
         }
     }
 
@@ -65,18 +53,6 @@ impl Ui {
     #[must_use]
     pub fn messages(&self) -> MessageWriter {
         self.messages.clone()
-    }
-
-    /// Whether secret-looking values in printed objects are masked.
-    #[must_use]
-    pub fn redacts(&self) -> bool {
-        self.appearance.redacts
-    }
-
-    /// Returns an object as it may be printed: with secret-looking values masked if `ROLLOUT2_REDACT` is set.
-    #[must_use]
-    pub fn shown<'o>(&self, object: &'o Value) -> Cow<'o, Value> {
-        if self.appearance.redacts { Cow::Owned(redacted(object)) } else { Cow::Borrowed(object) }
     }
 
     /// Returns the terminal of stdout, if it is one.
@@ -214,17 +190,6 @@ impl Ui {
         self.messages.workflow_command("endgroup", "");
     }
 
-    /// Adds rows to the job summary.
-    pub fn summarize(&mut self, rows: impl IntoIterator<Item = Row>) {
-        self.summary.extend(rows);
-    }
-
-    /// Returns the job summary as Markdown; empty without rows.
-    #[must_use]
-    pub fn job_summary(&self) -> String {
-        markdown(&self.summary)
-    }
-
     /// Prints several lines on stderr.
     pub fn notes<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
         for line in lines {
@@ -247,25 +212,20 @@ impl Ui {
         }
     }
 
-    /// Runs another program with its output on these streams. Returns its exit code; none after a signal.
-    ///
-    /// # Errors
-    /// When the program cannot be started.
-    pub async fn lend(&mut self, program: &Program, environment: &Environment) -> io::Result<Option<i32>> {
-        program.run(environment, &mut self.out, &mut self.messages.stream()).await
+    /// Returns the streams of results and of messages, for another program.
+    #[must_use]
+    pub fn streams(&self) -> [Stream; 2] {
+        [self.out.clone(), self.messages.stream()]
     }
 
     /// Ends the output, and prints the first error of a write: a full disk must not look like an empty history.
     ///
     /// # Errors
     /// The first write error of either stream, except a broken pipe: its reader chose to exit.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(&mut self) -> io::Result<()> {
         match self.failure.take().or_else(|| self.messages.failure()) {
             Some(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
                 self.note(&format!("error: cannot write the output: {failure}"));
-                for change in std::mem::take(&mut self.changes) {
-                    self.note(&format!("note: the change was made: {change}"));
-                }
                 Err(failure)
             }
             _ => Ok(()),
@@ -275,11 +235,6 @@ impl Ui {
     /// Records that the output cannot be printed as the user wants it. The command then ends as after a failed write.
     pub fn fail_output(&mut self, error: &Error) {
         self.remember(Err(io::Error::other(error.sentence())));
-    }
-
-    /// Remembers a change that was made, to report it where its own line cannot be written.
-    pub fn record_change(&mut self, change: String) {
-        self.changes.push(change);
     }
 
     fn remember(&mut self, written: io::Result<()>) {
@@ -292,6 +247,7 @@ impl Ui {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Environment;
 
     /// A stream whose writes fail: a file on a full disk, or a pipe without a reader.
     struct Broken(io::ErrorKind);
@@ -320,7 +276,7 @@ mod tests {
     }
 
     /// Returns stderr after a result that cannot be written, and whether `finish` fails.
-    fn failed_output(kind: io::ErrorKind, changes: &[&str]) -> (String, bool) {
+    fn failed_output(kind: io::ErrorKind) -> (String, bool) {
         let buffer = SharedBuffer::default();
         let mut world = World {
             environment: Environment::default(),
@@ -336,9 +292,6 @@ mod tests {
         let mut ui = Ui::new(&mut world, Color::Auto);
         ui.result("one\n");
         ui.result("two\n");
-        for change in changes {
-            ui.record_change((*change).to_owned());
-        }
         let failed = ui.finish().is_err();
         let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         (text, failed)
@@ -347,12 +300,7 @@ mod tests {
     #[test]
     fn a_failed_write_is_an_error_unless_the_reader_exited() {
         let full = "error: cannot write the output: no storage space\n".to_owned();
-        assert_eq!(failed_output(io::ErrorKind::StorageFull, &[]), (full.clone(), true));
-        let changed = full + "note: the change was made: deployment.apps/web rolled back\n";
-        assert_eq!(
-            failed_output(io::ErrorKind::StorageFull, &["deployment.apps/web rolled back"]),
-            (changed, true)
-        );
-        assert_eq!(failed_output(io::ErrorKind::BrokenPipe, &[]), (String::new(), false));
+        assert_eq!(failed_output(io::ErrorKind::StorageFull), (full, true));
+        assert_eq!(failed_output(io::ErrorKind::BrokenPipe), (String::new(), false));
     }
 }

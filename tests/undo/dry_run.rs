@@ -241,6 +241,20 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
     }
 }
 
+/// A script must not take a change whose object cannot be printed for one that was not made.
+#[tokio::test(start_paused = true)]
+async fn a_change_is_reported_although_its_object_cannot_be_printed() {
+    use harness::test_cluster::TestCluster;
+    let cluster = TestCluster::new();
+    cluster.deployment(2, &serde_json::json!({}));
+    cluster.advance(30).await;
+    let output = cluster.run("pause deployment/web -o jsonpath={.spec.template.spec.containers[7]}").await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.transcript);
+    assert!(output.stderr.contains("error: cannot write the output: jsonpath"), "{}", output.stderr);
+    let note = "note: the change was made: deployment.apps/web paused\n";
+    assert!(output.stderr.ends_with(note), "{}", output.stderr);
+}
+
 /// With the words of `undo`, `restart` and `preview`.
 #[test]
 fn pause_and_resume_show_their_effect_on_the_pods() {

@@ -9,11 +9,12 @@ use crate::command::event_loop::source::EventSource;
 use crate::command::event_loop::{Engine, Executor};
 use crate::command::owners;
 use crate::command::patch;
-use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::patch::PatchTarget;
 use crate::command::stuck_pods::remove_pod;
 use crate::command::targets::observe;
-use crate::command::undo::notes::note_partition_rollback;
-use crate::command::writing_verb::{ChangeOptions, FIELD_MANAGER};
+use crate::command::undo::notes::partition_rollback;
+use crate::command::writing_verb::FIELD_MANAGER;
+use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{
@@ -122,12 +123,11 @@ async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui
     owners::warn_before_an_undo(workload, ui);
     owners::warn_of_apply(workload, target, &UndoOptions::default(), ui);
     let undo = undo(&observed, target, &UndoOptions::default())?;
-    note_partition_rollback(&undo, ui);
-    let options = ChangeOptions { field_manager: FIELD_MANAGER.to_owned(), ..ChangeOptions::default() };
-    match patch::apply(&undo.patch, &PatchTarget::of(workload), &options, &source, ui).await? {
-        PatchOutcome::Conflict(conflict) => Err(conflict.error(workload, "its rollback was prepared")),
-        PatchOutcome::Applied(object) => Workload::of(object).ok_or_else(|| written_but_unreadable(workload)),
-    }
+    ui.notes(partition_rollback(&undo));
+    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
+    let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, &source, ui).await?;
+    let written = written.applied(workload, "its rollback was prepared")?;
+    Workload::of(written).ok_or_else(|| written_but_unreadable(workload))
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback

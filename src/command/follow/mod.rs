@@ -8,13 +8,12 @@ use tokio::time::Instant;
 use self::executor::FollowExecutor;
 use super::event_loop::drive;
 use super::event_loop::frames::{FrameReporter, FrameSource};
-use super::writing_verb::{ChangeOptions, Output, TargetResults};
+use super::writing_verb::{Output, Writer};
 use super::{CommandOutcome, stop_signals};
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::context::Context;
 use crate::command::event_loop::Reporter;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
@@ -94,22 +93,17 @@ pub async fn run(
     } else {
         print_remarks(&follower, &configuration, cluster, ui);
     }
-    ui.summarize(job_summary::of_follower(&follower, request.names, cluster.now()));
-    exit.into()
+    let summary = job_summary::of_follower(&follower, request.names, cluster.now());
+    CommandOutcome { summary, ..exit.into() }
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
 /// workload in `written` is the object that our write returned; a later template takes over from it.
-pub(super) async fn after_change(
-    results: TargetResults,
-    written: Vec<Workload>,
-    change: &ChangeOptions,
-    context: &Context<'_>,
-    ui: &mut Ui,
-) -> CommandOutcome {
+pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>) -> CommandOutcome {
+    let (context, change) = (writer.context, writer.options);
     let (Some(options), Source::Cluster(cluster), false) = (&change.wait, context.source, written.is_empty())
     else {
-        return results.outcome(ui);
+        return writer.take_outcome();
     };
     let request = Request {
         options: FollowOptions {
@@ -117,14 +111,14 @@ pub(super) async fn after_change(
             replace_stuck_pods: change.replace_stuck_pods,
             ..options.clone()
         },
-        format: ReportFormat::of_text(ui, change.plain || change.output != Output::Text),
+        format: ReportFormat::of_text(writer.ui, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         configuration: NamedConfiguration::default(),
         shows_pods: false,
         signals: context.signals.clone(),
     };
-    let followed = run(&request, written, Exit::Done, cluster, ui).await;
-    results.outcome(ui).and(followed)
+    let followed = run(&request, written, Exit::Done, cluster, writer.ui).await;
+    writer.take_outcome().and(followed)
 }
 
 /// Follows all workloads in one live frame.

@@ -4,9 +4,10 @@ mod since;
 
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, RevisionContent, read_all};
-use crate::cluster::source::Source;
+use crate::command::context::Context;
 use crate::command::targets::{TargetScope, find_workloads};
 use crate::error::{Error, Result};
+use crate::model::diff::redaction::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
@@ -53,7 +54,8 @@ pub enum Output {
 }
 
 /// Shows the history of each workload, one after another.
-pub(super) async fn run(request: &Request, source: &Source, ui: &mut Ui) -> Result<CommandOutcome> {
+pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
+    let source = context.source;
     if let Some(start) = request.since {
         return since::run(request, start, source, ui).await;
     }
@@ -68,7 +70,7 @@ pub(super) async fn run(request: &Request, source: &Source, ui: &mut Ui) -> Resu
         if index > 0 && request.shows_tables() {
             ui.result("\n");
         }
-        let shown = observed.and_then(|observed| show(&observed, request, source, ui, &mut histories));
+        let shown = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
         outcome.errors.extend(shown.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
@@ -128,7 +130,7 @@ impl Request {
 fn show(
     observed: &Observation,
     request: &Request,
-    source: &Source,
+    context: &Context<'_>,
     ui: &mut Ui,
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
@@ -145,19 +147,19 @@ fn show(
                 namespace: request.scope.all_namespaces,
                 terminal: ui.terminal(),
             };
-            ui.lines(&render::table(&History::of(observed, source.now()), options));
+            ui.lines(&render::table(&History::of(observed, context.source.now()), options));
         }
         _ if request.shows_facts() => {
-            histories.push(render::json(&History::of(observed, source.now())));
+            histories.push(render::json(&History::of(observed, context.source.now())));
         }
         (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = revision::described(&observed.workload, revision);
-            ui.result(&revision::one(&observed.workload, revision, &ui.shown(&template)));
+            ui.result(&revision::one(&observed.workload, revision, &shown(&template, context.documents)));
         }
         (output, word) => {
             for document in documents(observed, word.as_ref(), request)? {
-                let document = ui.shown(&document);
+                let document = shown(&document, context.documents);
                 match output {
                     Output::Name => ui.line(&revision::name(&document)),
                     Output::Yaml => ui.document(&revision::yaml(&document)),

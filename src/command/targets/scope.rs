@@ -67,9 +67,8 @@ impl FoundTargets {
     /// Returns the workloads and the outcome so far.
     #[must_use]
     pub fn with_outcome(self) -> (Vec<Workload>, CommandOutcome) {
-        let outcome =
-            CommandOutcome { exit: Exit::Done, errors: self.errors, nothing_found: self.nothing_found };
-        (self.workloads, outcome)
+        let Self { workloads, errors, nothing_found, .. } = self;
+        (workloads, CommandOutcome { errors, nothing_found, ..Exit::Done.into() })
     }
 }
 

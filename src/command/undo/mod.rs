@@ -2,37 +2,27 @@
 
 pub(super) mod notes;
 mod prepared;
-mod request;
 mod several;
-mod wait_observed;
 
-pub use self::request::Request;
-
-use k8s_openapi::jiff::Timestamp;
-
-use self::notes::note_rollback;
 use self::prepared::{Prepared, observe_target, planned, read_all_ahead, target_of};
 use self::several::{asks_once, only_failed, refuse_unasked};
 use super::CommandOutcome;
-use super::writing_verb::{
-    ChangeOptions, DryRun, Output, confirm, confirm_on_terminal, print_change, print_selection,
-    replace_stuck_pods_if_requested, select_targets,
-};
+use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
 use super::{follow, owners, preflight};
 use crate::cluster::reader::reread;
-use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::patch;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::observe;
+use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, change_cause_patch, is_live, undo};
+use crate::model::diff::SecretValues;
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
+use crate::model::text::start_time::StartTime;
 use crate::render::change as render;
 use crate::render::hold;
 use crate::render::ui::Ui;
@@ -40,30 +30,52 @@ use crate::render::ui::Ui;
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
 
+/// The arguments of `undo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
+pub struct Request {
+    /// The workloads to roll back.
+    pub scope: TargetScope,
+    /// The revision to roll back to.
+    pub to_revision: TargetRevision,
+    /// What the rollback changes besides the template.
+    pub undo_options: UndoOptions,
+    /// The options of the write.
+    pub options: ChangeOptions,
+    /// Whether to show the changes even if stdout is no terminal.
+    pub diff: bool,
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether to roll back although another client changed the workload meanwhile.
+    pub force: bool,
+    /// Whether to ask nothing.
+    pub yes: bool,
+    /// Whether to roll back only what failed or is stuck.
+    pub failed: bool,
+    /// Since when the template of what failed must have changed.
+    pub since: Option<StartTime>,
+}
+
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
-    let source = context.source;
     refuse_unasked(request, ui)?;
-    let (mut workloads, mut results) = select_targets(&request.scope, &request.options, source, ui).await?;
+    let (mut writer, mut workloads) = Writer::select(&request.scope, &request.options, context, ui).await?;
     if request.failed {
-        workloads = only_failed(workloads, request.since, &mut results, source, ui).await;
+        workloads = only_failed(workloads, request.since, &mut writer).await;
     }
-    print_selection(&request.scope, &workloads, ui);
-    let is_dry_run = request.options.dry_run != DryRun::None;
-    let asks_once = asks_once(&workloads, request, ui);
+    writer.print_selection(&request.scope, &workloads);
+    let asks_once = asks_once(&workloads, request, writer.ui);
     let has_others = workloads.len() > 1;
     let is_announced = asks_once || request.options.strict && has_others;
-    let group = Group { is_announced };
     let mut read_ahead = Vec::new();
-    if is_announced || is_dry_run && has_others {
-        read_ahead = read_all_ahead(&workloads, request, source, ui).await;
+    if is_announced || !writer.is_real() && has_others {
+        read_ahead = read_all_ahead(&workloads, request, &mut writer).await;
     }
     if is_announced {
-        announce_all(&read_ahead, request, source, ui).await?;
+        announce_all(&mut read_ahead, request, &mut writer).await?;
     }
     if asks_once {
-        let question = format!("roll back {}?", plural(workloads.len(), "workload"));
-        confirm_on_terminal(&question, &request.options, ui)?;
+        writer.confirm_on_terminal(&format!("roll back {}?", plural(workloads.len(), "workload")))?;
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
     let mut read_ahead = read_ahead.into_iter();
@@ -71,50 +83,43 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         let before = workload.template_digest();
         let prepared = match read_ahead.next() {
             Some(prepared) => prepared,
-            None => observe_target(workload, source, ui).await.map(Prepared::of),
+            None => observe_target(workload, &mut writer).await.map(Prepared::of),
         };
         let done = match prepared {
-            Ok(prepared) => roll_back_workload(prepared, group, request, source, ui).await,
+            Ok(prepared) => roll_back_workload(prepared, request, &mut writer).await,
             Err(error) => Err(error),
         };
-        results.record(done.map(|workload| {
+        writer.record(done.map(|workload| {
             rolled_back.extend((workload.template_digest() != before).then(|| workload.clone()));
             written.push(workload);
         }));
     }
-    if !is_dry_run {
-        ui.notes(several::receipt(&rolled_back));
+    if writer.is_real() {
+        writer.ui.notes(several::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let outcome = follow::after_change(results, written, &request.options, context, ui).await;
-    if request.options.wait.is_some() && request.options.dry_run == DryRun::None {
+    let outcome = follow::after_change(&mut writer, written).await;
+    if request.options.wait.is_some() && writer.is_real() {
         for workload in held {
-            let observed = observe(reread(&workload, source).await?, source, ui).await?;
-            end_completed_rollback(&observed, request, source, ui).await?;
+            let observed = writer.observe(reread(&workload, writer.source).await?).await?;
+            end_completed_rollback(&observed, &mut writer).await?;
         }
         for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
         {
-            owners::note_after_an_undo(workload, source, ui).await;
+            owners::note_after_an_undo(workload, writer.source, writer.ui).await;
         }
     }
     Ok(outcome)
 }
 
 /// Restores the original strategy, if every pod is rolled back.
-async fn end_completed_rollback(
-    observed: &Observation,
-    request: &Request,
-    source: &Source,
-    ui: &mut Ui,
-) -> Result<()> {
+async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>) -> Result<()> {
     let workload = &observed.workload;
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
-    ui.notes(hold::restored(workload, patch.after()));
-    match patch::apply(&patch, &PatchTarget::of(workload), &request.options, source, ui).await? {
-        PatchOutcome::Applied(_) => Ok(()),
-        PatchOutcome::Conflict(now) => Err(now.error(workload, "the end of its rollback was prepared")),
-    }
+    writer.ui.notes(hold::restored(workload, patch.after()));
+    let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
+    ended.applied(workload, "the end of its rollback was prepared").map(drop)
 }
 
 /// Shows what happens to each of several workloads before the one question.
@@ -122,63 +127,54 @@ async fn end_completed_rollback(
 /// # Errors
 /// As [`announce`].
 async fn announce_all(
-    all: &[Result<Prepared>],
+    all: &mut [Result<Prepared>],
     request: &Request,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Result<()> {
-    for prepared in all.iter().flatten() {
+    for prepared in all.iter_mut().flatten() {
+        prepared.is_announced = true;
         let observed = &prepared.observed;
         let workload = observed.workload.target();
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
-                ui.note(&format!("{workload} already runs revision {}", target.label()));
+                writer.ui.note(&format!("{workload} already runs revision {}", target.label()));
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
                 Ok(undo) => {
-                    announce(prepared, &undo, request, source, ui).await?;
+                    announce(prepared, &undo, request, writer).await?;
                 }
-                Err(error) => ui.note(&format!("{workload} cannot be rolled back: {}", error.sentence())),
+                Err(error) => {
+                    writer.ui.note(&format!("{workload} cannot be rolled back: {}", error.sentence()));
+                }
             },
         }
     }
     Ok(())
 }
 
-/// What a workload shares with the others of the command.
-#[derive(Clone, Copy)]
-struct Group {
-    /// Whether its changes were shown before those of all others, and one question was answered for all.
-    is_announced: bool,
-}
-
 /// Rolls one workload back and returns the object that the API server stored.
 async fn roll_back_workload(
     mut prepared: Prepared,
-    mut group: Group,
     request: &Request,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Result<Workload> {
     let target = target_of(&prepared.observed, request)?.clone();
     for _ in 0..MAX_CONFLICTS {
         let observed = &prepared.observed;
-        owners::warn_before_an_undo(&observed.workload, ui);
+        owners::warn_before_an_undo(&observed.workload, writer.ui);
         if is_live(observed, &target) {
-            notes::print_skipped(&observed.workload, &target.label(), &request.options, ui);
-            match completed_rollback(observed) {
-                Some(_) if request.options.dry_run == DryRun::None => {
-                    end_completed_rollback(observed, request, source, ui).await?;
-                }
-                _ => note_rollback(&observed.workload, ui),
+            notes::print_skipped(&observed.workload, &target.label(), writer);
+            if writer.is_real() && completed_rollback(observed).is_some() {
+                end_completed_rollback(observed, writer).await?;
+            } else {
+                writer.ui.notes(notes::rollback_under_way(&observed.workload));
             }
             let workload = prepared.observed.workload;
-            replace_stuck_pods_if_requested(&workload, workload.object(), &request.options, source, ui)
-                .await?;
+            writer.replace_stuck_pods(&workload, workload.object()).await?;
             return Ok(workload);
         }
         let undo = undo(observed, &target, &request.undo_options)?;
-        let now = match write(&prepared, &undo, group, request, source, ui).await? {
+        let now = match write(&prepared, &undo, request, writer).await? {
             PatchOutcome::Applied(object) => {
                 return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
             }
@@ -189,25 +185,20 @@ async fn roll_back_workload(
         if now.recreated {
             return Err(error);
         }
-        let again = reread(&observed.workload, source).await?;
+        let again = reread(&observed.workload, writer.source).await?;
         // If only the plan of `step` moved on, there is no external change: the rollback ends the plan.
         let is_stepped = have_same_plan(&observed.workload, &again);
         if !is_stepped && !request.force {
             return Err(error);
         }
         if !is_stepped {
-            ui.note(&format!("note: {}; trying again (--force)", error.sentence()));
+            writer.ui.note(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        prepared = Prepared::of(observe(again, source, ui).await?);
-        group.is_announced = false; // what was shown is not what is written
+        prepared = Prepared::of(writer.observe(again).await?);
     }
-    Err(Error::new(
-        ErrorKind::Conflict,
-        format!(
-            "{} keeps changing; not rolled back after {MAX_CONFLICTS} attempts",
-            prepared.observed.workload.target()
-        ),
-    ))
+    let target = prepared.observed.workload.target();
+    let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
+    Err(Error::new(ErrorKind::Conflict, message))
 }
 
 /// Shows what a rollback changes, why one may doubt it, and what else it ends. Returns whether there is a doubt.
@@ -218,91 +209,76 @@ async fn announce(
     prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Result<bool> {
-    let observed = &prepared.observed;
-    show_changes(observed, undo, request, source.now(), ui);
-    let is_doubtful = notes::warn_of_doubts(observed, undo, &request.to_revision, source.now(), ui);
-    notes::warn_of_stuck_pods(observed, undo, &request.options, ui);
-    notes::note_partition_rollback(undo, ui);
+    let (observed, now) = (&prepared.observed, writer.source.now());
+    show_changes(observed, undo, request, writer);
+    let doubts = notes::doubts(observed, undo, &request.to_revision, now);
+    let is_doubtful = doubts.is_some();
+    writer.ui.notes(doubts.unwrap_or_default());
+    writer.ui.notes(notes::stuck_pods(observed, undo, request.options.replace_stuck_pods));
+    writer.ui.notes(notes::partition_rollback(undo));
     if undo.ends_hold.is_some() {
-        ui.notes(hold::restored(&observed.workload, undo.patch.after()));
+        writer.ui.notes(hold::restored(&observed.workload, undo.patch.after()));
     }
-    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, ui);
+    owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, writer.ui);
     let (planned, known) = (planned(observed, undo), prepared.findings.clone());
-    Ok(preflight::check_first(&planned, known, &request.options, source, ui).await? || is_doubtful)
+    Ok(preflight::check_first(&planned, known, writer).await? || is_doubtful)
 }
 
 /// Shows a rollback, asks for confirmation if requested, and writes it.
 async fn write(
     prepared: &Prepared,
     undo: &Undo<'_>,
-    group: Group,
     request: &Request,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Result<PatchOutcome> {
     let observed = &prepared.observed;
-    let (workload, options) = (&observed.workload, &request.options);
-    let is_doubtful = !group.is_announced && announce(prepared, undo, request, source, ui).await?;
-    let operation = "rolled back";
-    if options.dry_run == DryRun::Client {
-        print_change(workload, operation, undo.patch.after(), &undo.patch, options, ui);
-        return Ok(PatchOutcome::Applied(workload.object().clone()));
-    }
+    let workload = &observed.workload;
+    let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer).await?;
     let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
-    if is_doubtful && !request.yes && !options.interactive {
-        confirm_on_terminal(&question, options, ui)?;
+    let asks = is_doubtful && !request.yes && !request.options.interactive;
+    if asks && request.options.dry_run != DryRun::Client {
+        writer.confirm_on_terminal(&question)?;
     }
-    confirm(&question, options, ui)?;
-    let target = PatchTarget::of(workload);
-    let apply = async |ui: &mut Ui| patch::apply(&undo.patch, &target, options, source, ui).await;
-    let written = preflight::check_beside(&planned(observed, undo), options, source, ui, apply).await?;
-    let object = match written {
-        PatchOutcome::Applied(object) => object,
-        conflict @ PatchOutcome::Conflict(_) => return Ok(conflict),
-    };
-    print_change(workload, operation, object.json(), &undo.patch, options, ui);
-    ui.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
-    if let (Some(cause), DryRun::None) = (&request.undo_options.cause, options.dry_run) {
-        record_cause(workload, undo.target, cause, options, source, ui).await;
+    let write =
+        PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: &question };
+    let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await?;
+    let PatchOutcome::Applied(object) = &written else { return Ok(written) };
+    if request.options.dry_run == DryRun::Client {
+        return Ok(written);
     }
-    if options.dry_run == DryRun::None {
-        ui.notes(render::receipt(observed).as_slice());
+    writer.ui.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
+    if writer.is_real() {
+        if let Some(cause) = &request.undo_options.cause {
+            record_cause(workload, undo.target, cause, writer).await;
+        }
+        writer.ui.notes(render::receipt(observed).as_slice());
     }
-    replace_stuck_pods_if_requested(workload, &object, options, source, ui).await?;
-    Ok(PatchOutcome::Applied(object))
+    writer.replace_stuck_pods(workload, object).await?;
+    Ok(written)
 }
 
 /// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
-fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, now: Timestamp, ui: &mut Ui) {
-    let is_for_stdout = request.diff || request.options.dry_run != DryRun::None || ui.terminal().is_some();
-    if is_for_stdout || ui.can_ask() {
-        let preview = render::preview(observed, undo, request.secrets, now);
+fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writer: &mut Writer<'_>) {
+    let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
+    if is_for_stdout || writer.ui.can_ask() {
+        let preview = render::preview(observed, undo, request.secrets, writer.source.now());
         if is_for_stdout && request.options.output == Output::Text {
-            ui.lines(&preview);
+            writer.ui.lines(&preview);
         } else {
-            ui.note_lines(&preview);
+            writer.ui.note_lines(&preview);
         }
     }
 }
 
 /// Records the change-cause on the revision. A failure is only a warning: the rollback is already written.
-async fn record_cause(
-    workload: &Workload,
-    target: &Revision,
-    cause: &str,
-    options: &ChangeOptions,
-    source: &Source,
-    ui: &mut Ui,
-) {
+async fn record_cause(workload: &Workload, target: &Revision, cause: &str, writer: &mut Writer<'_>) {
     let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
-    let subject = PatchTarget::of_revision(workload, &kept);
-    let why = match patch::apply(&patch, &subject, options, source, ui).await {
+    let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
         Ok(PatchOutcome::Applied(_)) => return,
         Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
         Err(error) => error.sentence(),
     };
-    ui.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
+    writer.ui.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
 }

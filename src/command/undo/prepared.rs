@@ -1,29 +1,30 @@
 //! What `undo` reads about workloads before it writes.
 
-use super::request::Request;
-use super::wait_observed::wait_until_observed;
-use crate::cluster::reader::{Needs, read_all};
-use crate::cluster::source::Source;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::Request;
+use crate::cluster::reader::{Needs, read_all, reread};
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
-use crate::command::targets::observe;
+use crate::command::writing_verb::Writer;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;
-use crate::render::ui::Ui;
 
 /// Reads all workloads together, each after its controller has observed it.
-async fn observe_all(workloads: &[Workload], source: &Source, ui: &mut Ui) -> Vec<Result<Observation>> {
+async fn observe_all(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Result<Observation>> {
     let mut current = Vec::new();
     for workload in workloads {
-        current.push(wait_until_observed(workload.clone(), source, ui).await);
+        current.push(wait_until_observed(workload.clone(), writer).await);
     }
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
-    let read = read_all(found, false, Needs::WRITE, source).await;
-    ui.notes(&read.notes);
+    let read = read_all(found, false, Needs::WRITE, writer.source).await;
+    writer.ui.notes(&read.notes);
     let mut observations = read.observations.into_iter();
     let observed = |found: Result<Workload>| match found {
         Ok(_) => observations.next(),
@@ -37,11 +38,13 @@ pub(super) struct Prepared {
     pub(super) observed: Observation,
     /// What was found about its rollback; none if it was not read yet.
     pub(super) findings: Option<Findings>,
+    /// Whether its changes were shown before those of all others, and one question was answered for all.
+    pub(super) is_announced: bool,
 }
 
 impl Prepared {
     pub(super) fn of(observed: Observation) -> Self {
-        Self { observed, findings: None }
+        Self { observed, findings: None, is_announced: false }
     }
 
     /// Returns the rollback; none if it would not write.
@@ -56,12 +59,11 @@ impl Prepared {
 pub(super) async fn read_all_ahead(
     workloads: &[Workload],
     request: &Request,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let mut all: Vec<_> =
-        observe_all(workloads, source, ui).await.into_iter().map(|read| read.map(Prepared::of)).collect();
-    if !preflight::is_first(&request.options, ui) {
+    let read = observe_all(workloads, writer).await.into_iter();
+    let mut all: Vec<_> = read.map(|read| read.map(Prepared::of)).collect();
+    if !preflight::is_first(writer) {
         return all;
     }
     let (mut rollbacks, mut places) = (Vec::new(), Vec::new());
@@ -71,7 +73,7 @@ pub(super) async fn read_all_ahead(
             places.push(&mut prepared.findings);
         }
     }
-    let findings = preflight::check_all(&rollbacks, source, |_, _| false).await;
+    let findings = preflight::check_all(&rollbacks, writer.source, |_, _| false).await;
     for (place, findings) in places.into_iter().zip(findings) {
         *place = Some(findings);
     }
@@ -79,9 +81,40 @@ pub(super) async fn read_all_ahead(
 }
 
 /// Waits until the controller has observed the workload, and reads it with its revisions and pods.
-pub(super) async fn observe_target(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
-    let workload = wait_until_observed(workload, source, ui).await?;
-    observe(workload, source, ui).await
+pub(super) async fn observe_target(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
+    let workload = wait_until_observed(workload, writer).await?;
+    writer.observe(workload).await
+}
+
+/// How long the controller may take to observe a change. A healthy one takes less than a second.
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the wait is silent.
+const NOTE_AFTER: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Waits until the controller has observed the last change, because until then a revision may still have
+/// its old number. Continues with a note after [`OBSERVE_TIMEOUT`].
+async fn wait_until_observed(mut workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
+    if !writer.source.is_live() {
+        return Ok(workload);
+    }
+    let begun = Instant::now();
+    let target = workload.target();
+    while !workload.is_observed() {
+        let waited = begun.elapsed();
+        if waited >= OBSERVE_TIMEOUT {
+            writer.ui.note(&format!(
+                "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
+            ));
+            break;
+        }
+        if waited >= NOTE_AFTER {
+            writer.ui.note_once(&format!("note: waiting for the controller to observe the last change of {target}"));
+        }
+        sleep(POLL_INTERVAL).await;
+        workload = reread(&workload, writer.source).await?;
+    }
+    Ok(workload)
 }
 
 /// Finds the revision to roll a workload back to.

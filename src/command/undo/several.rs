@@ -1,9 +1,8 @@
 //! `undo` of several workloads: which ones, and the one command that takes all of it back.
 
-use super::request::Request;
+use super::Request;
 use crate::cluster::reader::{Needs, read_all};
-use crate::cluster::source::Source;
-use crate::command::writing_verb::{DryRun, TargetResults};
+use crate::command::writing_verb::{DryRun, Writer};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::cause::{causes, stuck_if};
@@ -46,14 +45,12 @@ pub(super) fn asks_once(workloads: &[Workload], request: &Request, ui: &Ui) -> b
 pub(super) async fn only_failed(
     workloads: Vec<Workload>,
     since: Option<StartTime>,
-    results: &mut TargetResults,
-    source: &Source,
-    ui: &mut Ui,
+    writer: &mut Writer<'_>,
 ) -> Vec<Workload> {
     let needs = Needs { required: since.is_some(), ..Needs::STATUS };
-    let read = read_all(workloads, false, needs, source).await;
-    ui.notes(&read.notes);
-    let now = source.now();
+    let read = read_all(workloads, false, needs, writer.source).await;
+    writer.ui.notes(&read.notes);
+    let now = writer.source.now();
     let view = |observed: &Observation| {
         let causes = causes(observed, now);
         (stuck_if(verdict(observed), &causes, now).state, causes)
@@ -72,18 +69,18 @@ pub(super) async fn only_failed(
             }
             Ok(((RolloutState::Progressing, causes), observed)) => {
                 let cause = causes.iter().find(|cause| cause.needs_a_fix());
-                ui.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
+                writer.ui.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
             }
             Ok(_) => {}
             Err(error) => {
                 unread += 1;
-                results.record(Err(error));
+                writer.record(Err(error));
             }
         }
     }
-    ui.notes(render::changed_before(&earlier));
+    writer.ui.notes(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
-        ui.note("no rollout is failed or stuck: nothing is rolled back");
+        writer.ui.note("no rollout is failed or stuck: nothing is rolled back");
     }
     failed
 }

@@ -3,17 +3,27 @@
 //! A diff is always masked. Objects are printed as the cluster stores them, because users apply
 //! them again, unless redaction is requested.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::model::api::managed_fields::LAST_APPLIED;
-use crate::model::diff::without_secret_env;
+use crate::model::diff::{SecretValues, without_secret_env};
 use crate::model::text::secret::{MASK, without_secrets};
+
+/// Returns an object or template as a document shows it.
+#[must_use]
+pub fn shown(object: &Value, secrets: SecretValues) -> Cow<'_, Value> {
+    match secrets {
+        SecretValues::Masked => Cow::Owned(redacted(object)),
+        SecretValues::Shown => Cow::Borrowed(object),
+    }
+}
 
 /// Returns a copy of an object or template with the secret-looking values of env and annotations
 /// masked. The last-applied annotation contains the whole object once more and is redacted the same
 /// way.
-#[must_use]
-pub fn redacted(object: &Value) -> Value {
+fn redacted(object: &Value) -> Value {
     let mut object = without_secret_env(object);
     for place in ["/metadata/annotations", "/spec/template/metadata/annotations"] {
         let annotations = object.pointer_mut(place).and_then(Value::as_object_mut);
