@@ -234,15 +234,12 @@ pub async fn run_on(
         ui.note(&format!("warning: {}", error.sentence()));
     }
     let exit = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
-    let exit = match ui.finish() {
-        Ok(()) => exit,
-        Err(_) => {
-            // `finish` printed the error.
-            ui.notes(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
-            exit.worst(Exit::Error)
-        }
-    };
-    command.verb.process_exit(exit)
+    if ui.finish().is_ok() {
+        return command.verb.process_exit(exit);
+    }
+    // `finish` printed the error.
+    ui.notes(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
+    command.verb.process_exit(exit.worst(Exit::Error))
 }
 
 /// Returns a listener that prints the notices of the transport to stderr.

@@ -4,57 +4,29 @@ pub(super) mod notes;
 mod prepared;
 mod several;
 
+pub use self::prepared::Request;
 use self::prepared::{Prepared, observe_target, planned, read_all_ahead, target_of};
 use self::several::{asks_once, only_failed, refuse_unasked};
 use super::CommandOutcome;
-use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
+use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{follow, owners, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
 use crate::command::patch::{PatchOutcome, PatchTarget};
-use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, change_cause_patch, is_live, undo};
-use crate::model::diff::SecretValues;
+use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
-use crate::model::text::start_time::StartTime;
 use crate::render::change as render;
 use crate::render::hold;
 use crate::render::ui::Ui;
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
-
-/// The arguments of `undo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
-pub struct Request {
-    /// The workloads to roll back.
-    pub scope: TargetScope,
-    /// The revision to roll back to.
-    pub to_revision: TargetRevision,
-    /// What the rollback changes besides the template.
-    pub undo_options: UndoOptions,
-    /// The options of the write.
-    pub options: ChangeOptions,
-    /// Whether to show the changes even if stdout is no terminal.
-    pub diff: bool,
-    /// Whether secret-looking values are shown.
-    pub secrets: SecretValues,
-    /// Whether to roll back although another client changed the workload meanwhile.
-    pub force: bool,
-    /// Whether to ask nothing.
-    pub yes: bool,
-    /// Whether to roll back only what failed or is stuck.
-    pub failed: bool,
-    /// Since when the template of what failed must have changed.
-    pub since: Option<StartTime>,
-}
 
 /// Rolls the workloads back one after another; with `--wait` follows all of them afterwards.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {

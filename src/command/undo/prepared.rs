@@ -1,20 +1,48 @@
-//! What `undo` reads about workloads before it writes.
+//! The arguments of `undo`, and what it reads about workloads before it writes.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use super::Request;
 use crate::cluster::reader::{Needs, read_all, reread};
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
-use crate::command::writing_verb::Writer;
+use crate::command::targets::TargetScope;
+use crate::command::writing_verb::{ChangeOptions, Writer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::change::undo::{TargetRevision, Undo, blocked_rollback, is_live, undo};
+use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, blocked_rollback, is_live, undo};
+use crate::model::diff::SecretValues;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;
+use crate::model::text::start_time::StartTime;
+
+/// The arguments of `undo`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
+pub struct Request {
+    /// The workloads to roll back.
+    pub scope: TargetScope,
+    /// The revision to roll back to.
+    pub to_revision: TargetRevision,
+    /// What the rollback changes besides the template.
+    pub undo_options: UndoOptions,
+    /// The options of the write.
+    pub options: ChangeOptions,
+    /// Whether to show the changes even if stdout is no terminal.
+    pub diff: bool,
+    /// Whether secret-looking values are shown.
+    pub secrets: SecretValues,
+    /// Whether to roll back although another client changed the workload meanwhile.
+    pub force: bool,
+    /// Whether to ask nothing.
+    pub yes: bool,
+    /// Whether to roll back only what failed or is stuck.
+    pub failed: bool,
+    /// Since when the template of what failed must have changed.
+    pub since: Option<StartTime>,
+}
 
 /// Reads all workloads together, each after its controller has observed it.
 async fn observe_all(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Result<Observation>> {

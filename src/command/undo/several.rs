@@ -1,6 +1,6 @@
 //! `undo` of several workloads: which ones, and the one command that takes all of it back.
 
-use super::Request;
+use super::prepared::Request;
 use crate::cluster::reader::{Needs, read_all};
 use crate::command::writing_verb::{DryRun, Writer};
 use crate::error::{Error, Result};
