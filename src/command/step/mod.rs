@@ -152,8 +152,8 @@ async fn show_plan(
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let ended = executor::ended_holder(workload, &context.processes);
-    let preview = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
-        Ok(preview) => preview,
+    let view = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
+        Ok(view) => view,
         Err(outcome) => {
             let closing =
                 Closing { workload, view: None, rollback: None, holder: None, unanswered: &[], now };
@@ -168,10 +168,10 @@ async fn show_plan(
     owners::warn_before_a_plan(workload, ui);
     match request.output {
         Output::Text => {
-            ui.lines(&plan::lines(workload, &preview, ui.terminal()));
-            print(plan::obstacles(workload, &preview, now), ui);
+            ui.lines(&plan::lines(workload, &view, ui.terminal()));
+            print(plan::obstacles(workload, &view, now), ui);
         }
-        Output::Json => ui.json(&json::plan(workload, &preview)),
+        Output::Json => ui.json(&json::plan(workload, &view)),
     }
     Ok(Exit::Done.into())
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::outcome::{BatchFailure, StepOutcome};
-use super::report::StepReport;
-use crate::model::api::patch::Patch;
+use super::event::StepReport;
+use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::follow::PodRef;
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::kind::Workload;
 
 /// An action, and the reason for it.
@@ -23,6 +23,8 @@ pub(super) struct Decision {
 pub(super) enum Action {
     /// Wait for an event.
     Wait,
+    /// Read everything again before another action is performed.
+    Refresh,
     /// Wait for this condition. If the wait lasts, the text is reported: `the pods that are starting`.
     WaitFor(String),
     /// Send a patch.
@@ -63,19 +65,11 @@ pub(super) struct Write {
     pub(super) purpose: Purpose,
     pub(super) patch: Patch,
     /// The plan that it stores; none if it ends the plan.
-    pub(super) plan: Option<StoredPlan>,
+    pub(super) record: Option<PlanRecord>,
+    /// Whether the original strategy is restored for a rollback, so that the plan holds nothing.
+    pub(super) holds_nothing: bool,
     /// The reports to print once the patch is stored.
     pub(super) reports: Vec<StepReport>,
-}
-
-/// A plan as this process stores it.
-#[derive(Clone, Debug)]
-pub(super) struct StoredPlan {
-    /// The value of the annotation.
-    pub(super) annotation: String,
-    pub(super) record: PlanRecord,
-    /// Whether the original strategy is restored for a rollback, so that the record holds nothing.
-    pub(super) holds_nothing: bool,
 }
 
 /// The purpose of a patch.
@@ -132,10 +126,8 @@ impl Decision {
         let writes_fields = set.is_some();
         let record = set.into_iter().fold(record, PlanRecord::holding);
         let patch = record.patch(workload, writes_fields);
-        let annotation = record.annotation(workload);
         let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
-        let plan = Some(StoredPlan { annotation, record, holds_nothing });
-        Self::write(Write { purpose, patch, plan, reports }, why)
+        Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
     }
 
     /// Creates the decision to end the plan of a workload, and to restore the original fields.
@@ -146,7 +138,15 @@ impl Decision {
         reports: Vec<StepReport>,
         why: impl Into<String>,
     ) -> Self {
-        Self::write(Write { purpose, patch: record.hold.ending(workload), plan: None, reports }, why)
+        let patch = record.hold.ending(workload);
+        Self::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why)
+    }
+}
+
+impl Write {
+    /// Returns the value of the annotation that it stores.
+    pub(super) fn annotation(&self) -> Option<&str> {
+        FieldPath::annotation(HOLD_ANNOTATION).value_in(self.patch.after())?.as_str()
     }
 }
 

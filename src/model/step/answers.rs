@@ -3,15 +3,14 @@
 use std::mem::replace;
 use std::time::Duration;
 
-use super::action::{Purpose, Write};
+use super::action::{Action, Purpose, Write};
 use super::causes::redacted;
 use super::cluster_view::ClusterView;
-use super::engine::{ClusterRequest, Doing, Engine, GIVE_UP_AFTER, InFlight};
-use super::memory::Completing;
+use super::engine::{Doing, Engine, GIVE_UP_AFTER, InFlight};
+use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
-use super::report::StepReport;
+use super::event::{StepReport, DeletionResult, StepEvent, WriteResult};
 use super::state::State;
-use super::task::{DeletionResult, StepEvent, WriteResult};
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Now, PodRef, StopSignal, TargetEvent};
 
@@ -49,7 +48,7 @@ impl Engine {
             }
             _ if self.outcome().is_some() => {}
             StepEvent::Target(event) => is_fresh = self.receive_target(event, cluster, now),
-            StepEvent::Nodes(nodes) => cluster.apply_nodes(nodes),
+            StepEvent::Nodes(nodes) => cluster.nodes = nodes,
             StepEvent::EndedHolder(holder) => self.memory.ended_holder = holder,
             StepEvent::Stopped(stop) => self.stop(stop, now),
             StepEvent::Checked(result) => self.receive_checked(result, cluster, now),
@@ -60,6 +59,9 @@ impl Engine {
         // A write without an answer is stored if the observation shows it.
         if let (None, None, Some(observed)) = (&stored, self.outcome(), cluster.observed()) {
             stored = self.memory.ownership.resolved(&observed.workload);
+        }
+        if let Some(write) = &stored {
+            self.record_stored(write, cluster, now);
         }
         (is_fresh, stored)
     }
@@ -81,10 +83,10 @@ impl Engine {
             TargetEvent::Refreshed(observed) => {
                 let fits = cluster.apply_refresh(observed);
                 if self.leaving().is_none() {
-                    self.failures.unanswered.clear();
+                    self.unanswered.clear();
                 }
                 let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
-                self.failures.must_refresh |= !fits;
+                self.must_refresh |= !fits;
                 let is_fresh = now.elapsed < sent.since + MAX_REFRESH;
                 if !is_fresh {
                     self.reporter.trouble(TOO_SLOW.to_owned());
@@ -92,8 +94,14 @@ impl Engine {
                 return fits && is_fresh;
             }
             event => {
-                let is_refreshing = self.in_flight().is_some_and(InFlight::is_refresh);
-                self.stale_refresh.observe(&event, is_refreshing, now.elapsed);
+                let [pods, revisions] = &mut self.stale_since;
+                let is_refreshing = matches!(&self.doing, Doing::Awaiting(sent) if sent.is_refresh());
+                let stale_since = is_refreshing.then_some(now.elapsed);
+                match &event {
+                    TargetEvent::Pods(_) => *pods = stale_since,
+                    TargetEvent::Revisions(_) => *revisions = stale_since,
+                    _ => {}
+                }
                 cluster.apply(event);
             }
         }
@@ -101,8 +109,8 @@ impl Engine {
     }
 
     fn receive_written(&mut self, result: WriteResult, cluster: &mut ClusterView, now: Now) -> Option<Write> {
-        let sent = self.answered(|sent| matches!(sent.request, ClusterRequest::Write(_)))?;
-        let ClusterRequest::Write(write) = sent.request else { return None };
+        let sent = self.answered(|sent| matches!(sent.action, Action::Write(_)))?;
+        let Action::Write(write) = sent.action else { return None };
         match result {
             WriteResult::Stored(workload) => {
                 cluster.apply_workload(workload);
@@ -112,10 +120,10 @@ impl Engine {
                 self.end(StepOutcome::Gone { recreated: true });
             }
             WriteResult::Conflict(_) => {
-                self.failures.must_refresh = true;
-                self.failures.conflicts += 1;
+                self.must_refresh = true;
+                self.conflicts += 1;
                 self.count_release(&write);
-                if self.failures.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
+                if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
                     let message = format!("{} is being changed all the time", cluster.workload().target());
                     self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
@@ -123,7 +131,7 @@ impl Engine {
             WriteResult::Unknown(error) => {
                 self.count_release(&write);
                 self.memory.ownership.record_unanswered(*write);
-                self.failures.must_refresh = true;
+                self.must_refresh = true;
                 self.retry(&error, now);
             }
             WriteResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
@@ -166,15 +174,15 @@ impl Engine {
 
     fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, cluster: &ClusterView, now: Now) {
         let is_deletion =
-            |sent: &InFlight| matches!(sent.request, ClusterRequest::Wave(_) | ClusterRequest::StuckPod);
+            |sent: &InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
         let Some(sent) = self.answered(is_deletion) else { return };
         for (pod, result) in results {
             match result {
-                DeletionResult::Deleted => self.record_deleted(&pod, &sent.request, cluster),
-                DeletionResult::NotSent => self.failures.must_refresh = true,
+                DeletionResult::Deleted => self.record_deleted(&pod, &sent.action, cluster),
+                DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
-                    self.failures.unanswered.insert(pod.name);
-                    self.failures.must_refresh = true;
+                    self.unanswered.insert(pod.name);
+                    self.must_refresh = true;
                     self.retry(&error, now);
                 }
                 _ if self.leaving().is_some() => {} // only the lock is still to be released
@@ -194,13 +202,13 @@ impl Engine {
         }
     }
 
-    fn record_deleted(&mut self, pod: &PodRef, request: &ClusterRequest, cluster: &ClusterView) {
-        let ClusterRequest::Wave(wave) = request else {
+    fn record_deleted(&mut self, pod: &PodRef, action: &Action, cluster: &ClusterView) {
+        let Action::DeleteWave(wave) = action else {
             self.memory.stuck_pods.record(&pod.uid);
             self.memory.replaced.insert(pod.name.clone());
             return;
         };
-        self.failures.unanswered.remove(&pod.name);
+        self.unanswered.remove(&pod.name);
         let batch = cluster.record().and_then(|record| record.plan.batch.as_ref());
         let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
         if let (Some(batch), Some((slot, _))) = (batch, slot) {
@@ -225,7 +233,7 @@ impl Engine {
         if self.leaving().is_some() {
             return;
         }
-        let since = *self.failures.since.get_or_insert(now.elapsed);
+        let since = *self.failing_since.get_or_insert(now.elapsed);
         if !self.memory.ownership.has_acquired() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end(StepOutcome::Error(error.clone()));
         }
@@ -242,9 +250,9 @@ impl Engine {
     /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
     fn count_release(&mut self, write: &Write) {
         let is_release = write.purpose == Purpose::ReleaseLock;
-        let Doing::Releasing { leaving, .. } = &mut self.doing else { return };
-        leaving.tries += usize::from(is_release);
-        if is_release && leaving.tries >= MAX_RELEASES {
+        let Doing::Releasing { tries, .. } = &mut self.doing else { return };
+        *tries += usize::from(is_release);
+        if is_release && *tries >= MAX_RELEASES {
             self.end_leaving();
         }
     }
@@ -258,56 +266,48 @@ impl Engine {
         }
     }
 
-    /// Records that a write is stored, and reports what it did.
-    pub(super) fn record_stored(
-        &mut self,
-        write: Option<Write>,
-        cluster: &ClusterView,
-        state: &mut Option<State<'_>>,
-        now: Now,
-    ) {
-        let Some(write) = write else { return };
-        let Write { purpose, reports, .. } = &write;
-        self.memory.ownership.record_stored(&write);
-        self.failures.conflicts = 0;
+    /// Records that a write is stored.
+    fn record_stored(&mut self, write: &Write, cluster: &ClusterView, now: Now) {
+        self.memory.ownership.record_stored(write);
+        self.conflicts = 0;
         if let Doing::Deciding { not_before } = &mut self.doing {
             *not_before = None;
         }
-        if let Some(record) = cluster.record() {
-            self.reporter.keep_batch(record);
-        }
-        // The batch that is over, before the batch that begins.
-        for report in reports {
-            if let StepReport::Batch(batch) = report {
-                self.reporter.batch_is_over(batch.clone());
-            }
-        }
         let memory = &mut self.memory;
-        match purpose {
+        match &write.purpose {
             Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::ReleaseLock => {}
             Purpose::BeginBatch => memory.begin_batch(),
             Purpose::FinishBatch => memory.finish_batch(),
             // The time limit of a rollback that another process began starts again with the lock.
-            Purpose::AcquireLock | Purpose::RollBack => memory.rollback.since = Some(now.elapsed),
+            Purpose::AcquireLock | Purpose::RollBack => memory.rollback.progress = Progress::default(),
             Purpose::CompletePlan { limit } => {
                 let template = cluster.workload().template_digest();
                 memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
             }
         }
-        if let Some(state) = state.as_mut().filter(|_| *purpose == Purpose::BeginBatch) {
-            state.tolerate(&self.memory.tolerated);
-            if self.leaving().is_none() {
-                self.reporter.stage(state, &self.memory); // report the batch before its slots
-            }
-        }
-        for report in reports.iter().filter(|report| !matches!(report, StepReport::Batch(_))) {
+        for report in &write.reports {
             if let StepReport::RollingBack { revision } = report {
-                self.memory.rollback.revision = Some(revision.clone());
+                memory.rollback.revision = Some(revision.clone());
             }
-            self.reporter.report(report.clone());
         }
-        match purpose {
-            Purpose::EndPlan(outcome) => self.end(outcome.clone()),
+    }
+
+    /// Reports what a stored write did: the batch that is over, before the batch that begins and its slots.
+    pub(super) fn report_stored(&mut self, write: Write, cluster: &ClusterView, state: Option<&State<'_>>) {
+        if let Some(record) = cluster.record() {
+            self.reporter.keep_batch(record);
+        }
+        let is_over = |report: &StepReport| matches!(report, StepReport::Batch(_));
+        let (over, others): (Vec<_>, Vec<_>) = write.reports.into_iter().partition(is_over);
+        for report in over {
+            self.reporter.batch_is_over(report);
+        }
+        if let Some(state) = state.filter(|_| write.purpose == Purpose::BeginBatch && self.leaving().is_none()) {
+            self.reporter.stage(state, &self.memory);
+        }
+        self.reporter.out.reports.extend(others);
+        match write.purpose {
+            Purpose::EndPlan(outcome) => self.end(outcome),
             Purpose::ReleaseLock => self.end_leaving(),
             _ => {}
         }

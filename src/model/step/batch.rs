@@ -1,14 +1,21 @@
-//! A batch under way: releases more of it, waits for its pods, lets them soak, checks them, and fails.
+//! The batches: continues one, and decides between two of them.
+//!
+//! A batch releases its slots, waits for their pods, lets them soak, runs the check, and is recorded as done. Then the
+//! command ends, waits, or begins the next one; after the last one the original strategy is restored.
 
 use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose, Release};
-use super::causes::reasons;
-use super::check::NextCheck;
+use super::causes::{GRACE, reasons};
+use super::event::StepReport;
 use super::memory::Memory;
+use super::next_batch::{
+    is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
+};
 use super::outcome::{BatchFailure, StepOutcome, StopReason};
-use super::report::StepReport;
+use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
+use super::soak::NextCheck;
 use super::state::State;
 use super::view_builder::finished_batch;
 use crate::model::cause::CauseId;
@@ -156,4 +163,181 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
 
 pub(super) fn released(batch: usize, slots: Vec<String>) -> Vec<StepReport> {
     slots.into_iter().map(|slot| StepReport::Released { batch, slot }).collect()
+}
+
+/// Decides what to do between two batches: end, wait, or begin the next one.
+pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
+    if memory.batch.check.is_running() && !state.is_final() {
+        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
+    }
+    let is_reached = is_reached(state.plan().reach, &state.slots);
+    let has_finished_batch = memory.batch.is_finished;
+    let is_left = state.slots.iter().any(PodSlot::awaits_release);
+    if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
+        return Decision::finish(reached(state), "as many pods are updated as the command asked for: end");
+    }
+    if state.is_final() {
+        return finish_plan(state, memory);
+    }
+    let next = match next(state) {
+        Ok(Some(batch)) => batch,
+        Ok(None) if is_reached => {
+            return Decision::finish(reached(state), "no slot is left to release: end");
+        }
+        Ok(None) => {
+            let outcome = only_skipped_left(state, has_finished_batch);
+            return Decision::finish(outcome, "all that is left is skipped: end");
+        }
+        Err(reason) => {
+            let why = match &reason {
+                StopReason::OnUnreadyNode { pod, node } => {
+                    format!("{pod} is next, and its node {node} is not ready: stop")
+                }
+                _ => "the next pod cannot be released: stop".to_owned(),
+            };
+            return Decision::finish(StepOutcome::Stopped(reason), why);
+        }
+    };
+    let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
+    let was_deleted = |slot: &PodSlot<'_>| !slot.is_available && memory.replaced.contains(&slot.name);
+    if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
+        return Decision::wait_for("the pods that are starting");
+    }
+    if !has_finished_batch && !state.is_moving() && !memory.soak_left(state).is_zero() {
+        let soak = go_duration::write(memory.soak_length(state));
+        return Decision::wait_for(format!("the released pods to be available for {soak}"));
+    }
+    let now = state.now.elapsed;
+    match too_many_unavailable(state, &next) {
+        Some(_) if memory.force => {
+            let tolerated = state.unavailable_slots().map(|slot| slot.name.clone()).collect();
+            Decision::new(
+                Action::Tolerate(tolerated),
+                "too many pods are unavailable: tolerate them (--force)",
+            )
+        }
+        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
+            Decision::wait_for("a cause to resolve, or to outlast its grace period")
+        }
+        Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
+            Decision::wait_for("the pods that are starting")
+        }
+        Some(reason) => Decision::finish(StepOutcome::Stopped(reason), "too many pods are unavailable: stop"),
+        None => begin_batch(state, memory, next),
+    }
+}
+
+/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
+/// template, the pods of a batch may be replaced once more.
+fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
+    let now = state.now.server_time;
+    slot.pod.is_some_and(|pod| {
+        let age = pod.updated_at().map(|since| now.duration_since(since));
+        let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
+        !pod.terminating && is_young || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
+    })
+}
+
+/// Whether a released pod that is not ready is still young enough to become ready.
+fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
+    let patience = state.pace().batch_timeout;
+    let is_young = slot.pod.is_none_or(|pod| {
+        let age = pod.updated_at().map(|since| state.now.server_time.duration_since(since));
+        pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
+    });
+    let is_hopeless = fatal_cause(state, memory).is_some();
+    (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
+}
+
+/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
+fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
+    let mut record = state.record.written_at(state.now.stamp());
+    let mut reports = Vec::new();
+    match record.plan.batch.take() {
+        Some(_) if is_back_to_canary(state) => {
+            record.plan.batch_sizes.clear();
+            reports.push(StepReport::BackToCanary);
+        }
+        Some(before) => {
+            reports.extend(gone_batch(state, memory));
+            record.plan.batch_sizes.push(before.slots.len());
+        }
+        None => {}
+    }
+    let set = match state.kind.release(state, &next, state.free()) {
+        Some(Release::Strategy { set, slots }) => {
+            reports.extend(released(next.number, slots));
+            Some(set)
+        }
+        _ => None,
+    };
+    let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
+    record.plan.batch = Some(next);
+    Decision::store((Purpose::BeginBatch, reports), record, set, state.workload(), why)
+}
+
+/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
+/// then restores the original strategy.
+fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
+    if state.is_moving() {
+        let failure = state.plan().batch.as_ref().map(|last| failed(state, memory, last));
+        return match failure {
+            Some(Some(failure)) => failure,
+            None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {
+                let missing = state.required().filter(|slot| !slot.is_ready());
+                let pods = reasons(missing, state);
+                let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
+                Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
+            }
+            _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
+        };
+    }
+    if memory.batch.check.is_running() {
+        return Decision::new(Action::Wait, "every batch is done, and the check runs: wait");
+    }
+    if let Some(decision) = check_final_soak(state, memory) {
+        return decision;
+    }
+    if !memory.soak_left(state).is_zero() {
+        let soak = go_duration::write(memory.soak_length(state));
+        return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
+    }
+    if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
+        return Decision::finish(
+            only_skipped_left(state, memory.batch.is_finished),
+            "all that is left is skipped: end",
+        );
+    }
+    let is_completed_later = state.kind.is_settled(state.observed).is_some();
+    if is_completed_later || is_complete(state) {
+        let why = "every pod is updated: restore the original strategy";
+        let reports = gone_batch(state, memory).into_iter().collect();
+        let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
+        let limit = state.pace().batch_timeout;
+        let purpose =
+            if is_completed_later { Purpose::CompletePlan { limit } } else { Purpose::EndPlan(outcome) };
+        return Decision::end_plan(purpose, state.record, state.workload(), reports, why);
+    }
+    match state.ignored_nodes() {
+        nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
+        nodes => {
+            let why = "the controller waits for pods on ignored nodes: stop";
+            Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
+        }
+    }
+}
+
+/// Decides on the check during the final soak, for a check that watches. Then the last batch fails.
+fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
+    let pace = state.pace();
+    let watches =
+        pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
+    let last = state.plan().batch.as_ref().filter(|_| watches)?;
+    check(state, memory, last.number)
+}
+
+/// Reports a batch as done whose nodes all left the cluster. No write records that.
+fn gone_batch(state: &State<'_>, memory: &Memory) -> Option<StepReport> {
+    let gone = state.plan().batch_in_progress()?;
+    Some(StepReport::Batch(finished_batch(state, memory, gone)))
 }

@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::report::StepReport;
+use super::event::{StepReport, Task};
 use super::slot::PodSlot;
 use super::state::State;
-use super::task::Task;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds, without_secrets_of};
 use crate::model::follow::{CauseLedger, CauseUpdate, LogLines, Now, Output, ProgressClock, is_fatal};
 use crate::model::observation::Observation;

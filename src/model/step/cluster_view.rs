@@ -1,6 +1,6 @@
-//! The latest state of the cluster, from watches and refreshes, and whether a refresh hides what a watch reported.
+//! The latest state of the cluster, from watches and refreshes.
 
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use super::kind_lookup::state_of;
 use super::request::Request;
@@ -18,7 +18,8 @@ pub(super) struct ClusterView {
     /// The workload as it was found. Used until the first refresh.
     found: Workload,
     view: follow::ObservationBuilder,
-    nodes: Option<Vec<Node>>,
+    /// The nodes; none when listing nodes is forbidden.
+    pub(super) nodes: Option<Vec<Node>>,
     /// The annotation, and the plan in it if it is readable.
     annotation: Option<String>,
     /// How many pods were wanted, which the batch of the plan depends on.
@@ -58,18 +59,17 @@ impl ClusterView {
         self.nodes.as_deref()
     }
 
-    /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan.
-    pub(super) fn state(&self, now: Now) -> Option<State<'_>> {
-        state_of(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()
+    /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan. The
+    /// `tolerated` slots do not count.
+    pub(super) fn state(&self, tolerated: &BTreeSet<String>, now: Now) -> Option<State<'_>> {
+        let mut state = state_of(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()?;
+        state.tolerate(tolerated);
+        Some(state)
     }
 
     /// Whether the workload was deleted and created again under the same name.
     pub(super) fn is_recreated(&self, workload: &Workload) -> bool {
         workload.object().uid() != self.found.object().uid()
-    }
-
-    pub(super) fn apply_nodes(&mut self, nodes: Option<Vec<Node>>) {
-        self.nodes = nodes;
     }
 
     /// Applies an event. Only the latest state of the workload is kept.
@@ -116,33 +116,5 @@ impl ClusterView {
     fn knows_newer(&self, workload: &Workload) -> bool {
         let known = self.observed().and_then(|observed| observed.workload.object().version_number());
         known.zip(workload.object().version_number()).is_some_and(|(known, version)| known > version)
-    }
-}
-
-/// How long a later event of the watch is awaited before another refresh.
-const WAIT: Duration = Duration::from_secs(5);
-
-/// When a watch reported pods or revisions while the last refresh was in flight. The refresh may be older than these
-/// states, and replaces them. If the watch reports nothing more, only another refresh shows them.
-#[derive(Debug, Default)]
-pub(super) struct StaleRefresh {
-    pods: Option<Duration>,
-    revisions: Option<Duration>,
-}
-
-impl StaleRefresh {
-    /// Records when an event arrived during a refresh. A later event replaces the stale state.
-    pub(super) fn observe(&mut self, event: &TargetEvent, is_refreshing: bool, now: Duration) {
-        let at = is_refreshing.then_some(now);
-        match event {
-            TargetEvent::Pods(_) => self.pods = at,
-            TargetEvent::Revisions(_) => self.revisions = at,
-            _ => {}
-        }
-    }
-
-    /// Whether the watches have reported nothing newer for five seconds.
-    pub(super) fn needs_another(&self, now: Duration) -> bool {
-        [self.pods, self.revisions].into_iter().flatten().any(|at| now >= at.saturating_add(WAIT))
     }
 }

@@ -1,25 +1,22 @@
-//! The engine of `step`: observes, decides on a fresh observation, and performs what was decided.
+//! The engine of `step`: decides on a fresh observation, and performs what was decided.
 
 use std::collections::BTreeSet;
 use std::mem::{replace, take};
 use std::time::Duration;
 
-use super::action::{Action, Decision, Write};
+use super::action::{Action, Decision};
 use super::batch::WAVE_PAUSE;
-use super::cluster_view::{ClusterView, StaleRefresh};
+use super::cluster_view::ClusterView;
 use super::memory::Memory;
-use super::outcome::{Leaving, RollbackOutcome, StepOutcome};
+use super::outcome::{RollbackOutcome, StepOutcome};
 use super::reconcile::{reconcile, release_lock};
-use super::report::StepReport;
+use super::event::{StepReport, Task};
 use super::reporter::ChangeReporter;
-use super::request::StepCommand;
-use super::rollback::ReturnedPods;
 use super::state::State;
-use super::task::Task;
 use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::{batch, plan_view};
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, Output, PodRef};
+use crate::model::follow::{Now, Output};
 use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
 
@@ -32,15 +29,26 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// Observes, decides and performs. [`Doing`] says what it is doing.
+/// How long a later event of the watch is awaited after a refresh that may be stale.
+const AWAIT_WATCH: Duration = Duration::from_secs(5);
+
+/// Decides and performs. [`Doing`] says what it is doing.
 #[derive(Debug)]
 pub(super) struct Engine {
-    pub(super) command: StepCommand,
     pub(super) memory: Memory,
     pub(super) reporter: ChangeReporter,
     pub(super) doing: Doing,
-    pub(super) failures: RequestFailures,
-    pub(super) stale_refresh: StaleRefresh,
+    /// When the first request failed. It matters until the lock is acquired.
+    pub(super) failing_since: Option<Duration>,
+    /// How many writes in a row failed their preconditions.
+    pub(super) conflicts: usize,
+    /// Whether the next action needs a refresh, because a request did not end as expected.
+    pub(super) must_refresh: bool,
+    /// The pods whose deletion got no response.
+    pub(super) unanswered: BTreeSet<String>,
+    /// When a watch reported pods and revisions while the last refresh was in flight. The refresh may be older than these
+    /// states, and replaces them. If the watch reports nothing more, only another refresh shows them.
+    pub(super) stale_since: [Option<Duration>; 2],
     pub(super) due: Option<Duration>,
 }
 
@@ -51,71 +59,55 @@ pub(super) enum Doing {
     Deciding { not_before: Option<Duration> },
     /// It awaits the answer of a request.
     Awaiting(InFlight),
-    /// The command has its outcome, and its lock is to be released after the answer of the request in flight.
-    Releasing { leaving: Leaving, in_flight: Option<InFlight> },
+    /// The command has its outcome. Its lock is to be released after the answer of the request in flight.
+    Releasing {
+        outcome: StepOutcome,
+        since: Duration,
+        /// How many attempts to release the lock failed.
+        tries: usize,
+        in_flight: Option<InFlight>,
+    },
     /// The command ended.
     Done(StepOutcome),
 }
 
-/// A request in flight, and the time at which it was sent.
+/// An action whose answer is awaited, and the time at which its request was sent.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    pub(super) request: ClusterRequest,
+    pub(super) action: Action,
     pub(super) since: Duration,
 }
 
-/// A request whose answer is awaited.
-#[derive(Debug)]
-pub(super) enum ClusterRequest {
-    Refresh,
-    Write(Box<Write>),
-    /// A wave of deletions: each slot with its pod.
-    Wave(Vec<(String, PodRef)>),
-    StuckPod,
-}
-
-/// The requests that did not end as expected.
-#[derive(Debug, Default)]
-pub(super) struct RequestFailures {
-    /// When the first request failed. It matters until the lock is acquired.
-    pub(super) since: Option<Duration>,
-    /// How many writes in a row failed their preconditions.
-    pub(super) conflicts: usize,
-    /// Whether the next action needs a refresh, because a request did not end as expected.
-    pub(super) must_refresh: bool,
-    /// The pods whose deletion got no response.
-    pub(super) unanswered: BTreeSet<String>,
-}
-
 impl Engine {
-    pub(super) fn new(command: StepCommand) -> Self {
+    pub(super) fn new(memory: Memory) -> Self {
         Self {
-            memory: Memory::new(&command.request),
-            command,
+            memory,
             reporter: ChangeReporter::default(),
             doing: Doing::Deciding { not_before: None },
-            failures: RequestFailures::default(),
-            stale_refresh: StaleRefresh::default(),
+            failing_since: None,
+            conflicts: 0,
+            must_refresh: false,
+            unanswered: BTreeSet::new(),
+            stale_since: [None; 2],
             due: Some(Duration::ZERO),
         }
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
     /// reported.
-    pub(super) fn observe(&mut self, cluster: &ClusterView, state: &mut Option<State<'_>>, now: Now) {
+    pub(super) fn observe(&mut self, cluster: &ClusterView, state: Option<&State<'_>>, now: Now) {
         let holder = cluster.record().and_then(|record| record.lock.as_ref()).map(|lock| &lock.holder);
-        let is_ours = holder == Some(&self.command.lock.holder) && self.is_stepping();
+        let is_ours = holder == Some(&self.memory.lock.holder) && self.is_stepping();
         let Some(observed) = cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
         memory.causes.observe(observed, now, &mut self.reporter.out);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan().is_rolling_back() {
-            return memory.rollback.observe(ReturnedPods::of(state).count, now.elapsed);
+            return memory.rollback.observe(state);
         }
-        state.tolerate(&memory.tolerated);
-        let disturbance = memory.observe(state);
-        self.reporter.observe(state, disturbance);
+        let interruption = memory.observe(state);
+        self.reporter.observe(state, interruption);
     }
 
     /// Decides and acts until it must wait. An action is only performed on a fresh observation.
@@ -128,27 +120,22 @@ impl Engine {
     ) {
         self.check_limits(cluster, now);
         while self.may_decide(now) {
-            if cluster.observed().is_none() || self.failures.must_refresh && !is_fresh {
-                self.refresh(now);
-                break;
-            }
-            self.failures.must_refresh = false;
-            if let Some(state) = state {
-                state.tolerate(&self.memory.tolerated);
-            }
             let Decision { action, why } = self.decide(cluster, state.as_ref(), now);
-            if action.needs_refresh() && !is_fresh {
-                self.refresh(now);
+            let needs_refresh = cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
+            if needs_refresh && !is_fresh {
+                self.perform(Action::Refresh, state, now);
                 break;
             }
-            let is_wait = action.is_wait();
-            if self.command.request.explains {
+            self.must_refresh = false;
+            if self.memory.request.explains {
                 self.reporter.decision(why);
             }
-            self.perform(action, state.as_ref(), now);
+            let is_wait = action.is_wait();
+            self.perform(action, state, now);
             if is_wait {
-                if self.stale_refresh.needs_another(now.elapsed) {
-                    self.refresh(now);
+                let is_stale = |since: Duration| now.elapsed >= since.saturating_add(AWAIT_WATCH);
+                if self.stale_since.into_iter().flatten().any(is_stale) {
+                    self.perform(Action::Refresh, state, now);
                 }
                 break;
             }
@@ -158,37 +145,40 @@ impl Engine {
 
     fn decide(&self, cluster: &ClusterView, state: Option<&State<'_>>, now: Now) -> Decision {
         match &self.doing {
-            Doing::Releasing { leaving, .. } => {
-                release_lock(cluster, &self.command.lock.holder, leaving, &self.memory)
-            }
-            _ => reconcile(&self.command, cluster, state, &self.memory, now),
+            Doing::Releasing { outcome, .. } => release_lock(cluster, outcome, &self.memory),
+            _ => reconcile(cluster, state, &self.memory, now),
         }
     }
 
-    fn perform(&mut self, action: Action, state: Option<&State<'_>>, now: Now) {
-        if !action.is_wait() {
+    /// Performs an action: sends at most one request.
+    fn perform(&mut self, action: Action, state: &mut Option<State<'_>>, now: Now) {
+        if !matches!(action, Action::WaitFor(_) | Action::Refresh) {
             self.reporter.end_wait();
         }
         match action {
-            Action::Wait => self.reporter.end_wait(),
+            Action::Wait => {}
             Action::WaitFor(what) => self.reporter.wait(what, now),
+            Action::Refresh => {
+                self.stale_since = [None; 2];
+                self.send(Action::Refresh, Task::Refresh, now);
+            }
             Action::Write(write) => {
                 let task = Task::Write(Box::new(write.patch.clone()));
-                self.send(ClusterRequest::Write(write), task, now);
+                self.send(Action::Write(write), task, now);
             }
             Action::DeleteWave(wave) => {
                 let pods = wave.iter().map(|(_, pod)| pod.clone()).collect();
-                let evict = state.is_some_and(|state| state.pace().evict);
+                let evict = state.as_ref().is_some_and(|state| state.pace().evict);
                 self.memory.batch.last_wave = Some(now.elapsed);
-                self.send(ClusterRequest::Wave(wave), Task::DeletePods { pods, evict }, now);
+                self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
             }
             Action::DeleteStuckPod(pod) => {
                 self.reporter.stuck_pod(&pod);
-                let task = Task::DeletePods { pods: vec![pod], evict: false };
-                self.send(ClusterRequest::StuckPod, task, now);
+                let task = Task::DeletePods { pods: vec![pod.clone()], evict: false };
+                self.send(Action::DeleteStuckPod(pod), task, now);
             }
             Action::RunCheck => {
-                if let Some(batch) = last_batch(state, BatchStage::Checking) {
+                if let Some(batch) = last_batch(state.as_ref(), BatchStage::Checking) {
                     self.memory.batch.check.begin(now.elapsed);
                     self.reporter.perform(Task::RunCheck(batch));
                 }
@@ -196,13 +186,16 @@ impl Engine {
             Action::Tolerate(slots) => {
                 self.memory.tolerated.extend(slots);
                 self.memory.force = false;
+                if let Some(state) = state {
+                    state.tolerate(&self.memory.tolerated);
+                }
             }
             Action::Fail(failure) => {
-                if let Some(batch) = last_batch(state, BatchStage::Failed) {
-                    self.reporter.batch_is_over(batch);
+                if let Some(batch) = last_batch(state.as_ref(), BatchStage::Failed) {
+                    self.reporter.batch_is_over(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
-                let mut batches = state.map(|state| self.view(state).batches).unwrap_or_default();
+                let mut batches = state.as_ref().map(|state| self.view(state).batches).unwrap_or_default();
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
@@ -211,13 +204,8 @@ impl Engine {
         }
     }
 
-    fn refresh(&mut self, now: Now) {
-        self.stale_refresh = StaleRefresh::default();
-        self.send(ClusterRequest::Refresh, Task::Refresh, now);
-    }
-
-    fn send(&mut self, request: ClusterRequest, task: Task, now: Now) {
-        let sent = InFlight { request, since: now.elapsed };
+    fn send(&mut self, action: Action, task: Task, now: Now) {
+        let sent = InFlight { action, since: now.elapsed };
         match &mut self.doing {
             Doing::Releasing { in_flight, .. } => *in_flight = Some(sent),
             doing => *doing = Doing::Awaiting(sent),
@@ -237,22 +225,21 @@ impl Engine {
         if self.memory.ownership.wrote_nothing() && in_flight.is_none() {
             return self.end(outcome);
         }
-        let leaving = Leaving { outcome, since: now.elapsed, tries: 0 };
-        self.doing = Doing::Releasing { leaving, in_flight };
+        self.doing = Doing::Releasing { outcome, since: now.elapsed, tries: 0, in_flight };
     }
 
     /// Ends the command, and leaves its lock where it is.
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if self.outcome().is_none() {
-            self.failures.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
+            self.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
             self.doing = Doing::Done(outcome);
         }
     }
 
     /// Ends the command if it is only to release its lock, and leaves the lock where it is.
     pub(super) fn end_leaving(&mut self) {
-        if let Some(leaving) = self.leaving() {
-            self.end(leaving.outcome.clone());
+        if let Some(outcome) = self.leaving() {
+            self.end(outcome.clone());
         }
     }
 
@@ -282,19 +269,18 @@ impl Engine {
     fn time_limit(&self) -> Option<Duration> {
         let has_limit = matches!(self.doing, Doing::Deciding { .. } | Doing::Awaiting(_))
             && self.memory.rollback.revision.is_none();
-        self.command.request.timeout.filter(|_| has_limit)
+        self.memory.request.timeout.filter(|_| has_limit)
     }
 
     /// Returns when the command gives up while the server does not respond and the lock is not acquired.
     fn unanswered_due(&self) -> Option<Duration> {
         let Doing::Awaiting(sent) = &self.doing else { return None };
         let is_acquired = self.memory.ownership.has_acquired();
-        Some(self.failures.since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
+        Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
     }
 
     fn leaving_due(&self) -> Option<Duration> {
-        let leaving = self.leaving().filter(|_| self.outcome().is_none());
-        leaving.map(|leaving| leaving.since + RELEASE_TIMEOUT)
+        if let Doing::Releasing { since, .. } = &self.doing { Some(*since + RELEASE_TIMEOUT) } else { None }
     }
 
     /// Reports the stage of the plan, and computes when elapsed time alone changes the decision.
@@ -308,7 +294,7 @@ impl Engine {
         if let Some(state) = state.filter(|_| self.is_stepping()) {
             if state.plan().is_rolling_back() {
                 let limit = state.pace().batch_timeout;
-                dues.push(memory.rollback.since.map(|since| since.saturating_add(limit)));
+                dues.push(memory.rollback.progress.due(limit));
             } else {
                 // After an external change, or a failure, there is no stage to report.
                 if memory.rollback.failure.is_none() && state.record.hold.is_in_force(state.workload()) {
@@ -338,7 +324,7 @@ impl Engine {
     pub(super) fn view(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let outcome = self.leaving().map(|leaving| &leaving.outcome).or(self.outcome());
+        let outcome = self.leaving().or(self.outcome());
         let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
         let failed = state.plan().batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
@@ -357,8 +343,8 @@ impl Engine {
     }
 
     /// Returns the outcome of a command that is to release its lock.
-    pub(super) fn leaving(&self) -> Option<&Leaving> {
-        if let Doing::Releasing { leaving, .. } = &self.doing { Some(leaving) } else { None }
+    pub(super) fn leaving(&self) -> Option<&StepOutcome> {
+        if let Doing::Releasing { outcome, .. } = &self.doing { Some(outcome) } else { None }
     }
 
     pub(super) fn in_flight(&self) -> Option<&InFlight> {
@@ -384,12 +370,12 @@ impl Engine {
 
     /// Returns the names of the pods whose deletion was sent and got no response.
     pub(super) fn unanswered_deletions(&self) -> impl Iterator<Item = &str> {
-        let wave = self.in_flight().and_then(|sent| match &sent.request {
-            ClusterRequest::Wave(wave) => Some(wave),
+        let wave = self.in_flight().and_then(|sent| match &sent.action {
+            Action::DeleteWave(wave) => Some(wave),
             _ => None,
         });
         let wave = wave.into_iter().flatten().map(|(_, pod)| &pod.name);
-        wave.chain(&self.failures.unanswered).map(String::as_str)
+        wave.chain(&self.unanswered).map(String::as_str)
     }
 
     pub(super) fn take_output(&mut self) -> Output<StepReport, Task> {
@@ -399,7 +385,7 @@ impl Engine {
 
 impl InFlight {
     pub(super) fn is_refresh(&self) -> bool {
-        matches!(self.request, ClusterRequest::Refresh)
+        matches!(self.action, Action::Refresh)
     }
 }
 

@@ -5,20 +5,23 @@ use std::mem::take;
 use std::time::Duration;
 
 use super::causes::Causes;
-use super::check::{CheckMemory, NextCheck, SoakProgress};
 use super::outcome::BatchFailure;
 use super::ownership::Ownership;
 use super::request::Request;
-use super::soak::{Disturbance, Soak};
+use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;
 use super::view::Batch;
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::hold::plan::Check;
+use crate::model::hold::plan::{Check, Lock};
 use crate::model::text::digest::Digest;
 
-/// What only this process knows: the annotations that it wrote, and the times and results that it observed.
+/// What only this process knows: its request, the annotations that it wrote, and the times and results that it observed.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
+    /// The request of the command.
+    pub(super) request: Request,
+    /// The lock as this process writes it, without a time.
+    pub(super) lock: Lock,
     /// The annotations that this process wrote.
     pub(super) ownership: Ownership,
     /// The holder of the lock, if its process has ended on this host.
@@ -30,8 +33,6 @@ pub(super) struct Memory {
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
-    /// Since when the soak of the present slots is over; none while they soak.
-    soak_over: Option<Duration>,
     /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
     pub(super) tolerated: BTreeSet<String>,
     pub(super) causes: Causes,
@@ -47,8 +48,8 @@ pub(super) struct Memory {
 /// What a process knows of the last batch that began.
 #[derive(Debug, Default)]
 pub(super) struct BatchMemory {
-    /// How long it has been waiting for its next pod.
-    pub(super) progress: BatchProgress,
+    /// How long it has been waiting for its next pod. Soaking does not count.
+    pub(super) progress: Progress,
     pub(super) check: CheckMemory,
     /// When the last wave of deletions was sent.
     pub(super) last_wave: Option<Duration>,
@@ -56,10 +57,10 @@ pub(super) struct BatchMemory {
     pub(super) is_finished: bool,
 }
 
-/// How long a batch has been waiting for its next pod. Soaking does not count.
+/// How long a batch or a rollback has been waiting for its next pod.
 #[derive(Debug, Default)]
-pub(super) struct BatchProgress {
-    /// The highest number of slots of the batch that were ready at one time.
+pub(super) struct Progress {
+    /// The highest number of pods that were ready at one time.
     furthest: usize,
     total: Duration,
     since: Option<Duration>,
@@ -74,10 +75,8 @@ pub(super) struct RollbackMemory {
     pub(super) failed_batches: Vec<Batch>,
     /// The label of the revision, once the rollback is stored.
     pub(super) revision: Option<String>,
-    /// Since when it has been waiting for its next pod.
-    pub(super) since: Option<Duration>,
-    /// The highest number of pods that were rolled back at one time.
-    furthest: usize,
+    /// How long it has been waiting for its next pod.
+    pub(super) progress: Progress,
     /// The reason if it cannot continue.
     pub(super) blocked: Option<String>,
 }
@@ -93,8 +92,9 @@ pub(super) struct Completing {
 }
 
 impl Memory {
-    pub(super) fn new(request: &Request) -> Self {
-        Self { force: request.force, skip_soak: request.skip_soak, ..Self::default() }
+    pub(super) fn new(request: Request, lock: Lock) -> Self {
+        let (force, skip_soak) = (request.force, request.skip_soak);
+        Self { request, lock, force, skip_soak, ..Self::default() }
     }
 
     /// Records that a batch is stored.
@@ -113,31 +113,26 @@ impl Memory {
     }
 
     /// Records the slots of an observation: how many of the batch are ready, whether any pod is being replaced, and the
-    /// first interruption of the soak.
-    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<Disturbance> {
+    /// soak. Returns its first interruption: the pod, and why.
+    pub(super) fn observe(&mut self, state: &State<'_>) -> Option<Interruption> {
         let now = state.now.elapsed;
-        let disturbance = self.soak.observe(state.soaking(), now);
+        let interruption = self.soak.observe(state.soaking(), now);
         let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
         let is_moving = state.is_moving();
         self.batch.progress.observe(ready, is_moving, now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
-        let before = self.soak_over.filter(|_| disturbance.is_none());
-        self.soak_over = is_over.then(|| before.unwrap_or(now));
+        let before = self.soak.over.filter(|_| interruption.is_none());
+        self.soak.over = is_over.then(|| before.unwrap_or(now));
         for slot in state.slots.iter().filter(|slot| slot.is_available) {
             self.tolerated.remove(&slot.name);
         }
-        disturbance
+        interruption
     }
 
     /// Decides what to do with the check of the batch.
     pub(super) fn next_check(&self, check: &Check, state: &State<'_>) -> NextCheck {
-        let soak = SoakProgress {
-            healthy: self.healthy(state),
-            disturbed: self.soak.disturbed(),
-            over: self.soak_over,
-        };
-        self.batch.check.next(check, soak, state.now.elapsed)
+        self.batch.check.next(check, &self.soak, self.healthy(state), state.now.elapsed)
     }
 
     /// Returns when the check is to run during the soak.
@@ -148,7 +143,7 @@ impl Memory {
 
     /// Whether the check runs, or ran, at the end of the soak.
     pub(super) fn is_checking(&self) -> bool {
-        self.batch.check.has_run() && self.soak_over.is_some()
+        self.batch.check.has_run() && self.soak.over.is_some()
     }
 
     /// Returns how long the soaking slots must be ready.
@@ -172,8 +167,8 @@ impl Memory {
     }
 }
 
-impl BatchProgress {
-    /// Restarts the time when more slots are ready than ever before. A large batch is released pod by pod. A crashing
+impl Progress {
+    /// Restarts the time when more pods are ready than ever before. A large batch is released pod by pod. A crashing
     /// pod becomes ready repeatedly, and must not restart it.
     fn observe(&mut self, ready: usize, is_moving: bool, now: Duration) {
         if ready > self.furthest {
@@ -190,15 +185,13 @@ impl BatchProgress {
     }
 
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
-        Some(self.since? + limit.saturating_sub(self.total))
+        Some(self.since?.saturating_add(limit.saturating_sub(self.total)))
     }
 }
 
 impl RollbackMemory {
-    /// Restarts the time when more pods are rolled back than ever before.
-    pub(super) fn observe(&mut self, back: usize, now: Duration) {
-        if self.since.is_none() || back > self.furthest {
-            (self.furthest, self.since) = (back, Some(now));
-        }
+    /// Records how many pods are rolled back.
+    pub(super) fn observe(&mut self, state: &State<'_>) {
+        self.progress.observe(state.returned_pods().0, true, state.now.elapsed);
     }
 }

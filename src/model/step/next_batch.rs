@@ -1,191 +1,150 @@
-//! Between two batches: ends, waits, or begins the next batch.
+//! Selects the slots of the next batch, and says when there is none.
 
-use super::action::{Action, Decision, Purpose, Release};
-use super::batch::{check, failed, fatal_cause, released};
-use super::batches::{
-    Next, is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
-};
-use super::causes::{GRACE, reasons};
-use super::memory::Memory;
+use super::causes::reasons;
 use super::outcome::{StepOutcome, StopReason};
-use super::partition::{is_complete, own_partition_reached};
-use super::report::StepReport;
 use super::slot::PodSlot;
-use super::state::State;
-use super::view_builder::finished_batch;
-use crate::model::hold::plan::{BatchRecord, OnFailure};
-use crate::model::text::go_duration;
+use super::state::{State, StepKind};
+use crate::model::hold::plan::{BatchRecord, Batches, Pace, Reach};
 
-/// Decides what to do between two batches: end, wait, or begin the next one.
-pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
-    if memory.batch.check.is_running() && !state.is_final() {
-        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
-    }
-    let is_reached = is_reached(state.plan().reach, &state.slots);
-    let has_finished_batch = memory.batch.is_finished;
-    let is_left = state.slots.iter().any(PodSlot::awaits_release);
-    if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
-        return Decision::finish(reached(state), "as many pods are updated as the command asked for: end");
-    }
-    if state.is_final() {
-        return finish_plan(state, memory);
-    }
-    let next = match next(state) {
-        Next::Batch(batch) => batch,
-        Next::Blocked { pod, node } => {
-            let why = format!("{pod} is next, and its node {node} is not ready: stop");
-            return Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNode { pod, node }), why);
-        }
-        Next::Nothing if is_reached => {
-            return Decision::finish(reached(state), "no slot is left to release: end");
-        }
-        Next::Nothing => {
-            return Decision::finish(
-                only_skipped_left(state, memory.batch.is_finished),
-                "all that is left is skipped: end",
-            );
-        }
+/// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
+/// A missing pod on a node that was not released does not count.
+pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
+    let counts = |slot: &&PodSlot<'_>| {
+        slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
     };
-    let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
-    let was_deleted = |slot: &PodSlot<'_>| !slot.is_available && memory.replaced.contains(&slot.name);
-    if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
-        return Decision::wait_for("the pods that are starting");
-    }
-    if !has_finished_batch && !state.is_moving() && !memory.soak_left(state).is_zero() {
-        let soak = go_duration::write(memory.soak_length(state));
-        return Decision::wait_for(format!("the released pods to be available for {soak}"));
-    }
-    let now = state.now.elapsed;
-    match too_many_unavailable(state, &next) {
-        Some(_) if memory.force => {
-            let tolerated = state.unavailable_slots().map(|slot| slot.name.clone()).collect();
-            Decision::new(
-                Action::Tolerate(tolerated),
-                "too many pods are unavailable: tolerate them (--force)",
-            )
-        }
-        Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
-            Decision::wait_for("a cause to resolve, or to outlast its grace period")
-        }
-        Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
-            Decision::wait_for("the pods that are starting")
-        }
-        Some(reason) => Decision::finish(StepOutcome::Stopped(reason), "too many pods are unavailable: stop"),
-        None => begin_batch(state, memory, next),
+    slots.iter().filter(counts).count()
+}
+
+/// Whether as many slots are released as the command requested.
+pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
+    match reach {
+        None => true,
+        Some(Reach::To(amount)) => updated(slots) >= amount.pods_of(slots.len()),
+        Some(Reach::Next | Reach::All) => false,
     }
 }
 
-/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
-/// template, the pods of a batch may be replaced once more.
-fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
-    let now = state.now.server_time;
-    slot.pod.is_some_and(|pod| {
-        let age = pod.updated_at().map(|since| now.duration_since(since));
-        let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
-        !pod.terminating && is_young || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
+/// The limit for the slot names of one batch, in bytes. The plan's annotation stores them, and all annotations of an
+/// object together may have 256 KiB.
+const MAX_NAMES: usize = 64 << 10;
+
+/// Returns the batch that the plan releases next; none if every slot that it may release is released, or if the goal of
+/// the command is reached.
+///
+/// # Errors
+/// When the next pod is on a node that is not ready, and cannot be skipped.
+pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason> {
+    let before = if is_back_to_canary(state) { None } else { state.plan().batch.as_ref() };
+    let before = before.map_or(0, |batch| batch.number);
+    FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
+}
+
+/// Whether a scale-down removed every released slot.
+pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
+    state.plan().batch.is_some() && updated(&state.slots) == 0
+}
+
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
+pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
+    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
+    (!state.kind.can_release(state, first, state.free())).then(|| {
+        let pods = reasons(state.unavailable_slots(), state);
+        StopReason::Unhealthy { pods, allowed: state.allowed() }
     })
 }
 
-/// Whether a released pod that is not ready is still young enough to become ready.
-fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
-    let patience = state.pace().batch_timeout;
-    let is_young = slot.pod.is_none_or(|pod| {
-        let age = pod.updated_at().map(|since| state.now.server_time.duration_since(since));
-        pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
-    });
-    let is_hopeless = fatal_cause(state, memory).is_some();
-    (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
-}
-
-/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
-fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
-    let mut record = state.record.written_at(state.now.stamp());
-    let mut reports = Vec::new();
-    match record.plan.batch.take() {
-        Some(_) if is_back_to_canary(state) => {
-            record.plan.batch_sizes.clear();
-            reports.push(StepReport::BackToCanary);
-        }
-        Some(before) => {
-            reports.extend(gone_batch(state, memory));
-            record.plan.batch_sizes.push(before.slots.len());
-        }
-        None => {}
+/// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
+pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
+    let outdated = state.slots.iter().filter(|slot| slot.is_outdated());
+    let nodes: Vec<_> = outdated.filter(|slot| slot.is_skipped(state.pace())).map(PodSlot::label).collect();
+    let others = state.slots.iter().filter(|slot| slot.is_not_selected()).count();
+    match nodes {
+        nodes if !nodes.is_empty() => StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)),
+        _ if others > 0 && !has_finished_batch => StepOutcome::Stopped(StopReason::NotSelected { others }),
+        _ => reached(state),
     }
-    let set = match state.kind.release(state, &next, state.free()) {
-        Some(Release::Strategy { set, slots }) => {
-            reports.extend(released(next.number, slots));
-            Some(set)
-        }
-        _ => None,
-    };
-    let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
-    record.plan.batch = Some(next);
-    Decision::store((Purpose::BeginBatch, reports), record, set, state.workload(), why)
 }
 
-/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
-/// then restores the original strategy.
-fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
-    if state.is_moving() {
-        let failure = state.plan().batch.as_ref().map(|last| failed(state, memory, last));
-        return match failure {
-            Some(Some(failure)) => failure,
-            None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {
-                let missing = state.required().filter(|slot| !slot.is_ready());
-                let pods = reasons(missing, state);
-                let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
-                Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
-            }
-            _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
+/// Returns the outcome of a command whose goal is reached.
+pub(super) fn reached(state: &State<'_>) -> StepOutcome {
+    let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
+    StepOutcome::Reached { updated, of: state.slots.len() }
+}
+
+/// The batches to come, as if each one succeeded. All of them together visit each slot once.
+pub(super) struct FutureBatches<'s, 'a> {
+    kind: &'s dyn StepKind,
+    pace: &'s Pace,
+    wanted: usize,
+    updated: usize,
+    number: usize,
+    /// The slots that are not visited yet.
+    rest: &'s [PodSlot<'a>],
+}
+
+impl<'s, 'a> FutureBatches<'s, 'a> {
+    /// Begins after batch number `before`.
+    pub(super) fn new(
+        kind: &'s dyn StepKind,
+        slots: &'s [PodSlot<'a>],
+        pace: &'s Pace,
+        before: usize,
+    ) -> Self {
+        Self { kind, pace, wanted: slots.len(), updated: updated(slots), number: before, rest: slots }
+    }
+
+    /// Returns the next batch as [`next`] does, and counts its slots as updated. A slot that a batch skips is skipped by
+    /// all later ones too.
+    pub(super) fn next(&mut self, reach: Option<Reach>) -> Result<Option<BatchRecord>, StopReason> {
+        let canary = self.pace.canary && self.updated == 0;
+        let goal = if canary { 1 } else { goal(self.pace, self.updated, self.wanted) };
+        let goal = match reach {
+            Some(Reach::To(amount)) => goal.min(amount.pods_of(self.wanted)),
+            _ => goal,
         };
+        let mut names = Vec::new();
+        let (mut group, mut length) = (None, 0);
+        while let Some((slot, rest)) = self.rest.split_first() {
+            if slot.awaits_release() {
+                if self.updated + names.len() >= goal || group.is_some_and(|group| group != &slot.group) {
+                    break;
+                }
+                match &slot.unready_node {
+                    None => {
+                        group = Some(&slot.group);
+                        length += slot.name.len();
+                        if length > MAX_NAMES {
+                            break;
+                        }
+                        names.push(slot.name.clone());
+                    }
+                    Some(_) if self.kind.skips_unready_nodes() => {}
+                    Some(node) if names.is_empty() => {
+                        let (pod, node) = (slot.name.clone(), node.clone());
+                        return Err(StopReason::OnUnreadyNode { pod, node });
+                    }
+                    Some(_) => break,
+                }
+            }
+            self.rest = rest;
+        }
+        if names.is_empty() {
+            return Ok(None);
+        }
+        self.updated += names.len();
+        self.number += 1;
+        let of = self.kind.counts_pods().then_some(self.wanted);
+        Ok(Some(BatchRecord { number: self.number, canary, slots: names, done: false, of }))
     }
-    if memory.batch.check.is_running() {
-        return Decision::new(Action::Wait, "every batch is done, and the check runs: wait");
-    }
-    if let Some(decision) = check_final_soak(state, memory) {
-        return decision;
-    }
-    if !memory.soak_left(state).is_zero() {
-        let soak = go_duration::write(memory.soak_length(state));
-        return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
-    }
-    if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Decision::finish(
-            only_skipped_left(state, memory.batch.is_finished),
-            "all that is left is skipped: end",
-        );
-    }
-    let is_completed_later = state.kind.is_settled(state.observed).is_some();
-    if is_completed_later || is_complete(state) {
-        let why = "every pod is updated: restore the original strategy";
-        let reports = gone_batch(state, memory).into_iter().collect();
-        let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
-        let limit = state.pace().batch_timeout;
-        let purpose =
-            if is_completed_later { Purpose::CompletePlan { limit } } else { Purpose::EndPlan(outcome) };
-        return Decision::end_plan(purpose, state.record, state.workload(), reports, why);
-    }
-    match state.ignored_nodes() {
-        nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
-        nodes => {
-            let why = "the controller waits for pods on ignored nodes: stop";
-            Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
+}
+
+/// Returns how many pods run the new revision after the next batch.
+fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
+    match &pace.batches {
+        Batches::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
+        Batches::Until(goals) => {
+            let mut goals = goals.iter().map(|goal| goal.pods_of(wanted));
+            goals.find(|goal| *goal > updated).unwrap_or(wanted)
         }
     }
-}
-
-/// Decides on the check during the final soak, for a check that watches. Then the last batch fails.
-fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
-    let pace = state.pace();
-    let watches =
-        pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
-    let last = state.plan().batch.as_ref().filter(|_| watches)?;
-    check(state, memory, last.number)
-}
-
-/// Reports a batch as done whose nodes all left the cluster. No write records that.
-fn gone_batch(state: &State<'_>, memory: &Memory) -> Option<StepReport> {
-    let gone = state.plan().batch_in_progress()?;
-    Some(StepReport::Batch(finished_batch(state, memory, gone)))
 }

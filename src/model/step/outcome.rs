@@ -182,12 +182,3 @@ pub enum CheckResult {
     /// It could not be started.
     NotRun,
 }
-
-/// The outcome of a command that still holds the lock.
-#[derive(Clone, Debug)]
-pub(super) struct Leaving {
-    pub(super) outcome: StepOutcome,
-    pub(super) since: Duration,
-    /// How many attempts to release the lock failed.
-    pub(super) tries: usize,
-}

@@ -3,13 +3,13 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::{StoredPlan, Write};
+use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::conflict::Conflict;
 use crate::model::change::undo::is_live;
 use crate::model::hold::is_annotation_lost;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Plan, guarded};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
 use crate::model::kind::Workload;
 use crate::model::kind::plan_fields;
 use crate::model::observation::Observation;
@@ -19,8 +19,8 @@ use crate::model::text::go_json::go_json;
 /// The annotations that this process wrote.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
-    /// The annotation that is stored.
-    stored: Option<StoredPlan>,
+    /// The last write that is stored; none before the lock is acquired, and after the plan ended.
+    stored: Option<Write>,
     /// Writes without a response. The server may have stored one of them, or may store it later.
     unanswered: Vec<Write>,
 }
@@ -38,7 +38,7 @@ impl Ownership {
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
     pub(super) fn record_stored(&mut self, write: &Write) {
-        self.stored.clone_from(&write.plan);
+        self.stored = write.record.is_some().then(|| write.clone());
         self.unanswered.clear();
     }
 
@@ -50,8 +50,8 @@ impl Ownership {
     /// Returns the write without a response that the observation shows to be stored.
     pub(super) fn resolved(&mut self, workload: &Workload) -> Option<Write> {
         let now = workload.object().annotation(HOLD_ANNOTATION);
-        let is_stored = |write: &Write| match &write.plan {
-            Some(plan) => now == Some(&plan.annotation),
+        let is_stored = |write: &Write| match write.annotation() {
+            Some(annotation) => now == Some(annotation),
             None => write.patch.is_applied_to(workload.object()),
         };
         let index = self.unanswered.iter().position(is_stored)?;
@@ -61,15 +61,16 @@ impl Ownership {
     /// Returns the external change to a field that the plan relies on, if there is one.
     pub(super) fn external_change(&self, observed: &Observation, holder: &str) -> Option<StopReason> {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
-        let is_template_kept = stored.record.plan.is_for_live_template(now);
-        let hold = &stored.record.hold;
+        let record = stored.record.as_ref()?;
+        let is_template_kept = record.plan.is_for_live_template(now);
+        let hold = &record.hold;
         let is_held = stored.holds_nothing
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
-        if now.object().annotation(HOLD_ANNOTATION) == Some(&stored.annotation) && is_template_kept && is_held
+        if now.object().annotation(HOLD_ANNOTATION) == stored.annotation() && is_template_kept && is_held
         {
             return None;
         }
-        let changed = || Some(Self::changed(stored, observed));
+        let changed = || Some(Self::changed(stored, record, observed));
         let Ok(Some(found)) = Hold::of(now) else { return changed() };
         match found.lock() {
             Some(lock) if lock.holder != holder => return Some(StopReason::TakenOver { by: lock.by }),
@@ -81,8 +82,8 @@ impl Ownership {
     }
 
     /// Describes the external change: its author, and how the workload differs from what this process stored.
-    fn changed(stored: &StoredPlan, observed: &Observation) -> StopReason {
-        let (now, record) = (&observed.workload, &stored.record);
+    fn changed(stored: &Write, record: &PlanRecord, observed: &Observation) -> StopReason {
+        let now = &observed.workload;
         let mut as_stored = Patch::of(now.object());
         let is_released = |revision: &&Revision| revision.digest.hex() == record.plan.template;
         if let Some(revision) =
@@ -95,7 +96,7 @@ impl Ownership {
                 as_stored.set_or_remove(path, part);
             }
         }
-        as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation.clone().into());
+        as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());
         let as_stored = Workload::of_json(as_stored.after());
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::action::Release;
-use super::batches::is_reached;
+use super::next_batch::is_reached;
 use super::outcome::StopReason;
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};

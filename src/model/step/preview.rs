@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::batches::{Next, next, too_many_unavailable};
+use super::next_batch::{next, too_many_unavailable};
+use super::event::Origin;
 use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::request::Request;
 use super::slot::PodSlot;
-use super::start::{Origin, Start, find_plan, foreign_lock, nothing_to_release};
+use super::start::{Start, find_plan, foreign_lock, nothing_to_release};
 use super::state::State;
-use super::view::{Batch, BatchStage, PlanPreview};
+use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::plan_view;
 use crate::model::api::node::Node;
 use crate::model::change::effect::UpdatedPods;
@@ -32,7 +33,7 @@ pub fn preview(
     nodes: Option<&[Node]>,
     ended: Option<&str>,
     now: Now,
-) -> Result<PlanPreview, StepOutcome> {
+) -> Result<PlanView, StepOutcome> {
     let start = find_plan(request, observed)?;
     if start.record.plan.is_rolling_back() {
         return Err(rolling_back(observed, &start));
@@ -44,12 +45,12 @@ pub fn preview(
     if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
-    let plan = plan_view(&state, &Memory::default(), &BTreeMap::new());
-    Ok(PlanPreview {
-        update: foretold_update(state.observed),
-        batch_updates: batch_updates(&state, &plan.batches),
+    let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
+    Ok(PlanView {
+        update: Some(foretold_update(state.observed)),
+        batch_updates: batch_updates(&state, &view.batches),
         stops: foreign_lock(request, &start.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
-        plan,
+        ..view
     })
 }
 
@@ -83,9 +84,8 @@ fn batch_updates(state: &State<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPod
 fn stops(state: &State<'_>) -> Option<StopReason> {
     match next(state) {
         _ if state.batch().is_some() => None,
-        Next::Batch(next) => too_many_unavailable(state, &next),
-        Next::Blocked { pod, node } => Some(StopReason::OnUnreadyNode { pod, node }),
-        Next::Nothing => None,
+        Ok(next) => too_many_unavailable(state, &next?),
+        Err(reason) => Some(reason),
     }
 }
 

@@ -1,13 +1,11 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
 use super::action::{Action, Decision, Purpose};
-use super::batch::{continue_batch, failed, failed_late};
+use super::batch::{between_batches, continue_batch, failed, failed_late};
 use super::cluster_view::ClusterView;
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
-use super::next_batch::between_batches;
-use super::outcome::{BatchFailure, Leaving, RollbackOutcome, StepOutcome, StopReason};
-use super::request::StepCommand;
+use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::start::acquire;
 use super::state::State;
@@ -34,14 +32,12 @@ use crate::model::observation::Observation;
 /// 13. A batch is in progress: [continue](continue_batch) it.
 /// 14. Otherwise: [end, or begin the next batch](between_batches).
 pub(super) fn reconcile(
-    command: &StepCommand,
     cluster: &ClusterView,
     state: Option<&State<'_>>,
     memory: &Memory,
     now: Now,
 ) -> Decision {
     let Some(observed) = cluster.observed() else { return Decision::wait_for("the workload to be readable") };
-    let holder = &command.lock.holder;
     if let Some(completing) = &memory.completing {
         return await_completion(observed, completing, now);
     }
@@ -50,9 +46,9 @@ pub(super) fn reconcile(
         return Decision::finish(outcome, "the workload is being deleted: stop");
     }
     if !memory.ownership.has_acquired() {
-        return acquire(command, observed, cluster.nodes(), memory, now);
+        return acquire(observed, cluster.nodes(), memory, now);
     }
-    if let Some(reason) = memory.ownership.external_change(observed, holder) {
+    if let Some(reason) = memory.ownership.external_change(observed, &memory.lock.holder) {
         return stop(cluster, memory, reason);
     }
     let Some(state) = state else { return Decision::wait_for("the plan to be readable") };
@@ -139,26 +135,22 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 }
 
 /// Releases the lock at the end of a command.
-pub(super) fn release_lock(
-    cluster: &ClusterView,
-    holder: &str,
-    leaving: &Leaving,
-    memory: &Memory,
-) -> Decision {
+pub(super) fn release_lock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
+    let holder = &memory.lock.holder;
     // Its release of the lock failed, because another client ended the hold meanwhile.
-    if matches!(leaving.outcome, StepOutcome::Reached { .. })
+    if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
             cluster.observed().and_then(|observed| memory.ownership.external_change(observed, holder))
     {
         return stop(cluster, memory, reason);
     }
-    let is_ours = |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| lock.holder == holder);
+    let is_ours = |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| lock.holder == *holder);
     let Some(record) = cluster.record().filter(is_ours) else {
-        return Decision::new(Action::End(leaving.outcome.clone()), "the lock is released: end");
+        return Decision::new(Action::End(outcome.clone()), "the lock is released: end");
     };
     let mut record = record.clone();
     record.lock = None;
-    if matches!(leaving.outcome, StepOutcome::Reached { .. }) {
+    if matches!(outcome, StepOutcome::Reached { .. }) {
         record.plan.reach = None;
     }
     let why = "the command ends: release the lock";

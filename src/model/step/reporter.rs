@@ -5,12 +5,11 @@ use std::mem::discriminant;
 use std::time::Duration;
 
 use super::memory::Memory;
-use super::report::StepReport;
+use super::event::{StepReport, Task};
 use super::slot::PodSlot;
-use super::soak::Disturbance;
+use super::soak::Interruption;
 use super::state::State;
-use super::task::Task;
-use super::view::{Batch, BatchStage};
+use super::view::BatchStage;
 use super::view_builder::{batch, stage};
 use crate::model::follow::{Now, Output, PodRef};
 use crate::model::hold::plan::PlanRecord;
@@ -52,10 +51,10 @@ const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl ChangeReporter {
     /// Reports the changes since the last observation.
-    pub(super) fn observe(&mut self, state: &State<'_>, disturbance: Option<Disturbance>) {
+    pub(super) fn observe(&mut self, state: &State<'_>, interruption: Option<Interruption>) {
         let is_soaking = self.has_final_soak
             || matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
-        if let Some(Disturbance { pod, why }) = disturbance.filter(|_| is_soaking) {
+        if let Some((pod, why)) = interruption.filter(|_| is_soaking) {
             self.report(StepReport::SoakRestarted { pod, why: why.to_owned() });
         }
         self.observe_controller(state);
@@ -116,9 +115,11 @@ impl ChangeReporter {
     }
 
     /// Reports a batch that is done, or failed.
-    pub(super) fn batch_is_over(&mut self, batch: Batch) {
-        self.stage = Some((batch.number, batch.stage.clone()));
-        self.report(StepReport::Batch(batch));
+    pub(super) fn batch_is_over(&mut self, report: StepReport) {
+        if let StepReport::Batch(batch) = &report {
+            self.stage = Some((batch.number, batch.stage.clone()));
+        }
+        self.report(report);
     }
 
     /// Stores the slots of the last batch for later views.

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::model::hold::plan::{Amount, Batches, Check, CheckWatch, Lock, OnFailure, Pace, Reach};
+use crate::model::hold::plan::{Amount, Batches, Check, CheckWatch, OnFailure, Pace, Reach};
 
 /// The request of a `step` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,14 +28,6 @@ pub struct Request {
     pub explains: bool,
     /// The time limit of the command (`--timeout`).
     pub timeout: Option<Duration>,
-}
-
-/// One `step` command: its request, and the lock of its process.
-#[derive(Debug)]
-pub(super) struct StepCommand {
-    pub(super) request: Request,
-    /// The lock as this process writes it, without a time.
-    pub(super) lock: Lock,
 }
 
 /// The flags that set the pace; none for a flag that was not given.

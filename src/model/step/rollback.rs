@@ -3,13 +3,12 @@
 //! The same code serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! [`PartitionRollback`](crate::model::hold::plan::PartitionRollback) for the annotation during a rollback.
 
-use super::action::{Action, Decision, Purpose, StoredPlan, Write};
+use super::action::{Action, Decision, Purpose, Write};
 use super::memory::Memory;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
-use super::report::StepReport;
+use super::event::StepReport;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
-use crate::model::api::pod::Pod;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::follow::PodRef;
 use crate::model::hold::plan::HOLD_ANNOTATION;
@@ -54,17 +53,16 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
-        return Decision::write(Write { purpose, patch, plan: None, reports }, why);
+        return Decision::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why);
     }
     if let Some(held) = held.as_ref().filter(|held| held.hold.set() != record.hold.set()) {
         held.hold.hold_by(workload, &mut patch);
     }
     let holds_nothing = held.is_none();
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
-    let annotation = record.to_hold().annotation();
-    patch.set(FieldPath::annotation(HOLD_ANNOTATION), annotation.clone().into());
-    let plan = Some(StoredPlan { annotation, record, holds_nothing });
-    Decision::write(Write { purpose: Purpose::RollBack, patch, plan, reports }, why)
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.to_hold().annotation().into());
+    let purpose = Purpose::RollBack;
+    Decision::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
@@ -85,47 +83,22 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     if strategy::is_on_delete(workload) {
         return unfinished(ON_DELETE);
     }
-    let returned = ReturnedPods::of(state);
-    let is_complete = returned.is_all && observed.is_observed();
+    let (back, is_all_back) = state.returned_pods();
+    let is_complete = is_all_back && observed.is_observed();
     let is_held = state.record.hold.is_in_force(workload);
     if is_complete && (!is_held || is_current_in_status(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
         let why = "every pod is back: end the plan";
         return Decision::end_plan(Purpose::EndPlan(outcome), state.record, workload, Vec::new(), why);
     }
-    let limit = state.pace().batch_timeout;
-    if memory.rollback.since.is_some_and(|since| state.now.elapsed >= since.saturating_add(limit)) {
+    if memory.rollback.progress.is_over(state.pace().batch_timeout) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
-    let why = format!("rolling back to revision {revision}: {} pods are back", returned.count);
+    let why = format!("rolling back to revision {revision}: {back} pods are back");
     match memory.stuck_pods.next(observed, state.now.elapsed) {
         Some(pod) => Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why),
         None => Decision::new(Action::Wait, format!("{why}: wait")),
-    }
-}
-
-/// The released pods that run the live template again and are available.
-pub(super) struct ReturnedPods {
-    pub(super) count: usize,
-    is_all: bool,
-}
-
-impl ReturnedPods {
-    pub(super) fn of(state: &State<'_>) -> Self {
-        let observed = state.observed;
-        let workload = &observed.workload;
-        let is_back = |pod: &&Pod| state.is_updated(pod) && state.is_available(pod);
-        let partition = strategy::partition(workload);
-        let is_released = |pod: &&Pod| {
-            strategy::partition_index(workload, &pod.name).is_none_or(|index| index >= partition)
-        };
-        // Pods of the failed revision may take long to terminate, and the others serve meanwhile.
-        let pods = observed.own_pods().filter(|pod| pod.is_active());
-        let (back, others): (Vec<&Pod>, Vec<&Pod>) = pods.filter(is_released).partition(is_back);
-        let wanted = workload.wanted() - partition.min(workload.wanted());
-        let is_enough = i64::try_from(back.len()).is_ok_and(|back| back >= wanted);
-        Self { count: back.len(), is_all: others.is_empty() && is_enough }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The soak: how long released pods have been available without interruption.
+//! The soak: how long released pods have been available without interruption, and the check that runs during and after it.
 //!
 //! Two clocks measure it, and the shorter time counts. The timestamps of the pods are valid for any process, but nodes
 //! write them with their own clocks. The monotonic clock of this process covers only the time of its observations.
@@ -8,21 +8,28 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+use super::outcome::CheckResult;
 use super::slot::PodSlot;
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
 use crate::model::follow::Now;
-use crate::model::hold::plan::SETTLING_TIME;
+use crate::model::hold::plan::{Check, CheckWatch, SETTLING_TIME};
 
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
 
-/// The observed state of released pods, and the last interruption.
+/// The observed state of released pods, and the last interruption, by the monotonic clock.
 #[derive(Debug, Default)]
 pub(super) struct Soak {
     traces: BTreeMap<String, Trace>,
-    disturbed: Option<Duration>,
+    /// The last interruption.
+    pub(super) disturbed: Option<Duration>,
+    /// Since when the soak of the present slots is over; none while they soak.
+    pub(super) over: Option<Duration>,
 }
+
+/// The pod that interrupted a soak, and why, as a clause.
+pub(super) type Interruption = (String, &'static str);
 
 /// The values that change if a pod was not ready between two observations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,20 +39,13 @@ struct Trace {
     is_ready: bool,
 }
 
-/// The reason why a soak starts again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Disturbance {
-    pub(super) pod: String,
-    pub(super) why: &'static str,
-}
-
 impl Soak {
     /// Records the slots of an observation. Returns the first slot that stopped being ready since the last one.
     pub(super) fn observe<'s>(
         &mut self,
         slots: impl IntoIterator<Item = &'s PodSlot<'s>>,
         now: Duration,
-    ) -> Option<Disturbance> {
+    ) -> Option<Interruption> {
         let mut first = None;
         let mut traces = BTreeMap::new();
         for slot in slots {
@@ -57,7 +57,7 @@ impl Soak {
             }
             let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
             if let Some(why) = why {
-                first.get_or_insert_with(|| Disturbance { pod: slot.label(), why });
+                first.get_or_insert_with(|| (slot.label(), why));
             }
             traces.insert(slot.label(), trace);
         }
@@ -66,7 +66,7 @@ impl Soak {
         let gone = self.traces.iter().find(is_gone).filter(|_| traces.len() >= self.traces.len());
         if let Some((pod, _)) = gone {
             self.disturbed = Some(now);
-            first.get_or_insert_with(|| Disturbance { pod: pod.clone(), why: "it was deleted" });
+            first.get_or_insert_with(|| (pod.clone(), "it was deleted"));
         }
         self.traces = traces;
         first
@@ -105,11 +105,6 @@ impl Soak {
         };
         slots.into_iter().map(left).max().unwrap_or_default()
     }
-
-    /// Returns the time of the last interruption, by the monotonic clock.
-    pub(super) fn disturbed(&self) -> Option<Duration> {
-        self.disturbed
-    }
 }
 
 impl Trace {
@@ -140,4 +135,172 @@ fn ready_since(pod: &Pod) -> Option<Timestamp> {
     });
     // A pod cannot be ready before the API server created it, even if the clock of its node is behind.
     pod.readiness.since.map(|ready| started.chain(pod.created).fold(ready, Timestamp::max))
+}
+
+/// What a process knows of the check of the present batch.
+#[derive(Debug, Default)]
+pub(super) struct CheckMemory {
+    /// When the last run began.
+    begun: Option<Duration>,
+    /// When that run ended, and its result; none while it runs.
+    ended: Option<(Duration, CheckResult)>,
+    /// How many runs in a row did not pass.
+    failures: u32,
+}
+
+/// What to do with the check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NextCheck {
+    /// Wait for its end, or until it is due.
+    Wait,
+    /// Run it now.
+    Run,
+    /// Nothing: it passed at the end of the soak.
+    Passed,
+    /// Fail the batch: its last run had this result.
+    Failed(CheckResult),
+}
+
+impl CheckMemory {
+    pub(super) fn begin(&mut self, now: Duration) {
+        (self.begun, self.ended) = (Some(now), None);
+    }
+
+    pub(super) fn record(&mut self, result: CheckResult, now: Duration) {
+        if self.is_running() {
+            self.ended = Some((now, result));
+            self.failures = if result == CheckResult::Passed { 0 } else { self.failures.saturating_add(1) };
+        }
+    }
+
+    /// Returns how many runs in a row did not pass.
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.begun.is_some() && self.ended.is_none()
+    }
+
+    pub(super) fn has_run(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// Decides what to do with the check while the pods of the batch have been ready for the time `healthy`. A run counts
+    /// as the last one if it ended after the soak, and if no pod was disturbed since it began.
+    pub(super) fn next(&self, check: &Check, soak: &Soak, healthy: Duration, now: Duration) -> NextCheck {
+        let limit = check.watch.map_or(1, |watch| watch.failures.get());
+        let is_due = || self.due(check.watch, healthy, now).is_some_and(|due| now >= due);
+        match (self.begun, self.ended) {
+            (Some(_), None) => NextCheck::Wait,
+            (_, Some((_, result))) if result != CheckResult::Passed && self.failures >= limit => {
+                NextCheck::Failed(result)
+            }
+            // A check that failed is repeated after its interval, also at the end of the soak.
+            _ if self.failures > 0 && !is_due() => NextCheck::Wait,
+            _ if self.failures > 0 => NextCheck::Run,
+            (Some(begun), Some((ended, _)))
+                if soak.over.is_some_and(|over| over <= ended)
+                    && soak.disturbed.is_none_or(|disturbed| disturbed <= begun) =>
+            {
+                NextCheck::Passed
+            }
+            _ if soak.over.is_some() || is_due() => NextCheck::Run,
+            _ => NextCheck::Wait,
+        }
+    }
+
+    /// Returns when the next run during the soak is due: one interval after the last one began.
+    pub(super) fn due(
+        &self,
+        watch: Option<CheckWatch>,
+        healthy: Duration,
+        now: Duration,
+    ) -> Option<Duration> {
+        let every = watch?.every;
+        match self.begun {
+            None => Some(now.saturating_add(every.saturating_sub(healthy))),
+            Some(_) if self.is_running() => None,
+            Some(begun) => Some(begun.saturating_add(every)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    const FAILED: CheckResult = CheckResult::Failed(Some(1));
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    /// A check that watches a soak of 60s every 30s, and may fail once; its runs begin and end at these times.
+    #[test]
+    fn a_check_runs_every_interval_and_at_the_end_of_the_soak() {
+        use CheckResult::Passed;
+        let check = Check {
+            digest: String::new(),
+            watch: Some(CheckWatch { every: seconds(30), failures: NonZeroU32::new(2).unwrap() }),
+        };
+        let (wait, run) = (NextCheck::Wait, NextCheck::Run);
+        for (runs, now, over, expected) in [
+            (&[][..], 29, None, wait),
+            (&[], 30, None, run),
+            (&[(30, 31, Passed)], 59, None, wait),
+            (&[(30, 31, Passed)], 60, None, run),
+            // The soak is over: once more, though the next run is due later.
+            (&[(40, 41, Passed)], 60, Some(60), run),
+            (&[(40, 60, Passed)], 60, Some(60), NextCheck::Passed),
+            (&[(40, 65, Passed)], 65, Some(60), NextCheck::Passed),
+            (&[(40, 65, Passed)], 500, Some(60), NextCheck::Passed),
+            // A failure is repeated after the interval, also at the end.
+            (&[(50, 51, FAILED)], 60, Some(60), wait),
+            (&[(50, 51, FAILED)], 80, Some(60), run),
+            (&[(50, 51, FAILED), (80, 81, Passed)], 81, Some(60), NextCheck::Passed),
+            (&[(0, 1, FAILED), (30, 31, Passed), (60, 61, FAILED)], 61, Some(60), wait),
+            (&[(0, 1, FAILED), (30, 31, FAILED)], 31, None, NextCheck::Failed(FAILED)),
+            (
+                &[(0, 1, FAILED), (30, 31, CheckResult::TimedOut)],
+                31,
+                None,
+                NextCheck::Failed(CheckResult::TimedOut),
+            ),
+        ] {
+            let mut memory = CheckMemory::default();
+            for (since, ended, result) in runs {
+                memory.begin(seconds(*since));
+                memory.record(*result, seconds(*ended));
+            }
+            let soak = Soak { over: over.map(seconds), ..Soak::default() };
+            let next = memory.next(&check, &soak, seconds(now), seconds(now));
+            assert_eq!(next, expected, "{runs:?} at {now}");
+        }
+    }
+
+    #[test]
+    fn a_check_without_a_watch_runs_once_after_the_soak() {
+        let check = Check { digest: String::new(), watch: None };
+        let mut memory = CheckMemory::default();
+        let next = |memory: &CheckMemory, disturbed: Option<u64>, over: Option<u64>, now: u64| {
+            let (disturbed, over) = (disturbed.map(seconds), over.map(seconds));
+            let soak = Soak { disturbed, over, ..Soak::default() };
+            memory.next(&check, &soak, seconds(5), seconds(now))
+        };
+        assert_eq!(next(&memory, None, None, 9), NextCheck::Wait);
+        assert_eq!(next(&memory, Some(9), Some(10), 10), NextCheck::Run);
+        memory.begin(seconds(10));
+        assert_eq!(next(&memory, Some(9), Some(10), 11), NextCheck::Wait);
+        memory.record(CheckResult::Passed, seconds(12));
+        assert_eq!(next(&memory, Some(9), Some(10), 13), NextCheck::Passed);
+        // A pod restarted during the check, or after it.
+        assert_eq!(next(&memory, Some(11), Some(11), 13), NextCheck::Run);
+        assert_eq!(next(&memory, Some(13), None, 13), NextCheck::Wait);
+        memory.begin(seconds(14));
+        memory.record(FAILED, seconds(15));
+        assert_eq!(next(&memory, Some(13), None, 15), NextCheck::Failed(FAILED));
+    }
 }

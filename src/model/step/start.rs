@@ -6,12 +6,12 @@ use super::action::{Action, Decision, Purpose};
 use super::daemon_set::UNKNOWN_NODE;
 use super::kind_lookup::{holding_strategy, state_of};
 use super::memory::Memory;
-use super::next_batch::between_batches;
+use super::batch::between_batches;
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::own_partition_reached;
 use super::refusals::{check_in_place, check_repeated, check_request, check_start};
-use super::report::{Beginning, StepReport};
-use super::request::{Request, StepCommand};
+use super::event::{Origin, StepReport};
+use super::request::Request;
 use super::slot::PodSlot;
 use super::state::State;
 use crate::error::Result;
@@ -35,22 +35,6 @@ pub(super) struct Start {
     pub(super) origin: Origin,
     /// The update strategy to write so that the workload is held; none if it is held already.
     pub(super) set: Option<Value>,
-}
-
-/// What held the workload before this command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// A plan that continues, releasing batches or rolling back.
-    Plan,
-    /// A plan, which a new one replaces.
-    Replaced,
-    /// A pause.
-    Pause,
-    /// No hold.
-    Free {
-        /// Whether there was a hold that another client ended.
-        was_held: bool,
-    },
 }
 
 impl Start {
@@ -228,19 +212,18 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 
 /// Decides what to do while this process does not hold the lock.
 pub(super) fn acquire(
-    command: &StepCommand,
     observed: &Observation,
     nodes: Option<&[Node]>,
     memory: &Memory,
     now: Now,
 ) -> Decision {
-    let start = match find_plan(&command.request, observed) {
+    let start = match find_plan(&memory.request, observed) {
         Ok(start) => start,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(&command.request, &start.record, ended);
-    if let Some(lock) = lock.filter(|lock| lock.holder != command.lock.holder) {
+    let lock = foreign_lock(&memory.request, &start.record, ended);
+    if let Some(lock) = lock.filter(|lock| lock.holder != memory.lock.holder) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
@@ -249,7 +232,7 @@ pub(super) fn acquire(
         if let Some(decision) = wait_or_end(&state, &start, memory)? {
             return Ok(decision);
         }
-        acquire_lock(command, &state, &start)
+        acquire_lock(&memory.lock, &state, &start)
     };
     begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
 }
@@ -278,14 +261,14 @@ fn wait_or_end(state: &State<'_>, start: &Start, memory: &Memory) -> Result<Opti
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(command: &StepCommand, state: &State<'_>, start: &Start) -> Result<Decision> {
+fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, start)?;
     let Start { mut record, origin, set } = start.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()
-        .filter(|lock| lock.holder != command.lock.holder)
+        .filter(|lock| lock.holder != own.holder)
         .map(StepReport::ReplacesLock)
         .into_iter()
         .collect();
@@ -293,12 +276,7 @@ fn acquire_lock(command: &StepCommand, state: &State<'_>, start: &Start) -> Resu
         let author = last_author(workload.object(), &strategy::strategy_path(workload));
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
     }
-    let how = match origin {
-        Origin::Plan => Beginning::Resumed,
-        Origin::Replaced => Beginning::Replaced,
-        Origin::Pause | Origin::Free { .. } => Beginning::New,
-    };
-    reports.push(StepReport::Began { how, already_updated });
+    reports.push(StepReport::Began { origin, already_updated });
     if let Some(from) = record.hold.scaled_from(workload) {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }
@@ -308,9 +286,9 @@ fn acquire_lock(command: &StepCommand, state: &State<'_>, start: &Start) -> Resu
         reports.push(StepReport::RollingBack { revision: revision.label() });
     }
     if origin != Origin::Plan {
-        record.hold = record.hold.written_by(command.lock.by.as_deref(), &now.server_time.to_string());
+        record.hold = record.hold.written_by(own.by.as_deref(), &now.server_time.to_string());
     }
-    record.lock = Some(command.lock.written_at(now.stamp()));
+    record.lock = Some(own.written_at(now.stamp()));
     let why = "the lock is free: acquire it";
     Ok(Decision::store((Purpose::AcquireLock, reports), record, set, workload, why))
 }

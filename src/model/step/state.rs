@@ -11,7 +11,7 @@ use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::follow::Now;
 use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
-use crate::model::kind::Workload;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
@@ -83,9 +83,10 @@ impl<'a> State<'a> {
         state
     }
 
-    /// Lets these unavailable slots not count.
+    /// Lets these slots not count while they are unavailable.
     pub(super) fn tolerate(&mut self, tolerated: &BTreeSet<String>) {
-        self.tolerated.clone_from(tolerated);
+        let is_tolerated = |slot: &&PodSlot<'_>| !slot.is_available && tolerated.contains(&slot.name);
+        self.tolerated = self.slots.iter().filter(is_tolerated).map(|slot| slot.name.clone()).collect();
     }
 
     pub(super) fn workload(&self) -> &'a Workload {
@@ -245,6 +246,22 @@ impl<'a> State<'a> {
             |slot: &&PodSlot<'_>| slot.is_updated && !slot.is_available && slot.is_ignored(self.pace());
         let nodes = self.slots.iter().filter(is_ignored).filter_map(|slot| slot.unready_node.clone());
         nodes.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Returns how many released pods run the live template again and are available, and whether all of them do.
+    pub(super) fn returned_pods(&self) -> (usize, bool) {
+        let workload = self.workload();
+        let is_back = |pod: &&Pod| self.is_updated(pod) && self.is_available(pod);
+        let partition = strategy::partition(workload);
+        let is_released = |pod: &&Pod| {
+            strategy::partition_index(workload, &pod.name).is_none_or(|index| index >= partition)
+        };
+        // Pods of the failed revision may take long to terminate, and the others serve meanwhile.
+        let pods = self.observed.own_pods().filter(|pod| pod.is_active());
+        let (back, others): (Vec<&Pod>, Vec<&Pod>) = pods.filter(is_released).partition(is_back);
+        let wanted = workload.wanted() - partition.min(workload.wanted());
+        let is_enough = i64::try_from(back.len()).is_ok_and(|back| back >= wanted);
+        (back.len(), others.is_empty() && is_enough)
     }
 }
 

@@ -35,8 +35,8 @@ pub struct PlanView {
     pub batches: Vec<Batch>,
     /// Whether there are more batches than those.
     pub has_more_batches: bool,
-    /// The final soak, once it began.
-    pub final_soak: Option<Soaked>,
+    /// How long every pod has been available in the final soak, once it began.
+    pub final_soak: Option<Duration>,
     /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
@@ -51,29 +51,13 @@ pub struct PlanView {
     pub causes: Vec<Cause>,
     /// The kubectl command that ends the hold without this program, if the kind has one.
     pub end_by_hand: Option<String>,
-}
-
-/// A plan before its first write.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlanPreview {
-    /// The plan.
-    pub plan: PlanView,
-    /// How outdated pods will be updated.
-    pub update: UpdatedPods,
-    /// The same for each future batch, by its number; empty if the batches are alike, or if the order of the pods is not
-    /// known. They differ if outdated pods run several revisions.
+    /// Before the first write: how outdated pods will be updated.
+    pub update: Option<UpdatedPods>,
+    /// Before the first write, the same for each future batch, by its number. Empty if the batches are alike, or if the
+    /// order of the pods is not known. They differ if outdated pods run several revisions.
     pub batch_updates: Vec<(usize, UpdatedPods)>,
-    /// Why the next batch cannot begin, if it cannot.
+    /// Before the first write: why the next batch cannot begin, if it cannot.
     pub stops: Option<StopReason>,
-}
-
-/// The progress of a soak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Soaked {
-    /// How long every pod has been available.
-    pub healthy: Duration,
-    /// How long they must be available.
-    pub of: Duration,
 }
 
 /// One batch of a plan.

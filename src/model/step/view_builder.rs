@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::batches::{FutureBatches, Next};
+use super::next_batch::FutureBatches;
 use super::memory::Memory;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
 use super::state::State;
-use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView, Soaked};
+use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::hold::plan::{BatchRecord, Pace, Reach};
 use crate::model::kind::strategy;
 use crate::model::revision::Revision;
@@ -48,7 +48,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         reach: plan.reach.unwrap_or(Reach::Next),
         batches,
         has_more_batches,
-        final_soak: is_soaking.then_some(Soaked { healthy, of: pace.final_soak }),
+        final_soak: is_soaking.then_some(healthy),
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: state.skipped(),
         ignoring_nodes_helps: unavailable(&ignoring) < unavailable(pace),
@@ -61,6 +61,9 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
             .map(|(field, value)| (field.members().join("."), value)),
         end_by_hand: state.record.hold.end_by_hand(state.workload()),
         causes: memory.causes.current().cloned().collect(),
+        update: None,
+        batch_updates: Vec::new(),
+        stops: None,
     }
 }
 
@@ -144,13 +147,13 @@ fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batc
     let mut reach = plan.reach.unwrap_or(Reach::Next);
     loop {
         match future.next(Some(reach)) {
-            Next::Batch(_) if batches.len() >= MAX_BATCHES => return (batches, true),
-            Next::Batch(next) => {
+            Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
+            Ok(Some(next)) => {
                 let slots = next.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied());
                 batches.push(batch_of(&next, slots, BatchStage::Waiting));
             }
-            Next::Nothing if reach != Reach::All => reach = Reach::All,
-            Next::Nothing | Next::Blocked { .. } => return (batches, false),
+            Ok(None) if reach != Reach::All => reach = Reach::All,
+            Ok(None) | Err(_) => return (batches, false),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::model::follow::{ContainerLogs, Now};
 use crate::model::hold::plan::Hold;
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
+use crate::render::age::lasting;
 use crate::render::columns::{aligned, shorten_column};
 use crate::render::line::Line;
 use crate::render::pod_names::{names, pods};
@@ -167,12 +168,9 @@ fn row(batch: &Batch) -> Vec<Line> {
 /// Returns the lines below the batches: the final soak, the skipped pods, and the causes.
 fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
-    if let Some(soak) = view.final_soak {
-        let healthy = crate::render::age::lasting(soak.healthy);
-        lines.push(Line::of(format!(
-            "  all batches done, final soak: healthy {healthy} of {}",
-            time(soak.of)
-        )));
+    if let Some(healthy) = view.final_soak {
+        let (healthy, of) = (lasting(healthy), time(view.pace.final_soak));
+        lines.push(Line::of(format!("  all batches done, final soak: healthy {healthy} of {of}")));
     }
     if !view.skipped.is_empty() {
         let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));

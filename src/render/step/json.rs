@@ -8,12 +8,11 @@ use serde_json::{Value, json};
 
 use super::Closing;
 use super::plan::least_time;
-use crate::model::change::effect::UpdatedPods;
 use crate::model::follow::Now;
 use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    Batch, BatchFailure, BatchStage, Beginning, CheckResult, PlanPreview, PlanView, RollbackOutcome,
+    Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome,
     SlotState, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::render::effect::least_time_json;
@@ -27,12 +26,12 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
     let (kind, facts) = match report {
         StepReport::ReplacesLock(lock) => ("lock-replaced", lock_facts(lock)),
         StepReport::HoldEnded { manager } => ("hold-ended", json!({"manager": manager})),
-        StepReport::Began { how, already_updated } => {
-            let resumed = *how == Beginning::Resumed;
+        StepReport::Began { origin, already_updated } => {
+            let resumed = *origin == Origin::Plan;
             let mut facts = json!({"resumed": resumed, "alreadyUpdated": already_updated});
             let update = stepper.foretold_update();
-            let plan =
-                stepper.view(now).map(|view| plan_facts(stepper.workload(), &view, update.as_ref(), &[]));
+            let view = stepper.view(now).map(|view| PlanView { update, ..view });
+            let plan = view.map(|view| plan_facts(stepper.workload(), &view));
             merge(&mut facts, plan.unwrap_or_default());
             ("began", facts)
         }
@@ -98,11 +97,11 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8) -> String 
 
 /// Returns a plan before anything is written, as one document.
 #[must_use]
-pub fn plan(workload: &Workload, preview: &PlanPreview) -> String {
+pub fn plan(workload: &Workload, view: &PlanView) -> String {
     let mut document = document("StepPlan", workload);
-    merge(&mut document, plan_facts(workload, &preview.plan, Some(&preview.update), &preview.batch_updates));
+    merge(&mut document, plan_facts(workload, view));
     document["blockedBy"] =
-        preview.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
+        view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
     format!("{document}\n")
 }
 
@@ -124,20 +123,15 @@ fn seconds(duration: Duration) -> f64 {
     Duration::from_millis(milliseconds(duration)).as_secs_f64()
 }
 
-fn plan_facts(
-    workload: &Workload,
-    view: &PlanView,
-    update: Option<&UpdatedPods>,
-    batches: &[(usize, UpdatedPods)],
-) -> Value {
+fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
     json!({
         "fromRevision": view.from.as_deref().map(revision_json),
         "toRevision": view.to.as_deref().map(revision_json),
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
-        "podUpdate": update.map(pod_update::json_of_plan),
-        "batchPodUpdates": batches.iter().map(|(number, update)| {
+        "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
+        "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
             json!({"batch": number, "podUpdate": pod_update::json_of_plan(update)})
         }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),

@@ -7,7 +7,7 @@ use crate::model::hold::plan::Lock;
 use crate::model::kind::properties::StepBy;
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
-    Batch, BatchStage, Beginning, CheckResult, PlanView, SlotState, StepReport, Stepper,
+    Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper,
 };
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
@@ -26,7 +26,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             Printed::note(format!("note: replaced the lock of {by} on {}{written}", workload.target()))
         }
         StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
-        StepReport::Began { how, already_updated } => began(stepper, *how, already_updated, now),
+        StepReport::Began { origin, already_updated } => began(stepper, *origin, already_updated, now),
         StepReport::Scaled { from, to } => {
             Printed::note(format!("note: scaled from {from} to {} since the last batch", pods(*to)))
         }
@@ -81,21 +81,23 @@ pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
     format!("{}  {heading}", workload.target())
 }
 
-fn began(stepper: &Stepper, how: Beginning, already_updated: &[String], now: Now) -> Printed {
+fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now) -> Printed {
     let workload = stepper.workload();
     let printed = match stepper.view(now) {
         Some(view) => Printed::result(heading(workload, &view)),
         None => Printed::default(),
     };
     let named = names(already_updated);
-    match how {
-        Beginning::Resumed => printed.and_note("note: continuing the existing plan"),
-        Beginning::New if already_updated.is_empty() => printed,
-        Beginning::New => printed.and_note(format!("note: already updated before this plan: {named}")),
-        Beginning::Replaced if already_updated.is_empty() => {
+    match origin {
+        Origin::Plan => printed.and_note("note: continuing the existing plan"),
+        Origin::Pause | Origin::Free { .. } if already_updated.is_empty() => printed,
+        Origin::Pause | Origin::Free { .. } => {
+            printed.and_note(format!("note: already updated before this plan: {named}"))
+        }
+        Origin::Replaced if already_updated.is_empty() => {
             printed.and_note("note: a new plan replaces the existing one")
         }
-        Beginning::Replaced => printed.and_note(format!(
+        Origin::Replaced => printed.and_note(format!(
             "note: a new plan replaces the existing one; already updated before it: {named}"
         )),
     }

@@ -7,7 +7,7 @@ use crate::model::change::least_time::LeastTime;
 use crate::model::follow::Now;
 use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::kind::Workload;
-use crate::model::step::{BatchStage, PlanPreview, PlanView, StepOutcome};
+use crate::model::step::{BatchStage, PlanView, StepOutcome};
 use crate::render::fit_width::LongWord;
 use crate::render::frame::batch_rows;
 use crate::render::line::Line;
@@ -18,8 +18,7 @@ use crate::world::Terminal;
 
 /// Returns the whole plan, wrapped between words on a terminal.
 #[must_use]
-pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Terminal>) -> Vec<Line> {
-    let view = &preview.plan;
+pub fn lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Line> {
     let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
     let line = |style: Style, text: &str| {
         Line::styled(style, text).wrapped("    ", width, usize::MAX, LongWord::KeepCommand)
@@ -45,11 +44,12 @@ pub fn lines(workload: &Workload, preview: &PlanPreview, terminal: Option<Termin
         least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
     );
     let may_stay = workload.has_pod_update_policy();
-    for (number, update) in &preview.batch_updates {
+    for (number, update) in &view.batch_updates {
         let update = pod_update::of_plan(update, may_stay);
         lines.extend(line(Style::Plain, &format!("  batch {number}: {update}")));
     }
-    let how = preview.batch_updates.is_empty().then(|| pod_update::of_plan(&preview.update, may_stay));
+    let update = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
+    let how = update.map(|update| pod_update::of_plan(update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),
@@ -72,10 +72,9 @@ pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTi
 
 /// Returns the reason why the plan cannot run now, if there is one.
 #[must_use]
-pub fn obstacles(workload: &Workload, preview: &PlanPreview, now: Now) -> Printed {
-    let Some(reason) = &preview.stops else { return Printed::default() };
-    let closing =
-        Closing { workload, view: Some(&preview.plan), rollback: None, holder: None, unanswered: &[], now };
+pub fn obstacles(workload: &Workload, view: &PlanView, now: Now) -> Printed {
+    let Some(reason) = &view.stops else { return Printed::default() };
+    let closing = Closing { workload, view: Some(view), rollback: None, holder: None, unanswered: &[], now };
     let stopped = outcome(closing, &StepOutcome::Stopped(reason.clone()));
     let printed = Printed::note("note: at the moment no pod would be released:");
     stopped.notes.into_iter().fold(printed, Printed::and_note)

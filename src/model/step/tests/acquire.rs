@@ -120,10 +120,10 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
     assert_eq!(written["pace"].get("ignoreUnreadyNodes"), None);
     assert_eq!(fixture.cluster.partition(), 4);
     let began = fixture.reports.iter().find_map(|event| match event {
-        StepReport::Began { how, already_updated } => Some((*how, already_updated.clone())),
+        StepReport::Began { origin, already_updated } => Some((*origin, already_updated.clone())),
         _ => None,
     });
-    assert_eq!(began, Some((Beginning::Replaced, vec!["db-4".to_owned()])));
+    assert_eq!(began, Some((Origin::Replaced, vec!["db-4".to_owned()])));
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
     assert_eq!(fixture.begun(), ["1 db-3"]);
 }

@@ -176,7 +176,7 @@ fn a_running_rollout_is_held_first() {
     let mut fixture = StepperFixture::of(Request::default(), cluster);
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
     let went = fixture.reports.iter().find_map(|event| match event {
-        StepReport::Began { how: Beginning::New, already_updated } => Some(already_updated.clone()),
+        StepReport::Began { origin: Origin::Free { .. }, already_updated } => Some(already_updated.clone()),
         _ => None,
     });
     assert_eq!(went.unwrap(), ["db-4", "db-3"]);
@@ -224,7 +224,7 @@ fn a_preview_contains_the_whole_plan() {
     let mut request = all_by(3);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(600));
-    let view = preview(&request, &cluster.observed(), None, None, now).unwrap().plan;
+    let view = preview(&request, &cluster.observed(), None, None, now).unwrap();
     let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
     assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));

@@ -7,6 +7,7 @@ use super::fake_cluster::FakeCluster;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Now, Output, PodRef, TargetEvent};
 use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
+use crate::model::step::memory::Memory;
 use crate::model::step::*;
 
 /// A command, its reports, and the invariants at every moment.
@@ -148,8 +149,8 @@ impl StepperFixture {
 
     /// Discards the memory of the process.
     fn forget(&mut self) {
-        let memory = std::mem::take(&mut self.stepper.engine.memory);
-        self.stepper.engine.memory.ownership = memory.ownership;
+        let Memory { request, lock, ownership, .. } = std::mem::take(&mut self.stepper.engine.memory);
+        self.stepper.engine.memory = Memory { request, lock, ownership, ..Memory::default() };
     }
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {

@@ -4,6 +4,7 @@ mod acquire;
 mod batches;
 mod below_partition;
 mod checks;
+mod daemon_set;
 mod external_changes;
 mod failures;
 mod fake_cluster;

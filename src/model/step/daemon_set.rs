@@ -202,6 +202,3 @@ impl<'c, 'a> Fleet<'c, 'a> {
         self.selector.as_ref().is_some_and(|selector| selector.matches_labels(|key| self.label(node, key)))
     }
 }
-
-#[cfg(test)]
-mod tests;

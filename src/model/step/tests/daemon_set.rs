@@ -1,21 +1,32 @@
+//! The slots of a DaemonSet, and the waves of its deletions.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::*;
+use crate::error::ErrorKind;
+use crate::model::api::node::Node;
 use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
 use crate::model::follow::Now;
 use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::hold::plan::{Amount, Batches, Pace, Plan, PlanRecord, Reach};
+use crate::model::hold::plan::{
+    Amount, BatchRecord, Batches, Hold, HoldReason, Pace, Plan, PlanRecord, Reach,
+};
+use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::step::PaceOverrides;
-use crate::model::step::batches::{FutureBatches, Next, is_reached};
+use crate::model::step::action::Release;
+use crate::model::step::daemon_set::DaemonSets;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
+use crate::model::step::next_batch::{FutureBatches, is_reached};
+use crate::model::step::slot::PodSlot;
+use crate::model::step::state::{State, StepKind};
 use crate::model::step::view_builder::plan_view;
+use crate::model::step::{PaceOverrides, Request};
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -135,12 +146,10 @@ impl DaemonSetFixture {
     }
 
     fn next(&self) -> Vec<String> {
-        match FutureBatches::new(&DaemonSets, &self.state().slots, &self.record.plan.pace, 0)
-            .next(Some(Reach::All))
-        {
-            Next::Batch(batch) => batch.slots,
-            _ => Vec::new(),
-        }
+        let slots = self.state().slots;
+        let next =
+            FutureBatches::new(&DaemonSets, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
+        next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
 

@@ -1,0 +1,205 @@
+//! What a [`Stepper`](super::Stepper) receives and returns: events, tasks for its driver, and reports.
+
+use std::time::Duration;
+
+use super::outcome::CheckResult;
+use super::view::Batch;
+use crate::error::Error;
+use crate::model::api::node::Node;
+use crate::model::api::patch::Patch;
+use crate::model::cause::Cause;
+use crate::model::change::conflict::Conflict;
+use crate::model::follow::{CauseChange, LogLines, LogRef, PodRef, StopSignal, TargetEvent};
+use crate::model::hold::plan::Lock;
+use crate::model::kind::Workload;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum StepEvent {
+    /// A watch event, a refresh, or a log.
+    Target(TargetEvent),
+    /// The nodes; none when listing nodes is forbidden.
+    Nodes(Option<Vec<Node>>),
+    /// The holder of the lock that was read, if its process has ended on this host.
+    EndedHolder(Option<String>),
+    /// The result of a patch.
+    Written(WriteResult),
+    /// The results of a wave of deletions.
+    Deleted(Vec<(PodRef, DeletionResult)>),
+    /// The result of the check.
+    Checked(CheckResult),
+    /// A signal.
+    Stopped(StopSignal),
+    /// A timer.
+    Tick,
+}
+
+/// The result of a patch.
+#[derive(Clone, Debug)]
+pub enum WriteResult {
+    /// It is stored. Holds the workload that the server returned.
+    Stored(Box<Workload>),
+    /// A precondition failed, so nothing is stored.
+    Conflict(Conflict),
+    /// The server refused it or it could not be sent, so nothing is stored.
+    Refused(Error),
+    /// No response arrived, so it may be stored.
+    Unknown(Error),
+}
+
+/// The result of a deletion.
+#[derive(Clone, Debug)]
+pub enum DeletionResult {
+    /// The pod terminates, is gone, or another pod has its name.
+    Deleted,
+    /// A PodDisruptionBudget does not allow it now. Holds the server's message.
+    Disallowed(String),
+    /// The server refused it, or it could not be sent.
+    Refused(Error),
+    /// No response arrived.
+    Unknown(Error),
+    /// It was not sent: another client changed the workload, or the command ends.
+    NotSent,
+}
+
+impl DeletionResult {
+    /// Returns the reason if the pod was certainly not deleted.
+    #[must_use]
+    pub fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Deleted | Self::Unknown(_) => None,
+            Self::Disallowed(message) => Some(message.clone()),
+            Self::Refused(error) => Some(error.sentence()),
+            Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),
+        }
+    }
+}
+
+/// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,
+/// so that an external change is noticed meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Task {
+    /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`],
+    /// [`StepEvent::EndedHolder`] and [`TargetEvent::Refreshed`].
+    Refresh,
+    /// Send one patch of the workload, and apply [`StepEvent::Written`].
+    Write(Box<Patch>),
+    /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
+    /// [`StepEvent::Deleted`].
+    ///
+    /// [unchanged]: crate::model::hold::plan::PlanRecord::is_unchanged
+    DeletePods {
+        /// The pods.
+        pods: Vec<PodRef>,
+        /// Whether to evict them, so that PodDisruptionBudgets apply.
+        evict: bool,
+    },
+    /// Run the check of a batch, and apply [`StepEvent::Checked`].
+    RunCheck(Batch),
+    /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
+    ReadLog(LogRef),
+}
+
+/// One report.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StepReport {
+    /// This command replaces the lock of another process.
+    ReplacesLock(Lock),
+    /// Another client changed the strategy, so that the hold is not in force any more.
+    HoldEnded {
+        /// The field manager, if managed fields show it.
+        manager: Option<String>,
+    },
+    /// The lock is acquired.
+    Began {
+        /// What held the workload before.
+        origin: Origin,
+        /// The pods that the plan does not release, because they are updated or being updated.
+        already_updated: Vec<String>,
+    },
+    /// Another client scaled the workload since its last batch began.
+    Scaled {
+        /// How many pods were wanted then.
+        from: i64,
+        /// How many pods are wanted now.
+        to: i64,
+    },
+    /// The command waits for this condition, a noun phrase.
+    Waiting(String),
+    /// The pods that are skipped because their nodes are not ready; empty when none is skipped any more.
+    Skipped(Vec<String>),
+    /// A batch began, or entered another stage.
+    Batch(Batch),
+    /// A slot was released: its pod may be replaced.
+    Released {
+        /// The number of the batch.
+        batch: usize,
+        /// The slot.
+        slot: String,
+    },
+    /// A PodDisruptionBudget does not allow an eviction now.
+    EvictionRefused {
+        /// The pod.
+        pod: String,
+        /// The server's message.
+        message: String,
+    },
+    /// The soak starts again.
+    SoakRestarted {
+        /// The pod that interrupted it.
+        pod: String,
+        /// Why, as a clause.
+        why: String,
+    },
+    /// A check that runs again and again did not pass, or passed again.
+    Checked {
+        /// The number of the batch.
+        batch: usize,
+        /// The result of this run.
+        result: CheckResult,
+        /// How many runs in a row did not pass.
+        failures: u32,
+        /// After how many the batch fails.
+        limit: u32,
+    },
+    /// The controller created these pods on the new revision: after a scale-up, a pod failure, or for a new node.
+    AddedByController(Vec<String>),
+    /// A scale-down removed every released pod, so the next batch is the canary again.
+    BackToCanary,
+    /// The last batch is done, and the final soak of this length began.
+    FinalSoak(Duration),
+    /// A cause appeared, changed or disappeared.
+    Cause {
+        /// The cause.
+        cause: Cause,
+        /// What happened to it.
+        change: CauseChange,
+    },
+    /// The last log lines of a container that a cause is about.
+    Log(LogLines),
+    /// A rollback of the released pods began.
+    RollingBack {
+        /// The label of the revision to roll back to.
+        revision: String,
+    },
+    /// `step` deletes a stuck pod.
+    ReplacesStuckPod(String),
+    /// What `reconcile` decided, and why (`-v 4`).
+    Decision(String),
+}
+
+/// What held the workload before this command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A plan that continues, releasing batches or rolling back.
+    Plan,
+    /// A plan, which a new one replaces.
+    Replaced,
+    /// A pause.
+    Pause,
+    /// No hold.
+    Free {
+        /// Whether there was a hold that another client ended.
+        was_held: bool,
+    },
+}
