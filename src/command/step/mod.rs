@@ -124,17 +124,9 @@ async fn step(
         let mut reporter = PlanLineReporter::new(ui, request.output == Output::Json);
         drive(stepper, executor, &targets, cluster, signals, &mut reporter).await
     };
-    let (view, unanswered, rollback) = (stepper.view(now), stepper.unanswered(), stepper.rollback());
-    let closing = Closing {
-        workload: stepper.workload(),
-        view: view.as_ref(),
-        rollback: rollback.as_ref().map(|(failure, revision)| (failure, *revision)),
-        holder: Some(stepper.holder()),
-        unanswered: &unanswered,
-        now,
-    };
+    let closing = Closing::of(&stepper, now);
     match stepper.outcome() {
-        Some(outcome) => end(closing, outcome.clone(), request.output, ui),
+        Some(outcome) => end(&closing, outcome.clone(), request.output, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
     }
 }
@@ -155,14 +147,12 @@ async fn show_plan(
     let view = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
-            let closing =
-                Closing { workload, view: None, rollback: None, holder: None, unanswered: &[], now };
             if request.output == Output::Json {
                 let exit = exit(&outcome);
                 ui.json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(closing, outcome, request.output, ui));
+            return Ok(end(&Closing::before(workload, now), outcome, request.output, ui));
         }
     };
     owners::warn_before_a_plan(workload, ui);
@@ -177,7 +167,7 @@ async fn show_plan(
 }
 
 /// Prints the outcome. Errors are printed by the context.
-fn end(closing: Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
+fn end(closing: &Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
     let exit = exit(&outcome);
     match output {
         Output::Text => print(lines::outcome(closing, &outcome), ui),

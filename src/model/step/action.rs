@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::outcome::{BatchFailure, StepOutcome};
 use super::event::StepReport;
+use super::outcome::{BatchFailure, StepOutcome};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::follow::PodRef;
 use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};

@@ -7,9 +7,9 @@ use super::action::{Action, Purpose, Write};
 use super::causes::redacted;
 use super::cluster_view::ClusterView;
 use super::engine::{Doing, Engine, GIVE_UP_AFTER, InFlight};
+use super::event::{DeletionResult, StepEvent, StepReport, WriteResult};
 use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
-use super::event::{StepReport, DeletionResult, StepEvent, WriteResult};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Now, PodRef, StopSignal, TargetEvent};
@@ -302,7 +302,9 @@ impl Engine {
         for report in over {
             self.reporter.batch_is_over(report);
         }
-        if let Some(state) = state.filter(|_| write.purpose == Purpose::BeginBatch && self.leaving().is_none()) {
+        if let Some(state) =
+            state.filter(|_| write.purpose == Purpose::BeginBatch && self.leaving().is_none())
+        {
             self.reporter.stage(state, &self.memory);
         }
         self.reporter.out.reports.extend(others);

@@ -4,16 +4,17 @@
 //!
 //! ```text
 //! on an event:
-//!     cluster.update(event)
-//!     if it is fresh and no request is in flight:
-//!         state  = State::of(cluster, now)       the observation, the plan in its annotation, and the pod slots
-//!         action = reconcile(state, memory)
-//!         perform(action)                        one write, or one wave of guarded deletions
+//!     receive the event                           answers.rs, cluster_view.rs
+//!     state = the observation, the plan in its annotation, and the pod slots    state.rs
+//!     report what changed                         reporter.rs
+//!     if the observation is fresh and no request is in flight:
+//!         action = reconcile(state, memory)       reconcile.rs
+//!         perform the action                      engine.rs: one write, or one wave of guarded deletions
 //! ```
 //!
 //! Watches, timers and finished requests only wake the loop: an action that they suggest is decided again on
-//! a fresh observation before it is executed. What a process measures itself (`Memory`) can
-//! be lost at any time; then it waits longer.
+//! a fresh observation before it is executed. What a process measures itself (`memory.rs`) can be lost at any time;
+//! then it waits longer.
 
 mod action;
 mod answers;

@@ -182,3 +182,35 @@ pub enum CheckResult {
     /// It could not be started.
     NotRun,
 }
+
+impl StepOutcome {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NothingOutdated => "nothing-outdated",
+            Self::Reached { .. } => "reached",
+            Self::Complete => "complete",
+            Self::Stopped(_) => "stopped",
+            Self::Failed { .. } => "failed",
+            Self::TimedOut(_) => "timed-out",
+            Self::Interrupted(stop) => stop.word(),
+            Self::Gone { recreated: false } => "deleted",
+            Self::Gone { recreated: true } => "recreated",
+            Self::Error(_) => "error",
+        }
+    }
+}
+
+impl CheckResult {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::TimedOut => "timed-out",
+            Self::NotRun => "not-run",
+        }
+    }
+}

@@ -66,8 +66,7 @@ impl Ownership {
         let hold = &record.hold;
         let is_held = stored.holds_nothing
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
-        if now.object().annotation(HOLD_ANNOTATION) == stored.annotation() && is_template_kept && is_held
-        {
+        if now.object().annotation(HOLD_ANNOTATION) == stored.annotation() && is_template_kept && is_held {
             return None;
         }
         let changed = || Some(Self::changed(stored, record, observed));

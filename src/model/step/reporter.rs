@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::memory::Memory;
 use super::event::{StepReport, Task};
+use super::memory::Memory;
 use super::slot::PodSlot;
 use super::soak::Interruption;
 use super::state::State;

@@ -4,9 +4,9 @@
 //! [`PartitionRollback`](crate::model::hold::plan::PartitionRollback) for the annotation during a rollback.
 
 use super::action::{Action, Decision, Purpose, Write};
+use super::event::StepReport;
 use super::memory::Memory;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
-use super::event::StepReport;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};

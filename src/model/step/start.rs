@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::action::{Action, Decision, Purpose};
+use super::batch::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
+use super::event::{Origin, StepReport};
 use super::kind_lookup::{holding_strategy, state_of};
 use super::memory::Memory;
-use super::batch::between_batches;
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::own_partition_reached;
 use super::refusals::{check_in_place, check_repeated, check_request, check_start};
-use super::event::{Origin, StepReport};
 use super::request::Request;
 use super::slot::PodSlot;
 use super::state::State;
@@ -211,12 +211,7 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 }
 
 /// Decides what to do while this process does not hold the lock.
-pub(super) fn acquire(
-    observed: &Observation,
-    nodes: Option<&[Node]>,
-    memory: &Memory,
-    now: Now,
-) -> Decision {
+pub(super) fn acquire(observed: &Observation, nodes: Option<&[Node]>, memory: &Memory, now: Now) -> Decision {
     let start = match find_plan(&memory.request, observed) {
         Ok(start) => start,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),

@@ -120,3 +120,30 @@ pub enum BatchStage {
     /// Failed.
     Failed,
 }
+
+impl SlotState {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Outdated => "outdated",
+            Self::Updating => "updating",
+            Self::Updated => "updated",
+        }
+    }
+}
+
+impl BatchStage {
+    /// Returns the name for people and for JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Updating => "updating",
+            Self::Soaking { .. } => "soaking",
+            Self::Checking => "checking",
+            Self::Done { .. } => "done",
+            Self::Failed => "failed",
+        }
+    }
+}

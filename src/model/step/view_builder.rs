@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::next_batch::FutureBatches;
 use super::memory::Memory;
+use super::next_batch::FutureBatches;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
 use super::state::State;

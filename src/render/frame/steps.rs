@@ -11,7 +11,7 @@ use crate::render::columns::{aligned, shorten_column};
 use crate::render::line::Line;
 use crate::render::pod_names::{names, pods};
 use crate::render::status::NameContext;
-use crate::render::step::words::{detail, pace, released, revisions, stage, time};
+use crate::render::step::words::{detail, pace, released, revisions, style, time};
 use crate::render::style::Style;
 
 /// The content of a frame about a plan.
@@ -155,12 +155,11 @@ fn counted(batches: &[Batch], place: &str) -> Option<Line> {
 }
 
 fn row(batch: &Batch) -> Vec<Line> {
-    let (style, word) = stage(&batch.stage);
     vec![
         Line::of(format!("  batch {}", batch.number)),
         Line::of(if batch.is_canary { "canary" } else { "" }),
         Line::of(released(batch)),
-        Line::styled(style, word),
+        Line::styled(style(&batch.stage), batch.stage.word()),
         Line::of(detail(batch)),
     ]
 }

@@ -12,8 +12,8 @@ use crate::model::follow::Now;
 use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome,
-    SlotState, StepOutcome, StepReport, Stepper, StopReason,
+    Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport,
+    Stepper, StopReason,
 };
 use crate::render::effect::least_time_json;
 use crate::render::follow::json::{cause_facts, milliseconds};
@@ -71,7 +71,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
 
 /// Returns the last line: the outcome and the exit code.
 #[must_use]
-pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
+pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
     let Closing { workload, view, rollback, unanswered, now, .. } = closing;
     let mut document = document("StepEvent", workload);
     document["event"] = "ended".into();
@@ -84,7 +84,7 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome, exit: u8) -> String 
             json!({"outcome": "unfinished", "toRevision": revision_json(revision), "reason": null});
     }
     if !unanswered.is_empty() {
-        document["unanswered"] = unanswered.into();
+        document["unanswered"] = unanswered.as_slice().into();
     }
     document["held"] = Hold::in_force(workload).is_some().into();
     document["paused"] = workload.is_paused().into();
@@ -171,26 +171,16 @@ fn pace_facts(pace: &Pace) -> Value {
 }
 
 fn batch_facts(batch: &Batch) -> Value {
-    let (stage, healthy, soak) = match &batch.stage {
-        BatchStage::Waiting => ("waiting", None, None),
-        BatchStage::Updating => ("updating", None, None),
-        BatchStage::Soaking { healthy, of } => ("soaking", Some(*healthy), Some(*of)),
-        BatchStage::Checking => ("checking", None, None),
-        BatchStage::Done { healthy } => ("done", Some(*healthy).filter(|_| !batch.slots.is_empty()), None),
-        BatchStage::Failed => ("failed", None, None),
+    let (healthy, soak) = match &batch.stage {
+        BatchStage::Soaking { healthy, of } => (Some(*healthy), Some(*of)),
+        BatchStage::Done { healthy } if !batch.slots.is_empty() => (Some(*healthy), None),
+        _ => (None, None),
     };
-    let slots = batch.slots.iter().map(|slot| {
-        let word = match slot.state {
-            SlotState::Outdated => "outdated",
-            SlotState::Updating => "updating",
-            SlotState::Updated => "updated",
-        };
-        json!({"name": slot.name, "state": word})
-    });
+    let slots = batch.slots.iter().map(|slot| json!({"name": slot.name, "state": slot.state.word()}));
     json!({
         "number": batch.number,
         "canary": batch.is_canary,
-        "stage": stage,
+        "stage": batch.stage.word(),
         "healthySeconds": healthy.map(seconds),
         "soakSeconds": soak.map(seconds),
         "size": batch.size,
@@ -199,18 +189,6 @@ fn batch_facts(batch: &Batch) -> Value {
 }
 
 fn outcome_facts(outcome: &StepOutcome) -> Value {
-    let word = match outcome {
-        StepOutcome::NothingOutdated => "nothing-outdated",
-        StepOutcome::Reached { .. } => "reached",
-        StepOutcome::Complete => "complete",
-        StepOutcome::Stopped(_) => "stopped",
-        StepOutcome::Failed { .. } => "failed",
-        StepOutcome::TimedOut(_) => "timed-out",
-        StepOutcome::Interrupted(stop) => stop.word(),
-        StepOutcome::Gone { recreated: false } => "deleted",
-        StepOutcome::Gone { recreated: true } => "recreated",
-        StepOutcome::Error(_) => "error",
-    };
     let mut facts = match outcome {
         StepOutcome::Stopped(reason) => stopped_facts(reason),
         StepOutcome::Failed { failure, rollback } => {
@@ -222,7 +200,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
         StepOutcome::TimedOut(limit) => json!({"limitSeconds": seconds(*limit)}),
         _ => json!({}),
     };
-    facts["outcome"] = word.into();
+    facts["outcome"] = outcome.word().into();
     facts
 }
 
@@ -284,14 +262,8 @@ fn failure_facts(failure: &BatchFailure) -> Value {
 
 fn check_facts(batch: usize, result: CheckResult, failures: u32) -> Value {
     let code = if let CheckResult::Failed(code) = result { code } else { None };
-    let result = match result {
-        CheckResult::Passed => "passed",
-        CheckResult::Failed(_) => "failed",
-        CheckResult::TimedOut => "timed-out",
-        CheckResult::NotRun => "not-run",
-    };
     json!({
-        "batch": {"number": batch}, "check": result, "checkExitCode": code, "failuresInRow": failures,
+        "batch": {"number": batch}, "check": result.word(), "checkExitCode": code, "failuresInRow": failures,
     })
 }
 

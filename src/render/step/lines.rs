@@ -6,9 +6,7 @@ use crate::model::follow::Now;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::properties::StepBy;
 use crate::model::kind::{Workload, strategy};
-use crate::model::step::{
-    Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper,
-};
+use crate::model::step::{Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper};
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
 use crate::render::pod_names::{names, pods};

@@ -9,23 +9,44 @@ pub(super) mod words;
 
 use crate::model::follow::Now;
 use crate::model::kind::Workload;
-use crate::model::step::{BatchFailure, PlanView};
+use crate::model::step::{BatchFailure, PlanView, Stepper};
 
 /// The state at the end of a command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Closing<'a> {
     /// The workload as last observed.
     pub workload: &'a Workload,
     /// The plan, if there is one.
-    pub view: Option<&'a PlanView>,
+    pub view: Option<PlanView>,
     /// The failure that caused the rollback, and the label of its revision, once the rollback is stored.
-    pub rollback: Option<(&'a BatchFailure, &'a str)>,
+    pub rollback: Option<(BatchFailure, &'a str)>,
     /// The holder that this process writes in the lock; none if it did not step.
     pub holder: Option<&'a str>,
     /// The pods whose deletion got no response.
-    pub unanswered: &'a [String],
+    pub unanswered: Vec<String>,
     /// The present time.
     pub now: Now,
+}
+
+impl<'a> Closing<'a> {
+    /// Returns the state after a command.
+    #[must_use]
+    pub fn of(stepper: &'a Stepper, now: Now) -> Self {
+        Self {
+            workload: stepper.workload(),
+            view: stepper.view(now),
+            rollback: stepper.rollback(),
+            holder: Some(stepper.holder()),
+            unanswered: stepper.unanswered(),
+            now,
+        }
+    }
+
+    /// Returns the state of a command that wrote nothing.
+    #[must_use]
+    pub fn before(workload: &'a Workload, now: Now) -> Self {
+        Self { workload, view: None, rollback: None, holder: None, unanswered: Vec::new(), now }
+    }
 }
 
 /// Lines to print.

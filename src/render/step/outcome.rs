@@ -17,8 +17,8 @@ use crate::render::pod_names::names;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
-pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
-    let Closing { workload, view, now, .. } = closing;
+pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome) -> Printed {
+    let (workload, view) = (closing.workload, closing.view.as_ref());
     let name = workload.target();
     let printed = match outcome {
         StepOutcome::NothingOutdated => Printed::result(format!("{name}: {}", nothing_outdated(workload))),
@@ -27,7 +27,13 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
             Printed::result(format!("{name} held: {updated} of {of} pods run revision {to}"))
         }
         StepOutcome::Complete => Printed::result(format!("{name} stepped: {}", complete(workload))),
-        StepOutcome::Stopped(reason) => stopped(workload, reason, now),
+        StepOutcome::Stopped(reason) => {
+            let printed = Printed::note(stopped(workload, reason, closing.now));
+            unavailable(reason).iter().fold(printed, |printed, (pod, why)| match why.as_str() {
+                "" => printed.and_note(format!("  ! {pod}")),
+                why => printed.and_note(format!("  ! {pod}  {why}")),
+            })
+        }
         StepOutcome::Failed { failure, rollback } => {
             let printed = Printed::note(format!("error: {name}: {}", failed(failure)));
             printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
@@ -52,8 +58,8 @@ pub fn outcome(closing: Closing<'_>, outcome: &StepOutcome) -> Printed {
 }
 
 /// Returns the line of a command that ended early. During a rollback it also contains the failure.
-fn cut_short(closing: Closing<'_>, line: &str) -> Printed {
-    match closing.rollback {
+fn cut_short(closing: &Closing<'_>, line: &str) -> Printed {
+    match &closing.rollback {
         Some((failure, _)) => {
             let name = closing.workload.target();
             Printed::note(format!("error: {name}: {}", failed(failure))).and_note(line)
@@ -89,8 +95,9 @@ fn complete(workload: &Workload) -> String {
 }
 
 /// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
-fn left_behind(closing: Closing<'_>) -> String {
+fn left_behind(closing: &Closing<'_>) -> String {
     let Closing { workload, view, rollback, holder: own, unanswered, .. } = closing;
+    let under_way = || under_way(view.as_ref(), unanswered);
     if let Some((_, revision)) = rollback {
         let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
         return format!("the rollback to revision {revision} continues in the cluster{held}");
@@ -99,13 +106,13 @@ fn left_behind(closing: Closing<'_>) -> String {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
     match hold.lock() {
-        Some(lock) if own == Some(lock.holder.as_str()) => format!(
+        Some(lock) if *own == Some(lock.holder.as_str()) => format!(
             "it stays held; {}; its lock was not released, so a step on another host needs --take-over",
-            under_way(view, unanswered)
+            under_way()
         ),
         Some(lock) => format!("it stays held, and is stepped by {}", holder(&lock)),
         None if hold.reason() == HoldReason::Pause => "it stays paused".to_owned(),
-        None => format!("it stays held; {}", under_way(view, unanswered)),
+        None => format!("it stays held; {}", under_way()),
     }
 }
 
@@ -132,38 +139,36 @@ fn under_way(view: Option<&PlanView>, unanswered: &[String]) -> String {
     }
 }
 
-fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> Printed {
+/// Returns the unavailable pods that stopped the plan, each with the reason.
+fn unavailable(reason: &StopReason) -> &[(String, String)] {
+    if let StopReason::Unhealthy { pods, .. } = reason { pods } else { &[] }
+}
+
+fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
     let name = workload.target();
     match reason {
-        StopReason::Paused => {
-            Printed::note(format!("held: {name}: the plan is paused, so no more pods are released"))
-        }
-        StopReason::Locked(lock) => Printed::note(format!(
+        StopReason::Paused => format!("held: {name}: the plan is paused, so no more pods are released"),
+        StopReason::Locked(lock) => format!(
             "held: {name}: {} steps it{}; if that process has ended, use --take-over",
             holder(lock),
             last_write(lock, now)
-        )),
-        StopReason::TakenOver { by } => Printed::note(format!(
-            "held: {name}: {} took the plan over",
-            by.as_deref().unwrap_or("another process")
-        )),
-        StopReason::Changed { manager, rolled_back_to: Some(revision), .. } => {
-            let manager = manager.as_deref().unwrap_or("another client");
-            Printed::note(format!(
-                "stopped: {name} was rolled back to revision {revision} by {manager}; the rollback continues in the \
-                 cluster"
-            ))
+        ),
+        StopReason::TakenOver { by } => {
+            format!("held: {name}: {} took the plan over", by.as_deref().unwrap_or("another process"))
         }
+        StopReason::Changed { manager, rolled_back_to: Some(revision), .. } => format!(
+            "stopped: {name} was rolled back to revision {revision} by {}; the rollback continues in the cluster",
+            manager.as_deref().unwrap_or("another client")
+        ),
         StopReason::Changed { manager, changes, .. } => {
             let changes =
                 if changes.is_empty() { String::new() } else { format!(": {}", changes.join("; ")) };
-            let manager = manager.as_deref().unwrap_or("another client");
-            let what = format!("{name} was changed by {manager}");
+            let what = format!("{name} was changed by {}", manager.as_deref().unwrap_or("another client"));
             let keeps = match strategy::partition(workload) {
                 _ if strategy::is_on_delete(workload) => Some("is OnDelete".to_owned()),
                 partition => (partition > 0).then(|| format!("has partition {partition}")),
             };
-            Printed::note(match keeps {
+            match keeps {
                 _ if hints::is_held(workload) => {
                     format!("held: {what}, so no more pods are released{changes}")
                 }
@@ -175,39 +180,32 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> Printed {
                 None => format!(
                     "stopped: {what} and is not held any more, so its rollout continues in the cluster{changes}"
                 ),
-            })
+            }
         }
         StopReason::Unhealthy { pods, allowed } => {
             let (count, are) = (plural(pods.len(), "pod"), if pods.len() == 1 { "is" } else { "are" });
-            let line = format!(
+            format!(
                 "held: {name}: {count} {are} unavailable, the limit is {allowed} (--max-unavailable): no pod is released"
-            );
-            pods.iter().fold(Printed::note(line), |printed, (pod, why)| match why.as_str() {
-                "" => printed.and_note(format!("  ! {pod}")),
-                why => printed.and_note(format!("  ! {pod}  {why}")),
-            })
+            )
         }
-        StopReason::NoReplicas => {
-            Printed::note(format!("held: {name}: it is scaled to 0 replicas, so no pod is released"))
-        }
+        StopReason::NoReplicas => format!("held: {name}: it is scaled to 0 replicas, so no pod is released"),
         StopReason::OwnPartition { partition, outdated } => {
             let own = match partition {
                 0 => "node selector".to_owned(),
                 _ => format!("partition {partition}"),
             };
-            let pods = plural(*outdated, "pod");
-            Printed::note(format!("held: {name}: its own {own} keeps {pods} outdated"))
+            format!("held: {name}: its own {own} keeps {} outdated", plural(*outdated, "pod"))
         }
-        StopReason::NotSelected { others } => Printed::note(format!(
+        StopReason::NotSelected { others } => format!(
             "held: {name}: no node that --node-selector selects has an outdated pod, {others} other nodes have one"
-        )),
+        ),
         StopReason::OnUnreadyNodes(nodes) => {
             let count = plural(nodes.len(), "pod");
-            Printed::note(format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes)))
+            format!("held: {name}: skipped {count} on NotReady nodes: {}", names(nodes))
         }
-        StopReason::OnUnreadyNode { pod, node } => Printed::note(format!(
+        StopReason::OnUnreadyNode { pod, node } => format!(
             "held: {name}: {pod} is next, its node {node} is NotReady, and a StatefulSet cannot skip a pod"
-        )),
+        ),
     }
 }
 

@@ -74,8 +74,8 @@ pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTi
 #[must_use]
 pub fn obstacles(workload: &Workload, view: &PlanView, now: Now) -> Printed {
     let Some(reason) = &view.stops else { return Printed::default() };
-    let closing = Closing { workload, view: Some(view), rollback: None, holder: None, unanswered: &[], now };
-    let stopped = outcome(closing, &StepOutcome::Stopped(reason.clone()));
+    let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
+    let stopped = outcome(&closing, &StepOutcome::Stopped(reason.clone()));
     let printed = Printed::note("note: at the moment no pod would be released:");
     stopped.notes.into_iter().fold(printed, Printed::and_note)
 }

@@ -99,15 +99,13 @@ pub(in crate::render) fn released(batch: &Batch) -> String {
     }
 }
 
-/// Returns the word for a stage, and its style.
-pub(in crate::render) fn stage(stage: &BatchStage) -> (Style, &'static str) {
+/// Returns the style of a stage.
+pub(in crate::render) fn style(stage: &BatchStage) -> Style {
     match stage {
-        BatchStage::Waiting => (Style::Dim, "waiting"),
-        BatchStage::Updating => (Style::Plain, "updating"),
-        BatchStage::Soaking { .. } => (Style::Plain, "soaking"),
-        BatchStage::Checking => (Style::Plain, "checking"),
-        BatchStage::Done { .. } => (Style::Good, "done"),
-        BatchStage::Failed => (Style::Bad, "failed"),
+        BatchStage::Waiting => Style::Dim,
+        BatchStage::Updating | BatchStage::Soaking { .. } | BatchStage::Checking => Style::Plain,
+        BatchStage::Done { .. } => Style::Good,
+        BatchStage::Failed => Style::Bad,
     }
 }
 

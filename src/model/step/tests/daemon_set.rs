@@ -1,12 +1,13 @@
 //! The slots of a DaemonSet, and the waves of its deletions.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::error::ErrorKind;
+use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -147,8 +148,7 @@ impl DaemonSetFixture {
 
     fn next(&self) -> Vec<String> {
         let slots = self.state().slots;
-        let next =
-            FutureBatches::new(&DaemonSets, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
+        let next = FutureBatches::new(&DaemonSets, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
         next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
