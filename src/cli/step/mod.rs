@@ -1,18 +1,12 @@
 //! The arguments of `step`, and their lowering.
 
-mod batch_size;
-mod failure;
-mod nodes;
-mod soak;
+mod pace;
 
 use clap::{Args, ValueEnum};
 
-use self::failure::FailureArgs;
-use self::nodes::NodeArgs;
-use self::soak::SoakArgs;
+use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
 use super::write::dry_run;
-use crate::cli::step::batch_size::BatchSizeArgs;
 use crate::command::CommonOptions;
 use crate::command::step::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -68,13 +62,7 @@ pub(super) struct StepArgs {
     field_manager: String,
 
     #[command(flatten)]
-    batch_size: BatchSizeArgs,
-
-    #[command(flatten)]
-    soak: SoakArgs,
-
-    #[command(flatten)]
-    failure: FailureArgs,
+    pace: PaceArgs,
 
     #[command(flatten)]
     overrides: OverrideArgs,
@@ -153,30 +141,18 @@ impl StepArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let target = self.target()?;
         let dry_run = self.is_dry_run(common)?;
+        let pace = self.nodes.apply_to(self.pace.overrides()?)?;
+        let ignore_unready_nodes = self.overrides.force.then_some(true);
         let plan = model::Request {
-            pace: PaceOverrides {
-                batches: self.batch_size.batches()?,
-                canary: self.batch_size.canary(),
-                max_unavailable: self.batch_size.max_unavailable()?,
-                surge: self.batch_size.surge()?,
-                soak: self.soak.soak,
-                final_soak: self.soak.final_soak,
-                batch_timeout: self.failure.batch_timeout,
-                on_failure: self.failure.on_failure(),
-                check: self.failure.check()?,
-                check_every: self.failure.check_every,
-                check_failures: self.failure.check_failures,
-                ignore_unready_nodes: self.overrides.force.then_some(true),
-                ..self.nodes.overrides()?
-            },
-            reach: self.batch_size.reach()?,
+            pace: PaceOverrides { ignore_unready_nodes, ..pace },
+            reach: self.pace.reach()?,
             force: self.overrides.force,
             take_over: self.overrides.take_over,
-            skip_soak: self.soak.skip_soak,
+            skip_soak: self.pace.skip_soak,
             new_plan: self.overrides.new_plan,
             in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.soak.timeout()?,
+            timeout: self.pace.timeout()?,
         };
         if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.step() == Ok(StepBy::Partition))
         {
@@ -186,7 +162,7 @@ impl StepArgs {
         Ok(Request {
             scope,
             plan,
-            check: self.failure.into_command(),
+            check: self.pace.into_command(),
             strict: self.overrides.strict,
             dry_run,
             output: self.output.map_or(Output::Text, |StepFormat::Json| Output::Json),

@@ -117,14 +117,18 @@ impl Decision {
 
     /// Creates the decision to store a plan, and the fields `set` that hold the workload from now on.
     pub(super) fn store(
-        (purpose, reports): (Purpose, Vec<StepReport>),
+        purpose: Purpose,
+        reports: Vec<StepReport>,
         record: PlanRecord,
         set: Option<Value>,
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
         let writes_fields = set.is_some();
-        let record = set.into_iter().fold(record, PlanRecord::holding);
+        let record = match set {
+            Some(set) => record.holding(set),
+            None => record,
+        };
         let patch = record.patch(workload, writes_fields);
         let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
         Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)

@@ -94,9 +94,9 @@ impl Engine {
                 return fits && is_fresh;
             }
             event => {
-                let [pods, revisions] = &mut self.stale_since;
-                let is_refreshing = matches!(&self.doing, Doing::Awaiting(sent) if sent.is_refresh());
+                let is_refreshing = self.in_flight().is_some_and(InFlight::is_refresh);
                 let stale_since = is_refreshing.then_some(now.elapsed);
+                let [pods, revisions] = &mut self.stale_since;
                 match &event {
                     TargetEvent::Pods(_) => *pods = stale_since,
                     TargetEvent::Revisions(_) => *revisions = stale_since,

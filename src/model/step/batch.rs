@@ -18,6 +18,7 @@ use super::slot::PodSlot;
 use super::soak::NextCheck;
 use super::state::State;
 use super::view_builder::finished_batch;
+use crate::model::api::pod::Pod;
 use crate::model::cause::CauseId;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
 use crate::model::text::go_duration;
@@ -42,8 +43,8 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
         Some(Release::Strategy { set, slots }) => {
             let record = state.record.written_at(state.now.stamp());
             let why = format!("{status}: release {}", slots.join(" "));
-            let write = (Purpose::ReleaseSlots, released(batch.number, slots));
-            return Decision::store(write, record, Some(set), state.workload(), why);
+            let (purpose, reports) = (Purpose::ReleaseSlots, released(batch.number, slots));
+            return Decision::store(purpose, reports, record, Some(set), state.workload(), why);
         }
         Some(Release::Wave(wave)) if is_wave_due(state, memory, &in_batch, wave.len()) => {
             let why = format!("{status}: delete a wave of {} pods", wave.len());
@@ -99,8 +100,9 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Deci
     if record.plan.reach == Some(Reach::Next) {
         record.plan.reach = None; // the goal of the command is reached
     }
-    let write = (Purpose::FinishBatch, vec![StepReport::Batch(finished_batch(state, memory, batch))]);
-    Decision::store(write, record, None, state.workload(), format!("batch {}: done", batch.number))
+    let reports = vec![StepReport::Batch(finished_batch(state, memory, batch))];
+    let why = format!("batch {}: done", batch.number);
+    Decision::store(Purpose::FinishBatch, reports, record, None, state.workload(), why)
 }
 
 /// Returns the decision if the last batch has failed: it has a fatal cause, or its timeout has passed.
@@ -232,19 +234,21 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
 fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
     slot.pod.is_some_and(|pod| {
-        let age = pod.updated_at().map(|since| now.duration_since(since));
-        let is_young = age.is_some_and(|age| age < GRACE.try_into().unwrap_or_default());
-        !pod.terminating && is_young || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
+        !pod.terminating && is_younger(state, pod, GRACE)
+            || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
     })
+}
+
+/// Whether a pod was created or updated in place less than this long ago.
+fn is_younger(state: &State<'_>, pod: &Pod, than: Duration) -> bool {
+    let age = pod.updated_at().map(|since| state.now.server_time.duration_since(since));
+    age.is_some_and(|age| age < than.try_into().unwrap_or_default())
 }
 
 /// Whether a released pod that is not ready is still young enough to become ready.
 fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
-    let is_young = slot.pod.is_none_or(|pod| {
-        let age = pod.updated_at().map(|since| state.now.server_time.duration_since(since));
-        pod.terminating || age.is_some_and(|age| age < patience.try_into().unwrap_or_default())
-    });
+    let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, patience));
     let is_hopeless = fatal_cause(state, memory).is_some();
     (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
 }
@@ -273,7 +277,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
     };
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.batch = Some(next);
-    Decision::store((Purpose::BeginBatch, reports), record, set, state.workload(), why)
+    Decision::store(Purpose::BeginBatch, reports, record, set, state.workload(), why)
 }
 
 /// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,

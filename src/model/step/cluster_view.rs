@@ -8,7 +8,7 @@ use super::start::find_plan;
 use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::follow::{self, Now, TargetEvent};
-use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -20,10 +20,7 @@ pub(super) struct ClusterView {
     view: follow::ObservationBuilder,
     /// The nodes; none when listing nodes is forbidden.
     pub(super) nodes: Option<Vec<Node>>,
-    /// The annotation, and the plan in it if it is readable.
-    annotation: Option<String>,
-    /// How many pods were wanted, which the batch of the plan depends on.
-    wanted: i64,
+    /// The plan in the annotation, if it is readable.
     record: Option<PlanRecord>,
     /// The last plan in the annotation, kept to show its outcome.
     last_record: Option<PlanRecord>,
@@ -32,7 +29,7 @@ pub(super) struct ClusterView {
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
         let view = follow::ObservationBuilder::new();
-        Self { found, view, nodes: None, annotation: None, wanted: 0, record: None, last_record: None }
+        Self { found, view, nodes: None, record: None, last_record: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -74,16 +71,14 @@ impl ClusterView {
 
     /// Applies an event. Only the latest state of the workload is kept.
     pub(super) fn apply(&mut self, event: TargetEvent) {
+        let is_of_pods =
+            matches!(event, TargetEvent::Pods(_) | TargetEvent::Revisions(_) | TargetEvent::Warnings(_));
+        let keeps_workload = is_of_pods && self.observed().is_some();
         let mut later = self.view.apply(event);
         while let Some(workload) = later.pop_front() {
             later.extend(self.view.apply(TargetEvent::Workload(Box::new(workload))));
         }
-        let Some(observed) = self.view.observation() else { return };
-        let annotation = observed.workload.object().annotation(HOLD_ANNOTATION);
-        let wanted = observed.workload.wanted();
-        if self.annotation.as_deref() != annotation || self.wanted != wanted {
-            self.wanted = wanted;
-            self.annotation = annotation.map(str::to_owned);
+        if let Some(observed) = self.view.observation().filter(|_| !keeps_workload) {
             self.record = PlanRecord::of(&observed.workload).ok().flatten();
             self.last_record = self.record.clone().or(self.last_record.take());
         }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use super::action::Release;
-use super::daemon_set::DaemonSets;
+use super::node_selection::check_node_flags;
 use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
@@ -41,7 +41,7 @@ impl StepKind for CountedPods {
     }
 
     fn check_state(&self, state: &State<'_>) -> Result<()> {
-        DaemonSets.check_state(state)
+        check_node_flags(state)
     }
 
     /// Outdated pods fill the last slots in the order of the controller, so that missing pods are missing from the

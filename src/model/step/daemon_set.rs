@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value;
 
 use super::action::Release;
+use super::node_selection::{check_node_flags, is_selected, label, plan_selector};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::follow::PodRef;
@@ -45,57 +45,27 @@ impl StepKind for DaemonSets {
             .hint("let its controller roll it out, or accept one unavailable node at a time with --force"))
     }
 
-    /// Refuses flags that need node labels when listing nodes is forbidden, and a selector that matches no node.
     fn check_state(&self, state: &State<'_>) -> Result<()> {
-        let pace = state.pace();
-        let flags = [("--order", &pace.order), ("--node-selector", &pace.node_selector)];
-        let flag =
-            flags.into_iter().find(|(_, label)| label.as_deref().is_some_and(|label| !label.is_empty()));
-        match (flag, state.nodes) {
-            (Some((flag, _)), None) => Err(Error::new(
-                ErrorKind::Refused,
-                format!(
-                    "{flag} needs the labels of nodes, and listing nodes is forbidden; nothing was written"
-                ),
-            )
-            .hint("request permission to list nodes with a ClusterRoleBinding, or leave the flag out")),
-            (Some((flag, _)), Some([])) => Err(Error::new(
-                ErrorKind::Refused,
-                format!("{flag} needs the labels of nodes, and the cluster has no nodes"),
-            )
-            .hint("kubectl get nodes")),
-            (Some(_), Some(nodes)) => {
-                let fleet = Fleet::of(state);
-                if nodes.iter().any(|node| fleet.selects(&node.name)) {
-                    return Ok(());
-                }
-                let selector = pace.node_selector.as_deref().unwrap_or_default();
-                Err(Error::new(
-                    ErrorKind::Refused,
-                    format!("--node-selector {selector} matches none of the {} nodes", nodes.len()),
-                )
-                .hint("kubectl get nodes --show-labels"))
-            }
-            _ => Ok(()),
-        }
+        check_node_flags(state)
     }
 
     /// Returns a slot for each node with a pod, and for each node of the batch whose pod is missing. If the controller
     /// counts more missing pods, further slots have no known node: only the controller knows which nodes need a pod.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
-        let fleet = Fleet::of(state);
+        let selector = plan_selector(state);
         let mut by_node: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
         for pod in state.observed.own_pods() {
             by_node.entry(node_of(pod)).or_default().push(pod);
         }
         let (mut missing, is_whole) = missing(state, by_node.len());
-        for node in state.last_batch.iter().filter(|node| fleet.has(node)) {
+        for node in state.last_batch.iter().filter(|node| state.nodes.is_none() || state.node(node).is_some())
+        {
             if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());
                 missing = missing.saturating_sub(1);
             }
         }
-        let slot = |node: &str, pods: &[&'a Pod]| slot(state, &fleet, node, pods);
+        let slot = |node: &str, pods: &[&'a Pod]| slot(state, selector.as_ref(), node, pods);
         let mut slots: Vec<_> = by_node.iter().map(|(node, pods)| slot(node, pods)).collect();
         // A stable sort: within a group they stay in the order of their names.
         slots.sort_by(|one, other| {
@@ -147,7 +117,7 @@ fn missing(state: &State<'_>, nodes_with_pods: usize) -> (usize, bool) {
 }
 
 /// Returns the slot of a node. Of several pods, one that is not terminating wins, then an updated one.
-fn slot<'a>(state: &State<'a>, fleet: &Fleet<'_, 'a>, node: &str, pods: &[&'a Pod]) -> PodSlot<'a> {
+fn slot<'a>(state: &State<'a>, selector: Option<&Selector>, node: &str, pods: &[&'a Pod]) -> PodSlot<'a> {
     let pod = pods.iter().copied().max_by_key(|pod| (pod.is_active(), state.is_updated(pod)));
     let stays = pod.is_some_and(Pod::is_active);
     let is_rolling = !strategy::is_on_delete(state.workload());
@@ -156,9 +126,9 @@ fn slot<'a>(state: &State<'a>, fleet: &Fleet<'_, 'a>, node: &str, pods: &[&'a Po
         soaks: slot.is_in_last_batch, // in a large cluster, some node or pod changes during every soak
         is_released: slot.is_updated || !stays || is_rolling,
         awaits_deletion: stays && !slot.is_updated && is_rolling,
-        excluded: (!fleet.selects(node)).then_some(ExcludedBy::Selector),
-        unready_node: fleet.is_unready(node).then(|| node.to_owned()),
-        group: state.pace().order.as_ref().and_then(|key| fleet.label(node, key)).map(str::to_owned),
+        excluded: (!is_selected(state, selector, node)).then_some(ExcludedBy::Selector),
+        unready_node: state.node(node).filter(|node| !node.ready).map(|node| node.name.clone()),
+        group: state.pace().order.as_ref().and_then(|key| label(state, node, key)).map(str::to_owned),
         ..slot
     }
 }
@@ -166,39 +136,4 @@ fn slot<'a>(state: &State<'a>, fleet: &Fleet<'_, 'a>, node: &str, pods: &[&'a Po
 /// Returns the node that a pod is bound to, or will be bound to.
 fn node_of(pod: &Pod) -> &str {
     if pod.node.is_empty() { &pod.required_node } else { &pod.node }
-}
-
-/// The nodes, if they can be listed, and the selector of the nodes to step.
-struct Fleet<'c, 'a> {
-    state: &'c State<'a>,
-    selector: Option<Selector>,
-}
-
-impl<'c, 'a> Fleet<'c, 'a> {
-    fn of(state: &'c State<'a>) -> Self {
-        let selector = state.pace().node_selector.as_deref().unwrap_or_default();
-        Self { state, selector: Selector::parse(selector).ok() }
-    }
-
-    fn node(&self, name: &str) -> Option<&'a Node> {
-        self.state.node(name)
-    }
-
-    fn label(&self, node: &str, key: &str) -> Option<&'a str> {
-        self.node(node)?.labels.get(key).map(String::as_str)
-    }
-
-    /// Whether a node exists. True when nodes cannot be listed.
-    fn has(&self, node: &str) -> bool {
-        self.state.nodes.is_none() || self.node(node).is_some()
-    }
-
-    fn is_unready(&self, node: &str) -> bool {
-        self.node(node).is_some_and(|node| !node.ready)
-    }
-
-    /// Whether a node is to be stepped. An invalid selector selects no node.
-    fn selects(&self, node: &str) -> bool {
-        self.selector.as_ref().is_some_and(|selector| selector.matches_labels(|key| self.label(node, key)))
-    }
 }

@@ -1,4 +1,4 @@
-//! What only this process knows of a plan. It may be lost at any time; then the next process waits longer.
+//! What only this process knows of a plan. The next process has its own, and waits longer.
 
 use std::collections::BTreeSet;
 use std::mem::take;

@@ -29,6 +29,7 @@ mod event;
 mod kind_lookup;
 mod memory;
 mod next_batch;
+mod node_selection;
 mod outcome;
 mod ownership;
 mod partition;
@@ -42,6 +43,7 @@ mod slot;
 mod soak;
 mod start;
 mod state;
+mod stateful_set;
 mod view;
 mod view_builder;
 

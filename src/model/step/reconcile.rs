@@ -154,7 +154,7 @@ pub(super) fn release_lock(cluster: &ClusterView, outcome: &StepOutcome, memory:
         record.plan.reach = None;
     }
     let why = "the command ends: release the lock";
-    Decision::store((Purpose::ReleaseLock, Vec::new()), record, None, cluster.workload(), why)
+    Decision::store(Purpose::ReleaseLock, Vec::new(), record, None, cluster.workload(), why)
 }
 
 /// Waits until the controller reports the update as complete. Another change of the template ends the wait: the plan is

@@ -21,7 +21,8 @@ pub(super) struct ChangeReporter {
     pub(super) out: Output<StepReport, Task>,
     /// The stage of the batch that began last.
     stage: Option<(usize, BatchStage)>,
-    waiting: Option<Waiting>,
+    /// What the command waits for, and since when; no time once that is reported.
+    waiting: Option<(String, Option<Duration>)>,
     /// The last wait that was reported immediately, mostly for the response to a retried request.
     trouble: Option<String>,
     decision: Option<String>,
@@ -37,13 +38,6 @@ pub(super) struct ChangeReporter {
     has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    what: String,
-    since: Duration,
-    is_reported: bool,
 }
 
 /// How long a wait lasts before it is reported.
@@ -136,13 +130,15 @@ impl ChangeReporter {
 
     /// Reports a wait after [`REPORT_AFTER`].
     pub(super) fn wait(&mut self, what: String, now: Now) {
-        let waiting = self.waiting.take().filter(|waiting| waiting.what == what);
-        let mut waiting = waiting.unwrap_or(Waiting { what, since: now.elapsed, is_reported: false });
-        if !waiting.is_reported && now.elapsed >= waiting.since + REPORT_AFTER {
-            waiting.is_reported = true;
-            self.report(StepReport::Waiting(waiting.what.clone()));
+        let since = match self.waiting.take() {
+            Some((before, since)) if before == what => since,
+            _ => Some(now.elapsed),
+        };
+        let is_due = since.is_some_and(|since| now.elapsed >= since + REPORT_AFTER);
+        if is_due {
+            self.report(StepReport::Waiting(what.clone()));
         }
-        self.waiting = Some(waiting);
+        self.waiting = Some((what, since.filter(|_| !is_due)));
     }
 
     pub(super) fn end_wait(&mut self) {
@@ -151,23 +147,21 @@ impl ChangeReporter {
 
     /// Reports a wait immediately, unless the same wait was the last one reported.
     pub(super) fn trouble(&mut self, what: String) {
-        if self.trouble.as_ref() != Some(&what) {
-            self.report(StepReport::Waiting(what.clone()));
-            self.trouble = Some(what);
+        if self.trouble.replace(what.clone()).as_ref() != Some(&what) {
+            self.report(StepReport::Waiting(what));
         }
     }
 
     /// Reports a decision, unless it equals the last one.
     pub(super) fn decision(&mut self, why: String) {
-        if self.decision.as_ref() != Some(&why) {
-            self.report(StepReport::Decision(why.clone()));
-            self.decision = Some(why);
+        if self.decision.replace(why.clone()).as_ref() != Some(&why) {
+            self.report(StepReport::Decision(why));
         }
     }
 
     /// Reports the deletion of a stuck pod, once for each pod.
     pub(super) fn stuck_pod(&mut self, pod: &PodRef) {
-        if self.replaced.replace(pod.uid.clone()).is_none_or(|uid| uid != pod.uid) {
+        if self.replaced.replace(pod.uid.clone()).as_ref() != Some(&pod.uid) {
             self.report(StepReport::ReplacesStuckPod(pod.name.clone()));
         }
     }

@@ -28,6 +28,8 @@ pub(super) struct PodSlot<'a> {
     pub(super) is_released: bool,
     /// Whether the controller may delete its outdated pod at any moment.
     pub(super) awaits_deletion: bool,
+    /// Whether it was unavailable when `--force` began a batch, and still is. It does not fail the batch.
+    pub(super) is_tolerated: bool,
     /// The reason if the plan never releases it.
     pub(super) excluded: Option<ExcludedBy>,
     /// The node of its pod, if the node is not ready.
@@ -167,6 +169,7 @@ pub(super) mod tests {
             is_available: true,
             is_released: true,
             awaits_deletion: false,
+            is_tolerated: false,
             excluded: None,
             unready_node: None,
             group: None,

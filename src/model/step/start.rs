@@ -285,7 +285,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "the lock is free: acquire it";
-    Ok(Decision::store((Purpose::AcquireLock, reports), record, set, workload, why))
+    Ok(Decision::store(Purpose::AcquireLock, reports, record, set, workload, why))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.

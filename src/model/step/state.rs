@@ -36,8 +36,6 @@ pub(super) struct State<'a> {
     pub(super) last_batch: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
-    /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
-    tolerated: BTreeSet<String>,
     /// Whether a batch is in progress, and some of its slots still exist.
     has_batch: bool,
 }
@@ -74,7 +72,6 @@ impl<'a> State<'a> {
             outdated,
             last_batch: last_batch.collect(),
             slots: Vec::new(),
-            tolerated: BTreeSet::new(),
             has_batch: false,
         };
         state.slots = state.kind.slots(&state);
@@ -85,8 +82,9 @@ impl<'a> State<'a> {
 
     /// Lets these slots not count while they are unavailable.
     pub(super) fn tolerate(&mut self, tolerated: &BTreeSet<String>) {
-        let is_tolerated = |slot: &&PodSlot<'_>| !slot.is_available && tolerated.contains(&slot.name);
-        self.tolerated = self.slots.iter().filter(is_tolerated).map(|slot| slot.name.clone()).collect();
+        for slot in &mut self.slots {
+            slot.is_tolerated = !slot.is_available && tolerated.contains(&slot.name);
+        }
     }
 
     pub(super) fn workload(&self) -> &'a Workload {
@@ -148,6 +146,7 @@ impl<'a> State<'a> {
             is_available: pod.is_some_and(|pod| self.is_available(pod)),
             is_released: false,
             awaits_deletion: false,
+            is_tolerated: false,
             excluded: None,
             unready_node: self.unready_node_of(pod),
             group: None,
@@ -190,7 +189,7 @@ impl<'a> State<'a> {
 
     /// Whether a slot must be ready before the plan continues.
     pub(super) fn is_required(&self, slot: &PodSlot<'_>) -> bool {
-        let is_tolerated = self.tolerated.contains(&slot.name) && !self.is_in_batch(slot);
+        let is_tolerated = slot.is_tolerated && !self.is_in_batch(slot);
         slot.is_released && slot.excluded.is_none() && !slot.is_ignored(self.pace()) && !is_tolerated
     }
 
@@ -219,14 +218,12 @@ impl<'a> State<'a> {
     /// Returns how many pods count as unavailable.
     pub(super) fn unavailable(&self) -> usize {
         let Some(missing) = self.kind.missing(self) else { return self.unavailable_slots().count() };
-        let is_tolerated = |slot: &&PodSlot<'_>| !slot.is_available && self.tolerated.contains(&slot.name);
-        missing.saturating_sub(self.slots.iter().filter(is_tolerated).count())
+        missing.saturating_sub(self.slots.iter().filter(|slot| slot.is_tolerated).count())
     }
 
     /// Returns the slots that count as unavailable.
     pub(super) fn unavailable_slots(&self) -> impl Iterator<Item = &PodSlot<'a>> {
-        let counts = |slot: &&PodSlot<'_>| !self.tolerated.contains(&slot.name);
-        self.slots.iter().filter(counts).filter(|slot| slot.is_unavailable(self.pace()))
+        self.slots.iter().filter(|slot| !slot.is_tolerated && slot.is_unavailable(self.pace()))
     }
 
     /// Whether every batch is done, so that only the final soak and the end of the plan remain.

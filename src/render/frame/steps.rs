@@ -9,9 +9,9 @@ use crate::model::text::plural::plural;
 use crate::render::age::lasting;
 use crate::render::columns::{aligned, shorten_column};
 use crate::render::line::Line;
-use crate::render::pod_names::{names, pods};
+use crate::render::pod_names::pods;
 use crate::render::status::NameContext;
-use crate::render::step::words::{detail, pace, released, revisions, style, time};
+use crate::render::step::words::{detail, pace, released, revisions, skipped, style, time};
 use crate::render::style::Style;
 
 /// The content of a frame about a plan.
@@ -172,8 +172,7 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
         lines.push(Line::of(format!("  all batches done, final soak: healthy {healthy} of {of}")));
     }
     if !view.skipped.is_empty() {
-        let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
-        lines.push(Line::styled(Style::Warning, skipped));
+        lines.push(Line::styled(Style::Warning, format!("  {}", skipped(&view.skipped))));
     }
     lines.extend(causes(steps, view, width));
     lines

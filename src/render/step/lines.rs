@@ -1,7 +1,7 @@
 //! Lines for the reports of `step`: the batches on stdout, everything else on stderr.
 
 use super::Printed;
-use super::words::{check_result, detail, pace, revisions, slots, time};
+use super::words::{check_result, detail, pace, revisions, skipped, slots, time};
 use crate::model::follow::Now;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::properties::StepBy;
@@ -30,9 +30,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         }
         StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
         StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),
-        StepReport::Skipped(pods) => {
-            Printed::note(format!("note: skipped, because their nodes are NotReady: {}", names(pods)))
-        }
+        StepReport::Skipped(pods) => Printed::note(format!("note: {}", skipped(pods))),
         StepReport::Batch(batch) => {
             batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
         }

@@ -1,7 +1,7 @@
 //! The preview of a plan: its batches with their pods or nodes, and the total soak time.
 
 use super::lines::{heading, outcome};
-use super::words::{reach, safeguards, time};
+use super::words::{reach, safeguards, skipped, time};
 use super::{Closing, Printed};
 use crate::model::change::least_time::LeastTime;
 use crate::model::follow::Now;
@@ -11,7 +11,6 @@ use crate::model::step::{BatchStage, PlanView, StepOutcome};
 use crate::render::fit_width::LongWord;
 use crate::render::frame::batch_rows;
 use crate::render::line::Line;
-use crate::render::pod_names::names;
 use crate::render::pod_update;
 use crate::render::style::Style;
 use crate::world::Terminal;
@@ -29,8 +28,7 @@ pub fn lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -
         lines.push(Line::styled(Style::Dim, "  and more, which are not listed"));
     }
     if !view.skipped.is_empty() {
-        let skipped = format!("  skipped, because their nodes are NotReady: {}", names(&view.skipped));
-        lines.extend(line(Style::Warning, &skipped));
+        lines.extend(line(Style::Warning, &format!("  {}", skipped(&view.skipped))));
     }
     lines.extend(line(Style::Plain, &format!("  {}", safeguards(view).join("; "))));
     let soaks = if view.soaks.is_zero() {

@@ -99,6 +99,11 @@ pub(in crate::render) fn released(batch: &Batch) -> String {
     }
 }
 
+/// Returns the words for pods that are skipped.
+pub(in crate::render) fn skipped(pods: &[String]) -> String {
+    format!("skipped, because their nodes are NotReady: {}", names(pods))
+}
+
 /// Returns the style of a stage.
 pub(in crate::render) fn style(stage: &BatchStage) -> Style {
     match stage {

@@ -1,0 +1,259 @@
+//! The flags of `step` that set the pace of a plan, its goal and its time limit.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::follow::{Timeout, timeout};
+use crate::cli::help::ADVANCED;
+use crate::cli::values::{duration, positive_count, positive_duration};
+use crate::error::{Error, Result};
+use crate::model::api::selector::Selector;
+use crate::model::hold::plan::{Amount, Batches, LEAST_CHECK_INTERVAL, OnFailure, Reach};
+use crate::model::step::{CheckOverride, PaceOverrides};
+use crate::model::text::digest::Digest;
+
+/// The size of batches, the goal, the soaks, and the failure of a batch.
+#[derive(Debug, Args)]
+pub(super) struct PaceArgs {
+    /// The size of a batch, in pods or per cent of the replicas: 2, 25% [default: 1]
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "batches")]
+    by: Option<String>,
+
+    /// The number of updated pods after each batch: 1,10%,50%,100%
+    #[arg(long, value_name = "N|N%,...", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    batches: Option<String>,
+
+    /// Release batches until this number of pods is updated
+    ///
+    /// A StatefulSet with a partition is stepped down to that partition, and below it only with --to 100%.
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "all")]
+    to: Option<String>,
+
+    /// Release all batches
+    #[arg(long)]
+    all: bool,
+
+    /// Do not start with a batch of one canary pod
+    #[arg(long)]
+    no_canary: bool,
+
+    /// The limit of unavailable pods, including those being replaced: 1, 10% [default: 1]
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
+    max_unavailable: Option<String>,
+
+    /// Deployments: the limit of surge pods: 1, 25% [default: its own maxSurge]
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
+    surge: Option<String>,
+
+    /// How long the pods of a batch must stay available, such as 5m [default: 10s]
+    ///
+    /// The default lets pods settle, because a pod that crashes soon after its start is available for a moment. 0s
+    /// turns it off, except for pods that have terminated since their release.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    soak: Option<Duration>,
+
+    /// The additional soak after the last batch [default: 0s]
+    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = ADVANCED, hide_short_help = true)]
+    final_soak: Option<Duration>,
+
+    /// Skip the rest of the present soak
+    #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
+    pub(super) skip_soak: bool,
+
+    /// Exit with 3 after this long, such as 1h30m, and keep the plan; 0 is no limit
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
+    timeout: Option<Timeout>,
+
+    /// Fail a batch once none of its pods became available for this long [default: 10m]
+    ///
+    /// The soak is not counted. A batch fails earlier when one of its pods has a cause that needs a fix for
+    /// 30s: the causes of status --fail-fast.
+    #[arg(long, value_name = "DURATION", value_parser = positive_duration, help_heading = ADVANCED, hide_short_help = true)]
+    batch_timeout: Option<Duration>,
+
+    /// Run this command with sh -c after each batch; the batch fails unless it exits with 0
+    ///
+    /// Its output goes to standard error. The plan stores only the SHA-256 of the command, so continuing the
+    /// plan needs the same command again. An empty command removes the check. A check is killed after 10m, and
+    /// fails; for a shorter limit: --check 'timeout 60 ./smoke-test'.
+    #[arg(long, value_name = "COMMAND")]
+    check: Option<String>,
+
+    /// Run the check during the soak too, at this interval, such as 30s, and once more after it
+    ///
+    /// The first run is one interval after the pods became available. A run that lasts longer than the interval
+    /// delays the next one. A run that has begun when the soak ends is the last one. The final soak is watched too.
+    #[arg(long, value_name = "DURATION", requires = "check", value_parser = check_interval, help_heading = ADVANCED, hide_short_help = true)]
+    check_every: Option<Duration>,
+
+    /// With --check-every: fail the batch after this many failed runs in a row [default: 1]
+    ///
+    /// A run that passes starts the count again. A process that continues the plan counts from 0. At the end of
+    /// the soak a failed run is repeated after the interval, until it passes or fails the batch.
+    #[arg(long, value_name = "N", requires = "check_every", value_parser = positive_count, help_heading = ADVANCED, hide_short_help = true)]
+    check_failures: Option<NonZeroU32>,
+
+    /// The reaction to a failed batch: hold the rollout, or roll it back [default: hold]
+    #[arg(long, value_enum, value_name = "REACTION")]
+    on_failure: Option<OnFailureArg>,
+}
+
+/// The nodes of a `DaemonSet`, their order, and how their pods are removed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = ADVANCED)]
+pub(super) struct NodeArgs {
+    /// DaemonSets: step the nodes grouped by the value of this label [default: sorted by name]
+    #[arg(long, value_name = "LABEL", hide_short_help = true)]
+    order: Option<String>,
+
+    /// DaemonSets: step only the nodes with these labels, and keep the others held
+    #[arg(long, value_name = "SELECTOR", hide_short_help = true)]
+    node_selector: Option<String>,
+
+    /// DaemonSets: evict pods instead of deleting them, so that PodDisruptionBudgets apply
+    #[arg(long, hide_short_help = true)]
+    evict: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnFailureArg {
+    Hold,
+    Undo,
+}
+
+impl PaceArgs {
+    pub(super) fn overrides(&self) -> Result<PaceOverrides> {
+        let optional = |flag, word: Option<&str>| word.map(|word| amount(flag, word)).transpose();
+        Ok(PaceOverrides {
+            batches: self.batches()?,
+            canary: self.no_canary.then_some(false),
+            max_unavailable: optional("--max-unavailable", self.max_unavailable.as_deref())?,
+            surge: optional("--surge", self.surge.as_deref())?,
+            soak: self.soak,
+            final_soak: self.final_soak,
+            batch_timeout: self.batch_timeout,
+            on_failure: self.on_failure.map(|what| match what {
+                OnFailureArg::Hold => OnFailure::Hold,
+                OnFailureArg::Undo => OnFailure::Undo,
+            }),
+            check: self.check()?,
+            check_every: self.check_every,
+            check_failures: self.check_failures,
+            ..PaceOverrides::default()
+        })
+    }
+
+    fn batches(&self) -> Result<Option<Batches>> {
+        match (&self.by, &self.batches) {
+            (Some(by), _) => amount("--by", by).map(|by| Some(Batches::By(by))),
+            (None, Some(words)) => {
+                let batches = Batches::Until(goals_of(words)?);
+                if self.all {
+                    batches.check_end()?;
+                }
+                Ok(Some(batches))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns the SHA-256 of the check's command for the plan, which never stores the command.
+    fn check(&self) -> Result<Option<CheckOverride>> {
+        let Some(command) = &self.check else { return Ok(None) };
+        match command.trim() {
+            "" if self.check_every.is_some() => {
+                Err(Error::usage("--check-every needs a check, and --check is empty"))
+            }
+            "" => Ok(Some(CheckOverride::Skip)),
+            _ => Ok(Some(CheckOverride::Run(Digest::of_text(command).hex()))),
+        }
+    }
+
+    pub(super) fn reach(&self) -> Result<Option<Reach>> {
+        match &self.to {
+            Some(to) => amount("--to", to).map(|to| Some(Reach::To(to))),
+            None => Ok(self.all.then_some(Reach::All)),
+        }
+    }
+
+    pub(super) fn timeout(&self) -> Result<Option<Duration>> {
+        self.timeout.map(Timeout::limit).transpose().map(Option::flatten)
+    }
+
+    /// Returns the command of the check.
+    pub(super) fn into_command(self) -> Option<String> {
+        self.check.filter(|command| !command.trim().is_empty())
+    }
+}
+
+impl NodeArgs {
+    /// Returns a pace with these flags too.
+    pub(super) fn apply_to(self, pace: PaceOverrides) -> Result<PaceOverrides> {
+        if self.order.as_deref().is_some_and(|label| label.trim().is_empty()) {
+            return Err(
+                Error::usage("--order requires a label").hint("such as --order topology.kubernetes.io/zone")
+            );
+        }
+        self.node_selector.as_deref().map(Selector::parse).transpose()?;
+        Ok(PaceOverrides {
+            order: self.order,
+            node_selector: self.node_selector,
+            evict: self.evict.then_some(true),
+            ..pace
+        })
+    }
+}
+
+fn amount(flag: &str, word: &str) -> Result<Amount> {
+    word.trim().parse().map_err(|why| Error::usage(format!("{flag} {word:?}: {why}")))
+}
+
+/// Parses `--batches`. Each goal must be above the one before it. Pods and per cent are compared later, when
+/// the replicas are known.
+fn goals_of(words: &str) -> Result<Vec<Amount>> {
+    let goals: Vec<Amount> = words.split(',').map(|word| amount("--batches", word)).collect::<Result<_>>()?;
+    let (mut pods, mut per_cents) = (0, 0);
+    for goal in &goals {
+        let (number, last) = match goal {
+            Amount::Pods(number) => (*number, &mut pods),
+            Amount::PerCent(number) => (*number, &mut per_cents),
+        };
+        if number <= *last {
+            return Err(Error::usage(format!("--batches {words:?}: {goal} is not above the goal before it"))
+                .hint("each goal is the number of updated pods after a batch: 1,10%,50%,100%"));
+        }
+        *last = number;
+    }
+    Ok(goals)
+}
+
+/// Parses `--check-every`.
+fn check_interval(word: &str) -> std::result::Result<Duration, &'static str> {
+    duration(word)
+        .and_then(|every| if every < LEAST_CHECK_INTERVAL { Err("must be at least 1s") } else { Ok(every) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_rise() {
+        for (words, is_right) in [
+            ("1,10%,50%,100%", true),
+            ("2, 4", true),
+            ("50%,3,100%,5", true), // their order depends on the replicas
+            ("2,2", false),
+            ("50%,10%", false),
+            ("3,50%,2", false),
+            ("", false),
+            ("1,,2", false),
+            ("0,1", false),
+            ("50%,101%", false),
+        ] {
+            assert_eq!(goals_of(words).is_ok(), is_right, "{words}");
+        }
+    }
+}
