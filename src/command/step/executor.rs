@@ -241,20 +241,15 @@ impl Executor {
         }
     }
 
-    /// Reads the nodes that an observation needs, and returns both as events.
+    /// Reads the nodes that an observation needs.
     fn read_nodes(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, messages) = (self.source(), self.messages.clone());
-        let ended = ended_holder(&observed.workload, &self.processes);
+        let ended_holder = ended_holder(&observed.workload, &self.processes);
         async move {
-            let nodes = match nodes::until_read(&observed, &source, &messages).await {
-                Ok(nodes) => nodes,
-                Err(error) => return vec![StepEvent::Target(TargetEvent::Unreadable(error))],
-            };
-            vec![
-                StepEvent::Nodes(nodes),
-                StepEvent::EndedHolder(ended),
-                StepEvent::Target(TargetEvent::Refreshed(observed)),
-            ]
+            vec![match nodes::until_read(&observed, &source, &messages).await {
+                Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },
+                Err(error) => StepEvent::Target(TargetEvent::Unreadable(error)),
+            }]
         }
     }
 }

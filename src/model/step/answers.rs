@@ -13,6 +13,7 @@ use super::outcome::{CheckResult, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::follow::{Now, PodRef, StopSignal, TargetEvent};
+use crate::model::observation::Observation;
 
 /// The pause before a failed request is retried.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
@@ -47,9 +48,12 @@ impl Engine {
                 self.reporter.report(StepReport::Log(redacted(log, cluster.observed())));
             }
             _ if self.outcome().is_some() => {}
-            StepEvent::Target(event) => is_fresh = self.receive_target(event, cluster, now),
-            StepEvent::Nodes(nodes) => cluster.nodes = nodes,
-            StepEvent::EndedHolder(holder) => self.memory.ended_holder = holder,
+            StepEvent::Target(event) => self.receive_target(event, cluster, now),
+            StepEvent::Refreshed { observed, nodes, ended_holder } => {
+                cluster.nodes = nodes;
+                self.memory.ended_holder = ended_holder;
+                is_fresh = self.receive_refresh(observed, cluster, now);
+            }
             StepEvent::Stopped(stop) => self.stop(stop, now),
             StepEvent::Checked(result) => self.receive_checked(result, cluster, now),
             StepEvent::Written(result) => stored = self.receive_written(result, cluster, now),
@@ -66,33 +70,14 @@ impl Engine {
         (is_fresh, stored)
     }
 
-    fn receive_target(&mut self, event: TargetEvent, cluster: &mut ClusterView, now: Now) -> bool {
-        let found = match &event {
-            TargetEvent::Workload(workload) => Some(&**workload),
-            TargetEvent::Refreshed(observed) => Some(&observed.workload),
-            _ => None,
-        };
-        if found.is_some_and(|found| cluster.is_recreated(found)) {
-            self.end(StepOutcome::Gone { recreated: true });
-            return false;
-        }
+    fn receive_target(&mut self, event: TargetEvent, cluster: &mut ClusterView, now: Now) {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
             TargetEvent::Unreadable(error) => self.leave(StepOutcome::Error(error), now),
-            TargetEvent::Workload(workload) => cluster.apply_workload(workload),
-            TargetEvent::Refreshed(observed) => {
-                let fits = cluster.apply_refresh(observed);
-                if self.leaving().is_none() {
-                    self.unanswered.clear();
-                }
-                let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
-                self.must_refresh |= !fits;
-                let is_fresh = now.elapsed < sent.since + MAX_REFRESH;
-                if !is_fresh {
-                    self.reporter.trouble(TOO_SLOW.to_owned());
-                }
-                return fits && is_fresh;
+            TargetEvent::Workload(workload) if cluster.is_recreated(&workload) => {
+                self.end(StepOutcome::Gone { recreated: true });
             }
+            TargetEvent::Workload(workload) => cluster.apply_workload(workload),
             event => {
                 let is_refreshing = self.in_flight().is_some_and(InFlight::is_refresh);
                 let stale_since = is_refreshing.then_some(now.elapsed);
@@ -105,7 +90,25 @@ impl Engine {
                 cluster.apply(event);
             }
         }
-        false
+    }
+
+    /// Applies a refresh. Returns whether a decision can rest on it.
+    fn receive_refresh(&mut self, observed: Box<Observation>, cluster: &mut ClusterView, now: Now) -> bool {
+        if cluster.is_recreated(&observed.workload) {
+            self.end(StepOutcome::Gone { recreated: true });
+            return false;
+        }
+        let fits = cluster.apply_refresh(observed);
+        if self.leaving().is_none() {
+            self.unanswered.clear();
+        }
+        let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
+        self.must_refresh |= !fits;
+        let is_recent = now.elapsed < sent.since + MAX_REFRESH;
+        if !is_recent {
+            self.reporter.trouble(TOO_SLOW.to_owned());
+        }
+        fits && is_recent
     }
 
     fn receive_written(&mut self, result: WriteResult, cluster: &mut ClusterView, now: Now) -> Option<Write> {

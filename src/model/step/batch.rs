@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose, Release};
 use super::causes::{GRACE, reasons};
 use super::event::StepReport;
-use super::memory::Memory;
+use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{
     is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
 };
@@ -22,10 +22,6 @@ use crate::model::api::pod::Pod;
 use crate::model::cause::CauseId;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
 use crate::model::text::go_duration;
-
-/// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
-/// reads.
-pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.

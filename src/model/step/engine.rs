@@ -5,7 +5,6 @@ use std::mem::{replace, take};
 use std::time::Duration;
 
 use super::action::{Action, Decision};
-use super::batch::WAVE_PAUSE;
 use super::cluster_view::ClusterView;
 use super::event::{StepReport, Task};
 use super::memory::Memory;
@@ -289,26 +288,19 @@ impl Engine {
         if self.outcome().is_some() {
             return;
         }
-        let mut dues = Vec::new();
-        let memory = &self.memory;
-        if let Some(state) = state.filter(|_| self.is_stepping()) {
-            if state.plan().is_rolling_back() {
-                let limit = state.pace().batch_timeout;
-                dues.push(memory.rollback.progress.due(limit));
-            } else {
-                // After an external change, or a failure, there is no stage to report.
-                if memory.rollback.failure.is_none() && state.record.hold.is_in_force(state.workload()) {
-                    self.reporter.stage(state, memory);
-                }
-                let soaked =
-                    (!state.is_moving()).then(|| now.elapsed.saturating_add(memory.soak_left(state)));
-                dues.extend([soaked, memory.batch.progress.due(state.pace().batch_timeout)]);
-                dues.push(memory.check_due(state));
-                dues.push(memory.batch.last_wave.map(|last| last + WAVE_PAUSE));
-            }
+        let (memory, state) = (&self.memory, state.filter(|_| self.is_stepping()));
+        // After an external change, or a failure, there is no stage to report.
+        let has_stage = |state: &&State<'_>| {
+            memory.rollback.failure.is_none()
+                && !state.plan().is_rolling_back()
+                && state.record.hold.is_in_force(state.workload())
+        };
+        if let Some(state) = state.filter(has_stage) {
+            self.reporter.stage(state, memory);
         }
         let not_before = if let Doing::Deciding { not_before } = self.doing { not_before } else { None };
-        dues.extend([
+        let dues = [
+            state.and_then(|state| memory.due(state)),
             self.unanswered_due(),
             self.leaving_due(),
             not_before,
@@ -316,7 +308,7 @@ impl Engine {
             memory.causes.due(),
             memory.stuck_pods.due(),
             Some(now.elapsed + POLL_EVERY),
-        ]);
+        ];
         self.due = dues.into_iter().flatten().filter(|due| *due > now.elapsed).min();
     }
 

@@ -12,16 +12,22 @@ use crate::model::change::conflict::Conflict;
 use crate::model::follow::{CauseChange, LogLines, LogRef, PodRef, StopSignal, TargetEvent};
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub enum StepEvent {
-    /// A watch event, a refresh, or a log.
+    /// A watch event, or a log.
     Target(TargetEvent),
-    /// The nodes; none when listing nodes is forbidden.
-    Nodes(Option<Vec<Node>>),
-    /// The holder of the lock that was read, if its process has ended on this host.
-    EndedHolder(Option<String>),
+    /// The answer to a [`Task::Refresh`].
+    Refreshed {
+        /// The workload, its revisions and its pods.
+        observed: Box<Observation>,
+        /// The nodes; none when listing nodes is forbidden.
+        nodes: Option<Vec<Node>>,
+        /// The holder of the lock that was read, if its process has ended on this host.
+        ended_holder: Option<String>,
+    },
     /// The result of a patch.
     Written(WriteResult),
     /// The results of a wave of deletions.
@@ -79,8 +85,7 @@ impl DeletionResult {
 /// so that an external change is noticed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// Read the nodes, the workload, its revisions and its pods. Then apply [`StepEvent::Nodes`],
-    /// [`StepEvent::EndedHolder`] and [`TargetEvent::Refreshed`].
+    /// Read the nodes, the workload, its revisions and its pods, and apply [`StepEvent::Refreshed`].
     Refresh,
     /// Send one patch of the workload, and apply [`StepEvent::Written`].
     Write(Box<Patch>),

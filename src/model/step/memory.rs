@@ -15,6 +15,10 @@ use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::hold::plan::{Check, Lock};
 use crate::model::text::digest::Digest;
 
+/// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
+/// reads.
+pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
+
 /// What only this process knows: its request, the annotations that it wrote, and the times and results that it observed.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
@@ -136,9 +140,21 @@ impl Memory {
     }
 
     /// Returns when the check is to run during the soak.
-    pub(super) fn check_due(&self, state: &State<'_>) -> Option<Duration> {
+    fn check_due(&self, state: &State<'_>) -> Option<Duration> {
         let watch = state.pace().check.as_ref()?.watch;
         self.batch.check.due(watch, self.healthy(state), state.now.elapsed)
+    }
+
+    /// Returns when elapsed time alone changes the decision on a plan that is stepped.
+    pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
+        let limit = state.pace().batch_timeout;
+        if state.plan().is_rolling_back() {
+            return self.rollback.progress.due(limit);
+        }
+        let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
+        let wave = self.batch.last_wave.map(|last| last + WAVE_PAUSE);
+        let dues = [soaked, self.batch.progress.due(limit), self.check_due(state), wave];
+        dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 
     /// Whether the check runs, or ran, at the end of the soak.

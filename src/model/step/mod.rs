@@ -71,7 +71,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
 /// Steps one workload. It does no I/O and has no clock. Its driver passes every event with its time to
-/// [`Stepper::apply`], executes the [tasks](super::Task), and applies [`StepEvent::Tick`] when it is
+/// [`Stepper::apply`], executes the [tasks](Task), and applies [`StepEvent::Tick`] when it is
 /// [due](Stepper::due).
 #[derive(Debug)]
 pub struct Stepper {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, lock, seconds};
-use super::observation::template;
+use super::observation::{refreshed, template};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::follow::{Now, Output, TargetEvent};
@@ -187,7 +187,7 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
     let now = Now { elapsed: seconds(90), server_time };
     assert_eq!(fixture.stepper.apply(StepEvent::Tick, now), only(Task::Refresh));
-    fixture.stepper.apply(StepEvent::Target(fixture.cluster.look()), now);
+    fixture.stepper.apply(fixture.cluster.look(), now);
     assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
     assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
 }
@@ -198,7 +198,7 @@ fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch:
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());
     stepper.apply(StepEvent::Tick, now);
-    let output = stepper.apply(StepEvent::Target(cluster.look()), now);
+    let output = stepper.apply(cluster.look(), now);
     let patch = output.tasks.into_iter().find_map(|task| match task {
         Task::Write(patch) => Some(*patch),
         _ => None,
@@ -226,7 +226,7 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
         assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
-        let Output { reports, tasks } = stepper.apply(StepEvent::Target(cluster.look()), later);
+        let Output { reports, tasks } = stepper.apply(cluster.look(), later);
         let has_begun = reports.iter().any(|report| matches!(report, StepReport::Began { .. }));
         assert_eq!(has_begun, is_made);
         assert!(tasks.iter().any(|task| matches!(task, Task::Write(_))));
@@ -245,7 +245,7 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
     let mut fixture =
         StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
-    fixture.see(StepEvent::Target(fixture.cluster.look()));
+    fixture.see(fixture.cluster.look());
     let end = fixture.run();
     assert!(matches!(end, StepOutcome::Stopped(StopReason::Changed { .. })), "{end:?}");
 }
@@ -282,7 +282,7 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
         observed
     };
     stepper.apply(StepEvent::Target(TargetEvent::Workload(Box::new(at("9").workload))), now);
-    stepper.apply(StepEvent::Target(TargetEvent::Refreshed(Box::new(at("7")))), now);
+    stepper.apply(refreshed(at("7"), cluster.nodes()), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -295,7 +295,7 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
         let now = Now { elapsed: seconds(elapsed), ..now };
         if elapsed > 0 {
             stepper.apply(StepEvent::Tick, now);
-            stepper.apply(StepEvent::Target(cluster.look()), now);
+            stepper.apply(cluster.look(), now);
         }
         stepper.apply(StepEvent::Written(WriteResult::Refused(no_answer())), now);
         if let Some(end) = stepper.outcome() {

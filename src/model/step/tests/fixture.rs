@@ -156,13 +156,13 @@ impl StepperFixture {
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
         match act {
             Task::Refresh => {
-                let look = vec![
-                    StepEvent::Nodes(Some(self.cluster.nodes())),
-                    StepEvent::EndedHolder(self.ended.clone()),
-                    StepEvent::Target(self.cluster.look()),
-                ];
+                let look = StepEvent::Refreshed {
+                    observed: Box::new(self.cluster.observed()),
+                    nodes: Some(self.cluster.nodes()),
+                    ended_holder: self.ended.clone(),
+                };
                 (0..self.refresh_times.pop_front().unwrap_or_default()).for_each(|_| self.cluster.tick());
-                look
+                vec![look]
             }
             Task::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
@@ -201,7 +201,7 @@ impl StepperFixture {
 
     /// Sends a watch event.
     fn show(&mut self) {
-        let TargetEvent::Refreshed(observed) = self.cluster.look() else { return };
+        let observed = self.cluster.observed();
         self.see(StepEvent::Target(TargetEvent::Workload(Box::new(observed.workload))));
         self.see(StepEvent::Target(TargetEvent::Pods(observed.pods)));
     }

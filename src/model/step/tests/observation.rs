@@ -6,9 +6,9 @@ use super::fake_cluster::{FakeCluster, FakePod};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::follow::TargetEvent;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
+use crate::model::step::StepEvent;
 
 impl FakeCluster {
     pub(super) fn nodes(&self) -> Vec<Node> {
@@ -35,8 +35,8 @@ impl FakeCluster {
         Observation { revisions: Revisions::of(&workload, revisions), workload, pods, events: None }
     }
 
-    pub(super) fn look(&self) -> TargetEvent {
-        TargetEvent::Refreshed(Box::new(self.observed()))
+    pub(super) fn look(&self) -> StepEvent {
+        refreshed(self.observed(), self.nodes())
     }
 
     fn pod(&self, index: i64, pod: &FakePod) -> Pod {
@@ -68,4 +68,8 @@ impl FakeCluster {
 
 pub(super) fn template(number: i64) -> Value {
     json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": format!("x:{number}")}]}})
+}
+
+pub(super) fn refreshed(observed: Observation, nodes: Vec<Node>) -> StepEvent {
+    StepEvent::Refreshed { observed: Box::new(observed), nodes: Some(nodes), ended_holder: None }
 }
