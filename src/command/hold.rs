@@ -15,7 +15,6 @@ use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::properties::HoldBy;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::render::hold as words;
@@ -80,9 +79,9 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
 
 /// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.
 async fn observe_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
-    match workload.kind().hold() {
-        HoldBy::Paused(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        HoldBy::Paused(_) | HoldBy::Partition | HoldBy::OnDelete => writer.observe(workload).await,
+    match workload.pause_field() {
+        Some(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
+        _ => writer.observe(workload).await,
     }
 }
 
@@ -95,8 +94,8 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
             writer.ui.note(&words::nothing_to_pause(workload));
             writer.print_as_read(workload, "not paused");
         }
-        Pause::Change { patch, method } => {
-            let mut effect = words::pause_effect(method, workload, !writer.is_real());
+        Pause::Change { patch, held_by } => {
+            let mut effect = words::pause_effect(held_by, observed, !writer.is_real());
             owners::warn_before_a_hold(workload, &strategy::hold_path(workload), writer.ui);
             if writer.options.interactive {
                 writer.ui.notes(std::mem::take(&mut effect)); // before the question
@@ -120,8 +119,8 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         writer.ui.notes(words::restored(workload, patch.after()));
         return write(&alone, &patch, &RESUME, writer).await;
     }
-    let is_rolled_back = is_rollback_held(workload)
-        && completed_rollback(&writer.observe(workload.clone()).await?).is_some();
+    let is_rolled_back =
+        is_rollback_held(workload) && completed_rollback(&writer.observe(workload.clone()).await?).is_some();
     match resume(workload, release_all || is_rolled_back)? {
         Resume::NotPaused => {
             writer.print_as_read(workload, "not paused");
@@ -156,8 +155,7 @@ struct VerbWords {
     prepared: &'static str,
 }
 
-const PAUSE: VerbWords =
-    VerbWords { verb: "pause", operation: "paused", prepared: "its pause was prepared" };
+const PAUSE: VerbWords = VerbWords { verb: "pause", operation: "paused", prepared: "its pause was prepared" };
 const RESUME: VerbWords =
     VerbWords { verb: "resume", operation: "resumed", prepared: "it was to be resumed" };
 

@@ -9,7 +9,7 @@ use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::undo::{UndoOptions, apply_reverts};
 use crate::model::hold::plan::PlanRecord;
-use crate::model::kind::{Workload, plan_fields};
+use crate::model::kind::Workload;
 use crate::model::revision::Revision;
 use crate::render::owner_warnings as warnings;
 use crate::render::ui::Ui;
@@ -74,8 +74,8 @@ pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
         return;
     }
     let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();
-    for place in plan_fields::paths(workload) {
-        for owner in owners_of(workload, &place) {
+    for (place, _) in workload.live_fields().iter() {
+        for owner in owners_of(workload, place) {
             let field = place.members().join(".");
             match fields.iter_mut().find(|(known, _)| *known == owner) {
                 Some((_, fields)) => fields.push(field),

@@ -21,7 +21,6 @@ use crate::model::diff::SecretValues;
 use crate::model::diff::redaction::shown;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::PodIdentity;
 use crate::model::observation::Observation;
 use crate::render::template_form::TemplateForm;
 use crate::render::ui::Ui;
@@ -250,8 +249,8 @@ impl<'a> Writer<'a> {
     pub(super) async fn replace_stuck_pods(&mut self, workload: &Workload, written: &Object) -> Result<()> {
         // With `--wait` the follower deletes them, within its limits and with the causes.
         let is_wanted = self.options.replace_stuck_pods && self.is_real() && self.options.wait.is_none();
-        let is_ordinal = workload.kind().pods() == PodIdentity::Ordinal;
-        match Workload::of(written.clone()).filter(|_| is_wanted && is_ordinal) {
+        let is_ordered = workload.kind().pods().are_ordered();
+        match Workload::of(written.clone()).filter(|_| is_wanted && is_ordered) {
             Some(written) => replace_stuck_pods(&written, self.source, self.ui).await,
             None => Ok(()),
         }

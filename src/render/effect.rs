@@ -6,9 +6,9 @@ use super::line::Line;
 use super::pod_names::{names, pods};
 use super::pod_update;
 use super::style::Style;
-use crate::model::change::effect::{Effect, HeldBy};
+use crate::model::change::effect::Effect;
 use crate::model::change::least_time::{LeastTime, UpdatePace};
-use crate::model::kind::properties::PodIdentity;
+use crate::model::hold::HeldBy;
 use crate::model::text::plural::plural;
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
@@ -20,7 +20,8 @@ pub(super) fn lines(effect: &Effect) -> Vec<Line> {
     lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
     lines.extend(effect.least_time.map(|least| Line::of(format!("  {least}"))));
     if !effect.removed.is_empty() {
-        let removed = pod_names(effect.pods, &effect.removed).unwrap_or_else(|| pods(count(&effect.removed)));
+        let removed =
+            effect.pods.describe(names(&effect.removed)).unwrap_or_else(|| pods(count(&effect.removed)));
         lines.push(Line::of(format!("  scaling down removes {removed}")));
     }
     lines
@@ -51,15 +52,17 @@ fn pace(effect: &Effect) -> Option<String> {
         (unavailable, 0) => format!("at most {unavailable} unavailable at a time"),
         (unavailable, _) => format!("at most {unavailable} unavailable and {surge} at a time"),
     };
-    let is_ordered = effect.pods == PodIdentity::Ordinal;
-    Some(if is_ordered { format!("{words}, the highest ordinal first") } else { words })
+    Some(match effect.pods.order() {
+        Some(order) => format!("{words}, {order}"),
+        None => words,
+    })
 }
 
 fn effect_line(effect: &Effect) -> (Style, String) {
     let Some(replaced) = &effect.replaced else {
         return (Style::Plain, format!("replaces up to {} (cannot list pods)", pods(effect.wanted)));
     };
-    let held = pod_names(effect.pods, &effect.held).unwrap_or_else(|| pods(count(&effect.held)));
+    let held = effect.pods.describe(names(&effect.held)).unwrap_or_else(|| pods(count(&effect.held)));
     let why = effect.held_by.filter(|_| !effect.held.is_empty()).map(|held_by| match held_by {
         HeldBy::Paused => format!("the pause keeps {held}"),
         HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
@@ -77,7 +80,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     }
     let all = count(replaced) + count(&effect.held) + i64::try_from(effect.already).unwrap_or_default();
     let of = effect.wanted.max(all);
-    let named = pod_names(effect.pods, replaced).map(|names| format!(": {names}")).unwrap_or_default();
+    let named = effect.pods.describe(names(replaced)).map(|names| format!(": {names}")).unwrap_or_default();
     let others = (effect.already > 0).then(|| match effect.already {
         1 => "the other one already runs it".to_owned(),
         count => format!("the other {count} already run it"),
@@ -93,15 +96,6 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
 }
 
-/// Names pods: `db-4 db-3`, or `those on node-0 node-1`. None for kinds whose pods are only counted.
-fn pod_names(identity: PodIdentity, pods: &[String]) -> Option<String> {
-    match identity {
-        PodIdentity::Ordinal => Some(names(pods)),
-        PodIdentity::Node => Some(format!("those on {}", names(pods))),
-        PodIdentity::Interchangeable => None,
-    }
-}
-
 fn already_all(count: usize) -> String {
     if count == 1 { "the only one already runs it".to_owned() } else { format!("all {count} already run it") }
 }
@@ -113,6 +107,8 @@ fn count(names: &[String]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::kind::Pods;
+    use crate::model::kind::pods::{ByOrdinal, Interchangeable, PerNode};
     use crate::model::kind::update_budget::UpdateBudget;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
@@ -134,7 +130,7 @@ mod tests {
             removed: Vec::new(),
             held: owned(held),
             held_by,
-            pods: PodIdentity::Ordinal,
+            pods: &ByOrdinal,
             update: None,
             pace: None,
             least_time: None,
@@ -178,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_pace_is_the_update_budget() {
-        let pace = |pods: PodIdentity, pace: UpdatePace| {
+        let pace = |pods: &'static dyn Pods, pace: UpdatePace| {
             let effect = Effect {
                 wanted: 3,
                 replaced: None,
@@ -195,21 +191,12 @@ mod tests {
         };
         let budget = |unavailable, surge| UpdatePace::Budget(UpdateBudget { unavailable, surge });
         for (words, expected) in [
+            (pace(&Interchangeable, budget(0, 1)), "at most 1 surge pod and none unavailable at a time"),
+            (pace(&Interchangeable, budget(1, 2)), "at most 1 unavailable and 2 surge pods at a time"),
+            (pace(&PerNode, budget(3, 0)), "at most 3 unavailable at a time"),
+            (pace(&ByOrdinal, budget(1, 0)), "at most 1 unavailable at a time, the highest ordinal first"),
             (
-                pace(PodIdentity::Interchangeable, budget(0, 1)),
-                "at most 1 surge pod and none unavailable at a time",
-            ),
-            (
-                pace(PodIdentity::Interchangeable, budget(1, 2)),
-                "at most 1 unavailable and 2 surge pods at a time",
-            ),
-            (pace(PodIdentity::Node, budget(3, 0)), "at most 3 unavailable at a time"),
-            (
-                pace(PodIdentity::Ordinal, budget(1, 0)),
-                "at most 1 unavailable at a time, the highest ordinal first",
-            ),
-            (
-                pace(PodIdentity::Interchangeable, UpdatePace::AllAtOnce),
+                pace(&Interchangeable, UpdatePace::AllAtOnce),
                 "all of them stop before the updated ones start (Recreate)",
             ),
         ] {

@@ -4,24 +4,24 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::change::effect::{HeldBy, held_by};
 use crate::model::hold::plan::{Hold, HoldReason, PlanRecord, is_rolling_back};
-use crate::model::hold::{HoldMethod, end_command, restored_words, step_command};
+use crate::model::hold::{HeldBy, end_command, held_by, restored_words, step_command, surplus_pods};
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
 use crate::model::kind::strategy;
+use crate::model::observation::Observation;
+use crate::model::step::deletes_pods;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::age::age;
 
 /// Returns what a pause does and does not hold. A dry run holds nothing.
 #[must_use]
-pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -> Vec<String> {
-    let target = workload.target();
+pub fn pause_effect(held_by: HeldBy, observed: &Observation, is_dry_run: bool) -> Vec<String> {
+    let target = observed.workload.target();
     let is_held = if is_dry_run { "would be held" } else { "is held" };
-    match method {
-        HoldMethod::Paused => Vec::new(),
-        HoldMethod::Partition(partition) => {
+    match held_by {
+        HeldBy::Paused => Vec::new(),
+        HeldBy::Partition(partition) => {
             vec![if partition >= i64::from(i32::MAX) {
                 format!("note: no pod of {target} is updated until resume or step")
             } else {
@@ -30,7 +30,8 @@ pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -
                 )
             }]
         }
-        HoldMethod::OnDelete { surging } => {
+        HeldBy::OnDelete => {
+            let surging = surplus_pods(observed);
             let mut lines = vec![format!(
                 "note: {target} {is_held} by OnDelete, which keeps running pods only: a deleted pod or a new node gets the new revision"
             )];
@@ -40,7 +41,7 @@ pub fn pause_effect(method: HoldMethod, workload: &Workload, is_dry_run: bool) -
             }
             lines
         }
-        HoldMethod::Plan => {
+        HeldBy::Plan => {
             vec![format!(
                 "note: {target} {is_held} by a plan, which releases no more pods until it is resumed"
             )]
@@ -91,16 +92,16 @@ pub fn restored(workload: &Workload, after: &Value) -> Option<String> {
 /// them.
 #[must_use]
 pub fn own_hold(workload: &Workload) -> Vec<String> {
-    let (hold, by, goal) = match held_by(workload) {
+    let (hold, is_steppable, goal) = match held_by(workload) {
         Some(HeldBy::Partition(partition)) => {
-            (format!("partition {partition}"), StepBy::Partition, "--to 100%")
+            (format!("partition {partition}"), workload.kind().hold().is_ok(), "--to 100%")
         }
-        Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), StepBy::PodDeletion, "--all"),
+        Some(HeldBy::OnDelete) => ("OnDelete".to_owned(), deletes_pods(workload), "--all"),
         Some(HeldBy::Paused | HeldBy::Plan) | None => return Vec::new(),
     };
     let target = workload.target();
     let note = format!("note: {hold} of {target} is not a hold of pause or step, so resume does not end it");
-    let hint = (workload.kind().step() == Ok(by)).then(|| {
+    let hint = is_steppable.then(|| {
         let words = [step_command(workload), Word::command(goal, [])];
         command("hint: to update the other pods: {} {}", words)
     });
@@ -112,7 +113,7 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
     let record = PlanRecord::in_force(workload);
-    if record.as_ref().is_some_and(|record| !record.hold.has_budget(workload)) {
+    if record.as_ref().is_some_and(|record| !record.hold.is_strategy_held(workload)) {
         return command("hint: to end the hold: {}", [end_command(workload)]);
     }
     let hint = if record.is_none_or(|record| record.plan.is_for_live_template(workload)) {

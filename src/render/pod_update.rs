@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
-use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::text::plural::{first_of, plural};
 
 /// The most paths in one line.

@@ -14,7 +14,6 @@ use crate::command::targets::target_words::{TargetType, TargetWord, read_one_tar
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
 use crate::model::kind::Kind;
-use crate::model::kind::properties::StepBy;
 use crate::model::step::{self as model, PaceOverrides};
 use crate::model::text::shell_command::{Word, command};
 
@@ -154,7 +153,7 @@ impl StepArgs {
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pace.timeout()?,
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.step() == Ok(StepBy::Partition))
+        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.pods().are_ordered())
         {
             plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
@@ -178,7 +177,7 @@ impl StepArgs {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
         if let TargetWord::Named(TargetType::Kind(kind), name) = &target
-            && let Err(reason) = kind.step()
+            && let Err(reason) = kind.hold()
         {
             return Err(no_step(*kind, name, reason));
         }

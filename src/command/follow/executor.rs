@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
+use crate::cluster::write::WriteOptions;
 use crate::command::event_loop::source::EventSource;
 use crate::command::event_loop::{Engine, Executor};
 use crate::command::owners;
@@ -14,7 +15,6 @@ use crate::command::stuck_pods::remove_pod;
 use crate::command::targets::observe;
 use crate::command::undo::notes::partition_rollback;
 use crate::command::writing_verb::FIELD_MANAGER;
-use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::follow::{

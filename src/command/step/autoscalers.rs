@@ -6,7 +6,6 @@ use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
 use crate::model::step::Request;
 use crate::render::message_writer::MessageWriter;
 
@@ -14,7 +13,7 @@ use crate::render::message_writer::MessageWriter;
 pub(super) async fn warn(request: &Request, workload: &Workload, source: &Source, messages: &MessageWriter) {
     let has_surge = workload.update_budget().surge > 0 || request.pace.surge.is_some();
     let is_new = request.new_plan || PlanRecord::in_force(workload).is_none();
-    if workload.kind().step() != Ok(StepBy::UpdateBudget) || !has_surge || !is_new {
+    if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
         return;
     }
     let (namespace, selector) = (workload.object().namespace(), Selector::default());

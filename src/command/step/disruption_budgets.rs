@@ -6,8 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
-use crate::model::step::Request;
+use crate::model::step::{Request, deletes_pods};
 use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 
@@ -61,8 +60,7 @@ fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
 }
 
 fn evicts(request: &Request, workload: &Workload) -> bool {
-    workload.kind().step() == Ok(StepBy::PodDeletion)
-        && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
+    deletes_pods(workload) && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
 }
 
 /// Whether the plan that the command continues evicts pods.

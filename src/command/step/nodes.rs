@@ -8,7 +8,6 @@ use crate::cluster::reader::nodes;
 use crate::cluster::source::Source;
 use crate::error::{ErrorKind, Result};
 use crate::model::api::node::Node;
-use crate::model::kind::properties::PodIdentity;
 use crate::model::observation::Observation;
 use crate::render::message_writer::MessageWriter;
 
@@ -83,8 +82,5 @@ pub(super) async fn read_if_needed(
 /// Whether the nodes are needed. `step` needs them for every DaemonSet. For a StatefulSet they only explain why a pod
 /// is not ready, and a cluster may have five thousand nodes.
 fn needs_nodes(observed: &Observation) -> bool {
-    match observed.workload.kind().pods() {
-        PodIdentity::Ordinal | PodIdentity::Interchangeable => observed.own_pods().any(|pod| !pod.ready),
-        PodIdentity::Node => true,
-    }
+    observed.workload.kind().pods().are_per_node() || observed.own_pods().any(|pod| !pod.ready)
 }

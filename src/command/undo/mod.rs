@@ -213,8 +213,7 @@ async fn write(
     if asks && request.options.dry_run != DryRun::Client {
         writer.confirm_on_terminal(&question)?;
     }
-    let write =
-        PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: &question };
+    let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: &question };
     let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await?;
     let PatchOutcome::Applied(object) = &written else { return Ok(written) };
     if request.options.dry_run == DryRun::Client {

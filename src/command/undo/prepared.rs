@@ -137,7 +137,9 @@ async fn wait_until_observed(mut workload: Workload, writer: &mut Writer<'_>) ->
             break;
         }
         if waited >= NOTE_AFTER {
-            writer.ui.note_once(&format!("note: waiting for the controller to observe the last change of {target}"));
+            writer.ui.note_once(&format!(
+                "note: waiting for the controller to observe the last change of {target}"
+            ));
         }
         sleep(POLL_INTERVAL).await;
         workload = reread(&workload, writer.source).await?;

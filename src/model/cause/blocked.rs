@@ -4,7 +4,6 @@ use super::context::CauseContext;
 use super::stuck::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::kind::properties::PodIdentity;
 
 /// Returns the cause for a pod that blocks a StatefulSet with ordered updates.
 ///
@@ -13,12 +12,8 @@ use crate::model::kind::properties::PodIdentity;
 /// lowest ordinal. A pod of the current revision has a cause of its own.
 pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
     let observed = context.observed;
-    let (PodIdentity::Ordinal, Some(current)) = (observed.workload.kind().pods(), context.revision) else {
-        return Vec::new();
-    };
-    if observed.workload.object().text("/spec/podManagementPolicy") == Some("Parallel") {
-        return Vec::new();
-    }
+    let is_ordered = observed.workload.kind().pods().wait_for_each_other(&observed.workload);
+    let Some(current) = context.revision.filter(|_| is_ordered) else { return Vec::new() };
     let mut unready: Vec<&Pod> = observed.own_pods().filter(|pod| !pod.ready && !pod.terminating).collect();
     unready.sort_by_key(|pod| pod.ordinal);
     let Some(lowest) = unready.first().filter(|pod| !observed.workload.runs(pod, current)) else {

@@ -7,7 +7,6 @@ use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::hold::{hold_words, is_annotation_lost};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::properties::{PodIdentity, StepBy};
 use crate::model::kind::strategy;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
@@ -45,8 +44,7 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for a plan that keeps updated pods from counting as available, with how far it is.
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
-    let is_by_budget = workload.kind().step() == Ok(StepBy::UpdateBudget);
-    let until = is_by_budget.then(|| hold_words(workload)).flatten()?;
+    let until = hold_words(workload).filter(|_| workload.is_completion_blocked_by_hold())?;
     let counts = Counts::of(workload);
     let revision = context
         .revision
@@ -63,14 +61,13 @@ fn on_delete(context: &CauseContext<'_>) -> Option<Cause> {
     if !strategy::is_on_delete(workload) || outdated == 0 {
         return None;
     }
-    let until = match workload.kind().pods() {
-        PodIdentity::Node => "deleted; recreated pods and pods on new nodes run the new revision",
-        PodIdentity::Interchangeable | PodIdentity::Ordinal => "deleted; recreated pods run the new revision",
-    };
+    let updated = workload.kind().pods().updated_under_on_delete();
     let (pods, are) = (plural(outdated, "pod"), if outdated == 1 { "it is" } else { "they are" });
     let kept: Vec<&Pod> = context.observed.outdated_pods().collect();
-    let summary = format!("OnDelete keeps {pods} on {} until {are} {until}", revision_text(&kept, context));
-    let summary = summary + &hold_author(workload);
+    let (revision, author) = (revision_text(&kept, context), hold_author(workload));
+    let summary = format!(
+        "OnDelete keeps {pods} on {revision} until {are} deleted; {updated} run the new revision{author}"
+    );
     Some(Cause::of_workload(CauseId::OnDelete, summary).with_pods(kept))
 }
 
@@ -177,7 +174,7 @@ fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
     let workload = &observed.workload;
     workload.object().at("/spec/updateStrategy/rollingUpdate/maxUnavailable")?;
-    if workload.kind().pods() != PodIdentity::Ordinal || outdated(context) == 0 {
+    if !workload.kind().pods().are_ordered() || outdated(context) == 0 {
         return None;
     }
     let seconds = workload.min_ready_seconds();

@@ -8,7 +8,7 @@ use super::context::{CauseContext, Problem};
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::diff::pod_update::PodUpdate;
-use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 

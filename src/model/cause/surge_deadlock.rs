@@ -7,7 +7,6 @@ use super::stuck::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 
@@ -32,7 +31,7 @@ pub(super) fn cause(context: &CauseContext<'_>, found: &[Cause]) -> Option<Cause
     let observed = context.observed;
     let workload = &observed.workload;
     let budget = workload.update_budget();
-    if workload.kind().step() != Ok(StepBy::UpdateBudget) || budget.unavailable > 0 || budget.surge == 0 {
+    if !workload.kind().can_deadlock_on_surge() || budget.unavailable > 0 || budget.surge == 0 {
         return None;
     }
     let current = context.revision?;

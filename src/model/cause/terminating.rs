@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::SignedDuration;
-use serde_json::Value;
 
 use super::context::{CauseContext, PodProblem, Problem, SLOW_AFTER};
 use super::group::by_cause;
 use super::node::is_unreachable;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::kind::properties::PodIdentity;
-use crate::model::kind::strategy;
 use crate::model::text::go_duration;
 
 /// The time that the kubelet has after the grace period to confirm the end of a pod.
@@ -21,14 +18,7 @@ const CONFIRMATION_TIME: SignedDuration = SignedDuration::from_secs(30);
 /// A Deployment waits only with `Recreate`, a DaemonSet unless it may surge, and a StatefulSet always.
 pub(super) fn awaited(context: &CauseContext<'_>) -> Vec<Cause> {
     let workload = &context.observed.workload;
-    let waits = match workload.kind().pods() {
-        PodIdentity::Interchangeable => {
-            let strategy = strategy::update_strategy(workload).and_then(|strategy| strategy.get("type"));
-            strategy.and_then(Value::as_str) == Some("Recreate")
-        }
-        PodIdentity::Node => workload.update_budget().surge == 0,
-        PodIdentity::Ordinal => true,
-    };
+    let waits = workload.kind().pods().wait_for_terminating_pods(workload);
     let began =
         |pod: &Pod| pod.deletion_deadline?.checked_sub(SignedDuration::from_secs(pod.grace_seconds?)).ok();
     let is_awaited = |pod: &&Pod| {

@@ -9,17 +9,16 @@ use super::least_time::UpdatePace;
 use crate::model::api::pod::Pod;
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::PodUpdate;
-use crate::model::hold::plan::Hold;
+use crate::model::hold::{HeldBy, held_by};
+use crate::model::kind::Pods;
 use crate::model::kind::Workload;
-use crate::model::kind::plan_fields;
-use crate::model::kind::properties::PodIdentity;
-use crate::model::kind::properties::PodUpdatePolicy;
 use crate::model::kind::strategy;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
 /// The effect of a change on the pods of a workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Effect {
     /// How many pods are wanted.
     pub wanted: i64,
@@ -35,8 +34,8 @@ pub struct Effect {
     pub held: Vec<String>,
     /// What holds them.
     pub held_by: Option<HeldBy>,
-    /// How pods are identified for the user.
-    pub pods: PodIdentity,
+    /// What tells the pods apart.
+    pub pods: &'static dyn Pods,
     /// What happens to the replaced pods; none for a kind that always replaces them by others.
     pub update: Option<UpdatedPods>,
     /// How many pods are replaced at a time; none if none is replaced, and for an unknown strategy.
@@ -104,19 +103,6 @@ impl UpdatedPods {
     }
 }
 
-/// What holds outdated pods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeldBy {
-    /// `spec.paused`.
-    Paused,
-    /// `OnDelete`: pods are replaced only after they are deleted.
-    OnDelete,
-    /// A partition: pods below this index are held.
-    Partition(i64),
-    /// A plan of `step` for a Deployment: as many pods are held as its update budget keeps.
-    Plan,
-}
-
 impl Effect {
     /// Returns what the rollout of the live template still does.
     #[must_use]
@@ -154,7 +140,7 @@ impl Effect {
         };
         in_order(&mut outdated);
         in_order(&mut removed);
-        if after.kind().pods() == PodIdentity::Interchangeable {
+        if after.kind().pods().are_interchangeable() {
             let fewer = (observation.workload.wanted() - after.wanted()).max(0);
             removed =
                 outdated.drain(..outdated.len().min(usize::try_from(fewer).unwrap_or_default())).collect();
@@ -181,7 +167,8 @@ impl Effect {
         let least_time =
             pace.and_then(|pace| LeastTime::of_update(serving.min(missing), pace, after.min_ready_seconds()));
         let may_replace = !replaced.is_empty() || (observation.pods.is_none() && !keeps_all);
-        let names = |list: Vec<&Pod>| list.into_iter().map(|pod| pod_name(pods, pod)).collect::<Vec<_>>();
+        let names =
+            |list: Vec<&Pod>| list.into_iter().map(|pod| pods.label(pod).to_owned()).collect::<Vec<_>>();
         Self {
             wanted: after.wanted(),
             replaced: observation.pods.is_some().then(|| names(replaced)),
@@ -210,26 +197,4 @@ fn first_kept(outdated: &[&Pod], kept: i64, after: &Workload) -> usize {
     }
     outdated
         .partition_point(|pod| strategy::partition_index(after, &pod.name).is_none_or(|index| index >= kept))
-}
-
-/// Returns the name that identifies a pod for the user: its node for a DaemonSet, otherwise its
-/// own.
-fn pod_name(identity: PodIdentity, pod: &Pod) -> String {
-    let name = if identity == PodIdentity::Node && !pod.node.is_empty() { &pod.node } else { &pod.name };
-    name.clone()
-}
-
-/// Returns what holds the outdated pods of this workload.
-#[must_use]
-pub fn held_by(workload: &Workload) -> Option<HeldBy> {
-    if workload.is_paused() {
-        return Some(HeldBy::Paused);
-    }
-    if strategy::is_on_delete(workload) {
-        return Some(HeldBy::OnDelete);
-    }
-    if plan_fields::are_several(workload) && Hold::in_force(workload).is_some() {
-        return Some(HeldBy::Plan);
-    }
-    Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Diff, PathStep, SecretValues, TemplatePath, key_values};
-use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::revision::template::Template;
 
 /// What a change of the template does to a pod that runs the old one.

@@ -4,7 +4,6 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Amount;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::strategy;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
@@ -89,18 +88,17 @@ impl Goal {
         }
         let is_success = verdict.state == RolloutState::Complete;
         let counts = Counts::of(&observation.workload);
+        let are_all_updated = || observation.workload.kind().pods().are_all_updated(counts);
         let reached = match self {
             Self::Success => is_success,
             Self::Updated => is_updated(counts),
             Self::Available => is_updated(counts) && is_available(counts),
             Self::AvailableShare(share) => is_share_available(share, observation, counts),
-            Self::Complete => is_success && is_all_new(&observation.workload, counts),
-            Self::OldGone if is_success && is_all_new(&observation.workload, counts) => {
-                match outdated_pods_gone(observation) {
-                    Some(gone) => gone,
-                    None => return GoalState::Unknown,
-                }
-            }
+            Self::Complete => is_success && are_all_updated(),
+            Self::OldGone if is_success && are_all_updated() => match outdated_pods_gone(observation) {
+                Some(gone) => gone,
+                None => return GoalState::Unknown,
+            },
             Self::OldGone => false,
         };
         if reached {
@@ -134,12 +132,6 @@ fn is_share_available(share: Amount, observation: &Observation, counts: Counts) 
     let outdated = i64::try_from(outdated).unwrap_or(i64::MAX).min(counts.outdated());
     let available = counts.available.unwrap_or(counts.ready) - outdated;
     available.min(counts.updated) >= needed && (needed > 0 || counts.outdated() == 0)
-}
-
-/// Whether the controller counts as many updated pods as wanted, and no other pod.
-fn is_all_new(workload: &Workload, counts: Counts) -> bool {
-    let surplus = workload.kind().pods() == PodIdentity::Ordinal && counts.total > counts.wanted;
-    counts.outdated() == 0 && counts.updated >= counts.wanted && !surplus
 }
 
 /// Whether no outdated pod exists; none if that is not known. A stale list of pods can only delay

@@ -5,21 +5,18 @@
 //! the plan released, so that the original fields are known.
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::hold::plan::{Hold, HoldReason};
-use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
-use crate::model::kind::{Workload, plan_fields, strategy};
+use crate::model::hold::plan::Hold;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::text::shell_command::{Word, command};
 
-/// Whether a workload has the `minReadySeconds` of a plan, and no annotation.
+/// Whether the fields of a workload are those of a plan, and it has no annotation.
 #[must_use]
 pub fn is_annotation_lost(workload: &Workload) -> bool {
-    plan_fields::are_several(workload)
-        && workload.min_ready_seconds() == NEVER_AVAILABLE
+    workload.kind().hold().is_ok_and(|method| method.is_evident(workload))
         && matches!(Hold::of(workload), Ok(None))
 }
 
@@ -30,8 +27,7 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        let holds = hold.set().get("minReadySeconds").and_then(Value::as_i64) == Some(NEVER_AVAILABLE);
-        (hold.reason() == HoldReason::Plan && holds).then_some(hold)
+        (hold.is_in_force(workload) && !hold.held().are_absent()).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_annotation_lost(workload))
@@ -91,7 +87,7 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::kind::rolling_hold::HeldBudget;
+    use crate::model::kind::rolling_hold::{HeldBudget, NEVER_AVAILABLE};
     use crate::model::revision::Revisions;
 
     #[test]
@@ -101,7 +97,7 @@ mod tests {
         let workload = Workload::of_json(&workload).unwrap();
         let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
         let copies = copies.map(|(name, since, seconds)| {
-            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.fields(false),
+            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.fields(false).to_json(),
                 "strategy": {"minReadySeconds": seconds}, "plan": {}});
             let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
                 "annotations": {HOLD_ANNOTATION: hold.to_string()},
@@ -110,6 +106,6 @@ mod tests {
         });
         let revisions = Revisions::of(&workload, copies);
         let hold = lost_hold(&Observation { revisions, ..Observation::of_alone(workload) }).unwrap();
-        assert_eq!(hold.original().unwrap()["minReadySeconds"], 7);
+        assert_eq!(hold.original().to_json().unwrap()["minReadySeconds"], 7);
     }
 }

@@ -1,16 +1,14 @@
-//! `pause`: the patch that holds a workload.
+//! `pause` and `resume`: the patches that hold a workload and that end a hold.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::own_pause::begin_pause;
+use super::summary::{HeldBy, held_by};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, HoldReason, completed_rollback, require_fields};
-use crate::model::kind::Workload;
-use crate::model::kind::properties::HoldBy;
-use crate::model::kind::strategy;
-use crate::model::kind::strategy::ABOVE_EVERY_POD;
+use crate::model::kind::PresentPods;
+use crate::model::kind::fields::Fields;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
 /// What `pause` does.
@@ -24,157 +22,230 @@ pub enum Pause {
     Change {
         /// The patch.
         patch: Patch,
-        /// How it holds the workload.
-        method: HoldMethod,
+        /// What holds the workload then.
+        held_by: HeldBy,
     },
-}
-
-/// How a workload is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HoldMethod {
-    /// A Deployment by `spec.paused`.
-    Paused,
-    /// A StatefulSet by its partition.
-    Partition(i64),
-    /// A DaemonSet by `OnDelete`.
-    OnDelete {
-        /// The number of surge pods, which `OnDelete` removes.
-        surging: usize,
-    },
-    /// A plan of `step`, by a flag in its annotation.
-    Plan,
 }
 
 /// Returns the patch that holds a workload in its present state. `by` and `since` are stored for display.
 ///
 /// # Errors
-/// If the annotation of a hold is not readable, if pods cannot be read, and if the update strategy cannot be held.
+/// If the annotation of a hold is not readable, if pods cannot be read, and if the kind or the update strategy cannot be
+/// held.
 pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result<Pause> {
     let workload = &observation.workload;
     let mut patch = Patch::of(workload.object());
     if let Some(hold) = completed_rollback(observation) {
         let mut patch = hold.ending(workload);
-        let method = match Workload::of_json(patch.after()) {
+        let held_by = match Workload::of_json(patch.after()) {
             Some(restored) => hold_by(observation, &restored, &mut patch, by, since)?,
-            None => HoldMethod::Plan,
+            None => HeldBy::Plan,
         };
-        return Ok(Pause::Change { patch, method });
+        return Ok(Pause::Change { patch, held_by });
     }
     if let Some(hold) = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload)) {
         if hold.is_paused() {
             return Ok(Pause::AlreadyPaused);
         }
         require_fields(workload, &mut patch);
-        if let (HoldBy::Paused(_), true) =
-            (workload.kind().hold(), hold.is_rolling_back_to_live_template(workload))
+        if let Some(field) =
+            workload.pause_field().filter(|_| hold.is_rolling_back_to_live_template(workload))
         {
-            // The partition of a rollback keeps no pod.
-            begin_pause(workload, &mut patch);
+            begin_pause(workload, field, &mut patch); // the partition of a rollback keeps no pod
         }
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(true).annotation().into());
-        return Ok(Pause::Change { patch, method: HoldMethod::Plan });
+        return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
     }
-    match workload.kind().hold() {
-        HoldBy::Paused(_) if workload.is_paused() => return Ok(Pause::AlreadyPaused),
-        _ if strategy::is_on_delete(workload) => return Ok(Pause::OnDelete),
-        _ => {}
+    if workload.is_paused() {
+        return Ok(Pause::AlreadyPaused);
     }
-    let method = hold_by(observation, workload, &mut patch, by, since)?;
-    Ok(Pause::Change { patch, method })
+    if strategy::is_on_delete(workload) {
+        return Ok(Pause::OnDelete);
+    }
+    let held_by = hold_by(observation, workload, &mut patch, by, since)?;
+    Ok(Pause::Change { patch, held_by })
 }
 
-/// Adds to a patch what holds a workload in its present state, and returns how.
+/// Adds to a patch what holds a workload in its present state, and returns what holds it then.
 fn hold_by(
     observation: &Observation,
     workload: &Workload,
     patch: &mut Patch,
     by: Option<&str>,
     since: &str,
-) -> Result<HoldMethod> {
-    if let HoldBy::Paused(_) = workload.kind().hold() {
-        begin_pause(workload, patch);
-        return Ok(HoldMethod::Paused);
+) -> Result<HeldBy> {
+    if let Some(field) = workload.pause_field() {
+        begin_pause(workload, field, patch);
+        return Ok(HeldBy::Paused);
     }
+    require_hold(workload, "paused")?;
     strategy::require_gradual(workload, "paused")?;
-    let method = hold_method(observation)?;
-    let set = method.strategy(workload);
-    let hold = Hold::new(workload, HoldReason::Pause, &set).written_by(by, since);
-    patch.require_unchanged(strategy::strategy_path(workload));
-    patch.set(strategy::strategy_path(workload), set);
+    let hold = Hold::new(workload, HoldReason::Pause, holding_fields(observation, workload)?);
+    let hold = hold.written_by(by, since);
+    hold.hold_by(patch);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
-    Ok(method)
+    Ok(Workload::of_json(patch.after()).and_then(|held| held_by(&held)).unwrap_or(HeldBy::Plan))
 }
 
-impl HoldMethod {
-    /// Returns the update strategy that holds.
-    pub(in crate::model) fn strategy(self, workload: &Workload) -> Value {
-        match self {
-            Self::Partition(partition) => strategy::with_partition(workload, partition),
-            Self::Paused | Self::OnDelete { .. } | Self::Plan => json!({"type": "OnDelete"}),
+/// Refuses a kind that has no field for a pause and cannot be held otherwise.
+fn require_hold(workload: &Workload, verb: &str) -> Result<()> {
+    match workload.kind().hold() {
+        Err(reason) if workload.pause_field().is_none() => {
+            Err(Error::usage(format!("{} cannot be {verb}: {reason}", workload.target())))
         }
+        _ => Ok(()),
     }
 }
 
-/// Returns how to hold a StatefulSet or DaemonSet in its present state.
+/// Returns the fields that hold a workload as its pods are now; no fields for a kind that cannot be held.
 ///
 /// # Errors
 /// If pods cannot be read.
-pub(in crate::model) fn hold_method(observation: &Observation) -> Result<HoldMethod> {
-    let workload = &observation.workload;
-    let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-    let Some(pods) = &observation.pods else { return Err(cannot_see_pods(workload)) };
-    let own: Vec<&Pod> = pods.iter().map(AsRef::as_ref).filter(|pod| workload.owns(pod)).collect();
-    Ok(match workload.kind().hold() {
-        HoldBy::Paused(_) => HoldMethod::Paused,
-        HoldBy::Partition => HoldMethod::Partition(hold_partition(observation, &own)),
-        HoldBy::OnDelete => HoldMethod::OnDelete {
-            surging: own.iter().filter(|pod| pod.is_active()).count().saturating_sub(wanted),
-        },
-    })
-}
-
-/// Returns the strategy by which the partition holds a workload in its present state.
-///
-/// # Errors
-/// If pods cannot be read.
-pub(in crate::model) fn holding_partition(observation: &Observation) -> Result<Value> {
-    let workload = &observation.workload;
+pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Workload) -> Result<Fields> {
     if observation.pods.is_none() {
-        return Err(cannot_see_pods(workload));
+        let sentence = format!("{} cannot be held, because its pods cannot be listed", workload.target());
+        return Err(Error::new(ErrorKind::Refused, sentence).hint("request permission to list pods"));
     }
-    let pods: Vec<&Pod> = observation.own_pods().collect();
-    Ok(strategy::with_partition(workload, hold_partition(observation, &pods)))
+    let current = observation.revisions.current();
+    let is_updated = |pod: &&_| current.is_some_and(|current| workload.runs(pod, current));
+    let (updated, outdated) = observation.own_pods().partition(is_updated);
+    let pods = PresentPods { updated, outdated };
+    Ok(workload.kind().hold().map(|method| method.hold(workload, &pods)).unwrap_or_default())
 }
 
-/// Returns the partition that holds: one above the highest outdated pod, or the number of outdated pods, and never below
-/// the present partition. If no pod is updated, or all are, it is above every possible pod, so that later revisions
-/// are held too.
-fn hold_partition(observation: &Observation, pods: &[&Pod]) -> i64 {
-    let workload = &observation.workload;
-    let is_updated =
-        |pod: &Pod| observation.revisions.current().is_some_and(|update| workload.runs(pod, update));
-    let (updated, outdated): (Vec<&Pod>, Vec<&Pod>) = pods.iter().partition(|pod| is_updated(pod));
-    if strategy::partition_counts_pods(workload) && !outdated.is_empty() && !updated.is_empty() {
-        let count = |pods: &[&Pod]| {
-            i64::try_from(pods.iter().filter(|pod| pod.is_active()).count()).unwrap_or(ABOVE_EVERY_POD)
-        };
-        // Surge pods are updated, and beside all outdated ones.
-        let kept = count(&outdated).min(workload.wanted() - count(&updated));
-        return kept.max(strategy::partition(workload));
-    }
-    let highest = outdated.iter().filter_map(|pod| strategy::partition_index(workload, &pod.name)).max();
-    match highest {
-        Some(highest) if !updated.is_empty() => {
-            highest.saturating_add(1).max(strategy::partition(workload)).min(ABOVE_EVERY_POD)
+/// Returns how many pods there are beyond the wanted ones.
+#[must_use]
+pub fn surplus_pods(observation: &Observation) -> usize {
+    let wanted = usize::try_from(observation.workload.wanted()).unwrap_or_default();
+    observation.own_pods().filter(|pod| pod.is_active()).count().saturating_sub(wanted)
+}
+
+/// What `resume` does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resume {
+    /// Nothing: the workload is not paused.
+    NotPaused,
+    /// Nothing: `step` has a plan that is not paused.
+    Stepping,
+    /// End the pause and restore the strategy.
+    End(Patch),
+    /// Remove the annotation of a pause that another client has ended.
+    Forget(Patch),
+    /// Let `step` continue a paused plan.
+    Continue(Patch),
+}
+
+/// Returns the patch that resumes a workload. With `release_all` a plan of `step` ends too, and the
+/// controller updates the remaining pods.
+///
+/// # Errors
+/// If the annotation of the hold is not readable, and for a kind that cannot be held.
+pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
+    let mut patch = Patch::of(workload.object());
+    require_hold(workload, "resumed")?;
+    let Some(hold) = Hold::of(workload)? else {
+        end_pause(workload, &mut patch);
+        return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
+    };
+    let is_in_force = hold.is_in_force(workload);
+    if is_in_force && hold.reason() == HoldReason::Plan && !release_all {
+        require_fields(workload, &mut patch);
+        if hold.is_paused_by_another_client(workload) {
+            end_pause(workload, &mut patch);
+        } else if !hold.is_paused() {
+            return Ok(Resume::Stepping);
         }
-        _ => ABOVE_EVERY_POD,
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
+        return Ok(Resume::Continue(patch));
+    }
+    hold.end(workload, &mut patch);
+    end_pause(workload, &mut patch);
+    Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
+}
+
+/// The name of the annotation that exists during the pause of a workload whose field was an explicit `false`.
+const PAUSED_BEFORE: &str = "kubectl-rollout2/paused-before";
+
+/// Adds to a patch what pauses a workload by its own field. A resource of another API group keeps an explicit `paused:
+/// false`, so that `resume` has to tell it from an absent field. The API server drops a false `spec.paused` of a
+/// Deployment.
+fn begin_pause(workload: &Workload, field: FieldPath, patch: &mut Patch) {
+    let was_false = field.value_in(workload.object().json()) == Some(&Value::Bool(false));
+    if was_false && !workload.kind().is_built_in() {
+        patch.set(FieldPath::annotation(PAUSED_BEFORE), "false".into());
+    } else {
+        forget(workload, patch);
+    }
+    patch.set(field, Value::Bool(true));
+}
+
+/// Adds to a patch what ends a pause by the kind's own field, if it has one: the field is absent or `false`, as before the
+/// pause.
+pub(in crate::model) fn end_pause(workload: &Workload, patch: &mut Patch) {
+    let Some(field) = workload.pause_field() else { return };
+    let was_false = workload.object().annotation(PAUSED_BEFORE) == Some("false")
+        || field.value_in(patch.after()) == Some(&Value::Bool(false));
+    patch.set_or_remove(field, was_false.then_some(Value::Bool(false)));
+    forget(workload, patch);
+}
+
+fn forget(workload: &Workload, patch: &mut Patch) {
+    if workload.object().annotation(PAUSED_BEFORE).is_some() {
+        patch.remove(FieldPath::annotation(PAUSED_BEFORE));
     }
 }
 
-fn cannot_see_pods(workload: &Workload) -> Error {
-    Error::new(
-        ErrorKind::Refused,
-        format!("{} cannot be held, because its pods cannot be listed", workload.target()),
-    )
-    .hint("request permission to list pods")
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Pauses a workload and ends the pause. Returns it before, during and after.
+    fn pause_and_resume(version: &str, kind: &str, strategy: &Value) -> [Value; 3] {
+        let metadata = json!({"name": "w", "annotations": {"mine": "1"}});
+        let api_version = format!("apps.kruise.io/{version}");
+        let before = json!({
+            "apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": {"updateStrategy": strategy},
+        });
+        let change = |object: &Value, change: fn(&Workload, &mut Patch)| {
+            let workload = Workload::of_json(object).unwrap();
+            let mut patch = Patch::of(workload.object());
+            change(&workload, &mut patch);
+            patch.after().clone()
+        };
+        let paused = change(&before, |workload, patch| {
+            begin_pause(workload, workload.pause_field().unwrap(), patch);
+        });
+        let after = change(&paused, end_pause);
+        [before, paused, after]
+    }
+
+    #[test]
+    fn the_field_is_restored_exactly() {
+        for (version, kind, strategy) in [
+            ("v1beta1", "CloneSet", json!({"rollingUpdate": {"paused": false, "partition": 2}})),
+            ("v1beta1", "CloneSet", json!({"rollingUpdate": {"partition": 2}})),
+            ("v1alpha1", "CloneSet", json!({"type": "ReCreate", "paused": false})),
+            ("v1alpha1", "CloneSet", json!({"type": "ReCreate"})),
+            ("v1beta1", "StatefulSet", json!({"rollingUpdate": {"paused": false}})),
+            ("v1alpha1", "DaemonSet", json!({"rollingUpdate": {"paused": false}})),
+            ("v1alpha1", "DaemonSet", json!({"rollingUpdate": {}})),
+        ] {
+            let [before, paused, after] = pause_and_resume(version, kind, &strategy);
+            assert!(Workload::of_json(&paused).unwrap().is_paused(), "{paused}");
+            assert_eq!(after, before);
+        }
+    }
+
+    #[test]
+    fn only_an_explicit_false_is_remembered() {
+        for (strategy, expected) in [
+            (json!({"rollingUpdate": {"paused": false}}), json!({"mine": "1", PAUSED_BEFORE: "false"})),
+            (json!({"rollingUpdate": {}}), json!({"mine": "1"})),
+        ] {
+            let [_, paused, _] = pause_and_resume("v1beta1", "CloneSet", &strategy);
+            assert_eq!(paused["metadata"]["annotations"], expected);
+        }
+    }
 }

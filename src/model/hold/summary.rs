@@ -1,14 +1,45 @@
-//! Describes a hold for the user: its author, its progress, and how to continue.
+//! Describes a hold for the user: what holds, its author, its progress, how to continue, and what its end restores.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::lost_annotation::{end_command, is_annotation_lost};
+use crate::model::api::field_path::FieldPath;
+use crate::model::api::patch::Patch;
+use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, HoldReason, Lock, Plan, PlanRecord};
-use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::properties::StepBy;
+use crate::model::kind::{Workload, strategy};
+use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
+
+/// What holds outdated pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldBy {
+    /// `spec.paused`.
+    Paused,
+    /// `OnDelete`: pods are replaced only after they are deleted.
+    OnDelete,
+    /// A partition: pods below this index are held.
+    Partition(i64),
+    /// A plan of `step`, of whose hold the update strategy shows nothing.
+    Plan,
+}
+
+/// Returns what holds the outdated pods of this workload.
+#[must_use]
+pub fn held_by(workload: &Workload) -> Option<HeldBy> {
+    if workload.is_paused() {
+        return Some(HeldBy::Paused);
+    }
+    if strategy::is_on_delete(workload) {
+        return Some(HeldBy::OnDelete);
+    }
+    if workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
+        return Some(HeldBy::Plan);
+    }
+    Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
+}
 
 /// The summary of a hold in force.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,10 +147,10 @@ fn why_step_cannot_end(workload: &Workload, hold: Option<&HoldSummary>) -> Optio
     let Some(hold) = hold else {
         return is_annotation_lost(workload).then_some("whose annotation is gone");
     };
-    if workload.kind().step() != Ok(StepBy::UpdateBudget) {
+    if !workload.is_completion_blocked_by_hold() {
         return None;
     }
-    if !hold.hold.has_budget(workload) {
+    if !hold.hold.is_strategy_held(workload) {
         return Some("whose strategy another client replaced");
     }
     (!hold.is_for_live_template(workload)).then_some("for another template")
@@ -168,4 +199,140 @@ pub fn step_command(workload: &Workload) -> Word {
         (true, true) => "kubectl rollout2 step {} --check '...' --new-plan",
     };
     Word::command(command, [workload.command_target()])
+}
+
+/// Returns that a pause or a plan without outdated pods holds the next change, or which fields an ended plan left, and
+/// the command that ends it. Of a plan that rolled back, returns what is not restored: `paused, which holds the next change until kubectl rollout2 resume deployment/web`. None for
+/// a partition or `OnDelete` of the user, which are permanent settings.
+#[must_use]
+pub fn next_change_hold(workload: &Workload) -> Option<String> {
+    let hold = Hold::in_force(workload);
+    if let Some(hold) = hold.as_ref().filter(|hold| hold.is_rolling_back_to_live_template(workload)) {
+        let own = match hold.own_strategy(workload).and_then(strategy::written_partition) {
+            Some(Value::String(share)) => format!("partition {share}"),
+            Some(partition) => format!("partition {partition}"),
+            None => "node selector".to_owned(),
+        };
+        let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
+        return Some(format!("rolled back, and its own {own} is not restored {until}"));
+    }
+    let reason = hold.map(|hold| hold.reason());
+    if reason == Some(HoldReason::Plan) {
+        let until =
+            command("held by a plan of step, which holds the next change until {}", [end_command(workload)]);
+        return Some(until);
+    }
+    let is_paused = reason.is_some() || workload.is_paused();
+    let target = [workload.command_target()];
+    if is_paused {
+        return Some(command("paused, which holds the next change until kubectl rollout2 resume {}", target));
+    }
+    left_words(workload)
+}
+
+/// Returns the changes of the fields that a hold replaced, from a workload to the object that a patch leaves. The field
+/// `paused` is no such change: it is what a pause is.
+#[must_use]
+fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
+    let (live, pause) = (workload.live_fields(), workload.pause_field());
+    let paths = || live.iter().map(|(path, _)| path).filter(|path| pause.as_ref() != Some(path));
+    let [from, to] = [workload.object().json(), after].map(|object| {
+        let field = |path: &FieldPath| Some((path.members().last()?.clone(), path.value_in(object)?.clone()));
+        let spec: Map<String, Value> = paths().filter_map(field).collect();
+        Template::new(&json!({"spec": spec}))
+    });
+    Diff::between(&from, &to, SecretValues::Shown).changes().to_vec()
+}
+
+/// Returns the changes as words: `spec.minReadySeconds 2147483646 -> 5, spec.paused true removed`; none without changes.
+#[must_use]
+pub fn restored_words(workload: &Workload, after: &Value) -> Option<String> {
+    let word = |change: &Change| match (&change.from, &change.to) {
+        (Some(from), Some(to)) => format!("{} {} -> {}", change.path, short_text(from), short_text(to)),
+        (None, Some(to)) => format!("{} {} added", change.path, short_text(to)),
+        (from, None) => {
+            format!("{} {} removed", change.path, from.as_ref().map(short_text).unwrap_or_default())
+        }
+    };
+    let words: Vec<String> = restored_fields(workload, after).iter().map(word).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Returns that an ended plan left fields, and the command that restores them: `left with progressDeadlineSeconds
+/// 2147483647 of a plan that another client ended, until kubectl rollout2 resume deployment/web`.
+#[must_use]
+pub fn left_words(workload: &Workload) -> Option<String> {
+    let left = left_fields(workload)?;
+    let until = command("until kubectl rollout2 resume {}", [workload.command_target()]);
+    Some(format!("left with {left} of a plan that another client ended, {until}"))
+}
+
+/// Returns the fields of an ended plan that stay, with their values: another client wrote only some of the fields that
+/// held. `progressDeadlineSeconds 2147483647`.
+#[must_use]
+pub fn left_fields(workload: &Workload) -> Option<String> {
+    let hold = Hold::of(workload).ok().flatten().filter(|hold| !hold.is_in_force(workload))?;
+    if !hold.plan().ok().flatten()?.is_releasing() {
+        return None;
+    }
+    let mut patch = Patch::of(workload.object());
+    hold.end(workload, &mut patch);
+    let left = restored_fields(workload, patch.after());
+    let word = |change: &Change| {
+        let from = change.from.as_ref().map(short_text).unwrap_or_default();
+        let place = change.path.to_string();
+        format!("{} {from}", place.strip_prefix("spec.").unwrap_or(&place))
+    };
+    let words: Vec<String> = left.iter().map(word).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+
+    fn words(kind: &str, spec: &Value) -> Option<String> {
+        let version = if kind == "CloneSet" { "apps.kruise.io/v1alpha1" } else { "apps/v1" };
+        let object = json!({
+            "apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": "shop"}, "spec": spec,
+        });
+        next_change_hold(&Workload::of(Object::read(object).unwrap()).unwrap())
+    }
+
+    #[test]
+    fn only_a_pause_and_a_plan_surprise() {
+        let paused =
+            "paused, which holds the next change until kubectl rollout2 resume deployment/web -n shop";
+        assert_eq!(words("Deployment", &json!({"paused": true})).as_deref(), Some(paused));
+        assert_eq!(words("Deployment", &json!({"paused": false})), None);
+        assert!(words("CloneSet", &json!({"updateStrategy": {"paused": true}})).is_some());
+        assert_eq!(words("CloneSet", &json!({"updateStrategy": {"partition": 2}})), None);
+        assert_eq!(
+            words("StatefulSet", &json!({"updateStrategy": {"rollingUpdate": {"partition": 2}}})),
+            None
+        );
+        assert_eq!(words("DaemonSet", &json!({"updateStrategy": {"type": "OnDelete"}})), None);
+    }
+
+    #[test]
+    fn a_hold_of_pause_and_one_of_step_have_their_commands() {
+        let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
+        for (reason, words) in [
+            ("pause", "paused, which holds the next change until kubectl rollout2 resume statefulset/db"),
+            (
+                "plan",
+                "held by a plan of step, which holds the next change until kubectl rollout2 resume \
+                      statefulset/db --release-all",
+            ),
+        ] {
+            let hold = json!({"reason": reason, "set": strategy, "strategy": {}}).to_string();
+            let object = json!({"kind": "StatefulSet", "spec": {"updateStrategy": strategy},
+                "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold}}});
+            assert_eq!(next_change_hold(&Workload::of_json(&object).unwrap()).as_deref(), Some(words));
+        }
+    }
 }

@@ -39,9 +39,9 @@ fn observation(kind: &str, spec: &Value, annotations: &Value, pods: &[(&str, &st
     }
 }
 
-fn held(observation: &Observation) -> (Patch, HoldMethod) {
+fn held(observation: &Observation) -> (Patch, HeldBy) {
     match pause(observation, Some("ada@box"), "2026-11-20T13:00:00Z").unwrap() {
-        Pause::Change { patch, method } => (patch, method),
+        Pause::Change { patch, held_by } => (patch, held_by),
         other => panic!("{other:?}"),
     }
 }
@@ -65,8 +65,8 @@ fn a_stateful_set_is_held_above_the_highest_pod_that_is_not_updated() {
         let spec = json!({"ordinals": {"start": start}, "updateStrategy": {"type": "RollingUpdate",
             "rollingUpdate": {"partition": partition, "maxUnavailable": 2}}});
         let observation = observation("StatefulSet", &spec, &json!(null), pods);
-        let (patch, method) = held(&observation);
-        assert_eq!(method, HoldMethod::Partition(expected), "{pods:?}");
+        let (patch, held_by) = held(&observation);
+        assert_eq!(held_by, HeldBy::Partition(expected), "{pods:?}");
         let strategy = &patch.after()["spec"]["updateStrategy"];
         assert_eq!(strategy["rollingUpdate"], json!({"partition": expected, "maxUnavailable": 2}));
     }
@@ -117,7 +117,7 @@ fn surge_pods_are_counted() {
     let mut object = surging.workload.object().json().clone();
     object["status"] = json!({"desiredNumberScheduled": 2});
     surging.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-    assert_eq!(held(&surging).1, HoldMethod::OnDelete { surging: 1 });
+    assert_eq!((held(&surging).1, surplus_pods(&surging)), (HeldBy::OnDelete, 1));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
 /// The user paused the Deployment after another client ended its plan.
 #[test]
 fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
-    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.fields(true), "strategy": {}, "plan": {"by": 2}});
+    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.fields(true).to_json(), "strategy": {}, "plan": {"by": 2}});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let paused = observation("Deployment", &json!({"paused": true}), &annotations, &[]);
     let Resume::End(patch) = resume(&paused.workload, false).unwrap() else {
@@ -153,9 +153,9 @@ fn pausing_a_plan_sets_a_flag_that_resume_removes() {
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let stepping = observation("StatefulSet", &json!({"updateStrategy": set}), &annotations, &[]);
     assert_eq!(resume(&stepping.workload, false).unwrap(), Resume::Stepping);
-    let (patch, method) = held(&stepping);
+    let (patch, held_by) = held(&stepping);
     let paused = after(&patch);
-    assert_eq!(method, HoldMethod::Plan);
+    assert_eq!(held_by, HeldBy::Plan);
     assert_eq!(patch.after()["spec"], stepping.workload.object().json()["spec"]);
     let hold = Hold::of(&paused).unwrap().unwrap();
     assert!(hold.is_paused() && hold.rest["unknown"] == json!(7));

@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use super::counts::Counts;
+use super::counts::{Counters, Counts};
+use super::fields::FieldType;
 use super::kruise::{self, field};
-use super::properties::{Counters, HoldBy, PodIdentity, PodUpdatePolicy, StepBy, StrategyField};
+use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
 use crate::model::api::resource_type::ResourceType;
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -36,8 +37,8 @@ impl Kind for AdvancedDaemonSet {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Node
+    fn pods(&self) -> &'static dyn Pods {
+        &PerNode
     }
 
     fn wanted(&self) -> (&'static str, i64) {
@@ -48,16 +49,16 @@ impl Kind for AdvancedDaemonSet {
         Counters::NODES
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
         &[
-            ("type", StrategyField::Word),
-            ("rollingUpdate.paused", StrategyField::Flag),
-            ("rollingUpdate.partition", StrategyField::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
-            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
-            ("rollingUpdate.rollingUpdateType", StrategyField::Word),
-            ("rollingUpdate.selector", StrategyField::Any),
-            ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
+            ("type", FieldType::Word),
+            ("rollingUpdate.paused", FieldType::Flag),
+            ("rollingUpdate.partition", FieldType::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
+            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
+            ("rollingUpdate.rollingUpdateType", FieldType::Word),
+            ("rollingUpdate.selector", FieldType::Any),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
         ]
     }
 
@@ -65,12 +66,12 @@ impl Kind for AdvancedDaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::Paused(kruise::PAUSED)
+    fn pause_field(&self) -> &'static [VersionedPath] {
+        kruise::PAUSED
     }
 
-    fn step(&self) -> Result<StepBy, &'static str> {
-        Ok(StepBy::Partition)
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+        Ok(&kruise::Partition)
     }
 
     /// Rounds down, of the nodes that need a pod.

@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use super::counts::Counts;
+use super::counts::{Counters, Counts};
+use super::fields::FieldType;
 use super::kruise;
-use super::properties::{Counters, HoldBy, PodIdentity, PodUpdatePolicy, StepBy, StrategyField};
+use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
-use super::update_budget::UpdateBudget;
+use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
 use crate::model::api::resource_type::ResourceType;
 
 /// `statefulsets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -36,8 +37,8 @@ impl Kind for AdvancedStatefulSet {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Ordinal
+    fn pods(&self) -> &'static dyn Pods {
+        &ByOrdinal
     }
 
     fn min_ready_seconds(&self) -> &'static str {
@@ -48,16 +49,16 @@ impl Kind for AdvancedStatefulSet {
         Counters { writes_zero_available: true, ..Counters::REPLICAS }
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
         &[
-            ("type", StrategyField::Word),
-            ("rollingUpdate.paused", StrategyField::Flag),
-            ("rollingUpdate.partition", StrategyField::Count),
-            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
-            ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
-            ("rollingUpdate.minReadySeconds", StrategyField::Count),
-            ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
-            ("rollingUpdate.unorderedUpdate", StrategyField::Any),
+            ("type", FieldType::Word),
+            ("rollingUpdate.paused", FieldType::Flag),
+            ("rollingUpdate.partition", FieldType::Count),
+            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
+            ("rollingUpdate.podUpdatePolicy", FieldType::Word),
+            ("rollingUpdate.minReadySeconds", FieldType::Count),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
+            ("rollingUpdate.unorderedUpdate", FieldType::Any),
         ]
     }
 
@@ -77,12 +78,12 @@ impl Kind for AdvancedStatefulSet {
         &["FailedCreatePod", "FailedUpdatePod"]
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::Paused(kruise::PAUSED)
+    fn pause_field(&self) -> &'static [VersionedPath] {
+        kruise::PAUSED
     }
 
-    fn step(&self) -> Result<StepBy, &'static str> {
-        Ok(StepBy::Partition)
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+        Ok(&kruise::Partition)
     }
 
     /// A number of pods; a percentage is refused by both releases that were measured.

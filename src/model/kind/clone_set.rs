@@ -5,13 +5,14 @@
 use serde_json::Value;
 
 use super::counts::Counts;
+use super::fields::FieldType;
 use super::kruise::{self, field};
-use super::properties::{HoldBy, PodIdentity, PodUpdatePolicy, StepBy, StrategyField};
+use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
-use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
 use crate::model::api::resource_type::ResourceType;
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.
@@ -37,28 +38,28 @@ impl Kind for CloneSet {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Interchangeable
+    fn pods(&self) -> &'static dyn Pods {
+        &Interchangeable
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
         &[
-            ("type", StrategyField::Word),
-            ("paused", StrategyField::Flag),
-            ("partition", StrategyField::CountOrPercent),
-            ("maxUnavailable", StrategyField::CountOrPercent),
-            ("maxSurge", StrategyField::CountOrPercent),
-            ("rollingUpdate.paused", StrategyField::Flag),
-            ("rollingUpdate.partition", StrategyField::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
-            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
-            ("priorityStrategy", StrategyField::Any),
-            ("scatterStrategy", StrategyField::Any),
-            ("inPlaceUpdateStrategy", StrategyField::Any),
-            ("rollingUpdate.podUpdatePolicy", StrategyField::Word),
-            ("rollingUpdate.priorityStrategy", StrategyField::Any),
-            ("rollingUpdate.scatterStrategy", StrategyField::Any),
-            ("rollingUpdate.inPlaceUpdateStrategy", StrategyField::Any),
+            ("type", FieldType::Word),
+            ("paused", FieldType::Flag),
+            ("partition", FieldType::CountOrPercent),
+            ("maxUnavailable", FieldType::CountOrPercent),
+            ("maxSurge", FieldType::CountOrPercent),
+            ("rollingUpdate.paused", FieldType::Flag),
+            ("rollingUpdate.partition", FieldType::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
+            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
+            ("priorityStrategy", FieldType::Any),
+            ("scatterStrategy", FieldType::Any),
+            ("inPlaceUpdateStrategy", FieldType::Any),
+            ("rollingUpdate.podUpdatePolicy", FieldType::Word),
+            ("rollingUpdate.priorityStrategy", FieldType::Any),
+            ("rollingUpdate.scatterStrategy", FieldType::Any),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
         ]
     }
 
@@ -78,15 +79,15 @@ impl Kind for CloneSet {
         &["FailedScale", "FailedUpdate"]
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::Paused(&[
+    fn pause_field(&self) -> &'static [VersionedPath] {
+        &[
             ("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"]),
             ("v1alpha1", &["spec", "updateStrategy", "paused"]),
-        ])
+        ]
     }
 
-    fn step(&self) -> Result<StepBy, &'static str> {
-        Ok(StepBy::Partition)
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+        Ok(&kruise::Partition)
     }
 
     /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the

@@ -1,6 +1,40 @@
 //! The counters of a workload's controller.
 
-use super::{Workload, strategy};
+/// The names of a kind's counters in `status`. One that is absent is 0, as in Go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// All pods; for a DaemonSet, the nodes that have one.
+    pub total: &'static str,
+    /// The updated pods.
+    pub updated: &'static str,
+    /// The ready pods.
+    pub ready: &'static str,
+    /// The available pods.
+    pub available: &'static str,
+    /// Whether the controller always writes `available`, zero included. An absent counter then means an
+    /// API server that does not know it.
+    pub writes_zero_available: bool,
+}
+
+impl Counters {
+    /// The names in most kinds.
+    pub(super) const REPLICAS: Self = Self {
+        total: "replicas",
+        updated: "updatedReplicas",
+        ready: "readyReplicas",
+        available: "availableReplicas",
+        writes_zero_available: false,
+    };
+
+    /// The names in DaemonSets.
+    pub(super) const NODES: Self = Self {
+        total: "currentNumberScheduled",
+        updated: "updatedNumberScheduled",
+        ready: "numberReady",
+        available: "numberAvailable",
+        writes_zero_available: false,
+    };
+}
 
 /// The counters of `status`, under the same names for all kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,31 +54,9 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Reads the counters of a workload. An absent counter is 0, as in Go.
-    #[must_use]
-    pub fn of(workload: &Workload) -> Self {
-        let names = workload.kind().counters();
-        let counter = |name: &str| workload.object().int(&format!("/status/{name}")).map(in_range);
-        let count = |name: &str| counter(name).unwrap_or_default();
-        let wanted = workload.wanted();
-        Self {
-            wanted,
-            released: (wanted - strategy::partition(workload)).max(0),
-            total: count(names.total),
-            updated: count(names.updated),
-            ready: count(names.ready),
-            available: counter(names.available).or((!names.writes_zero_available).then_some(0)),
-        }
-    }
-
     /// Returns the number of outdated pods.
     #[must_use]
     pub fn outdated(&self) -> i64 {
         (self.total - self.updated).max(0)
     }
-}
-
-/// The API's counters are non-negative 32-bit integers. Values from snapshots are limited to that.
-fn in_range(count: i64) -> i64 {
-    count.clamp(0, i64::from(i32::MAX))
 }

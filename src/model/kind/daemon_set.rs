@@ -1,12 +1,17 @@
 //! DaemonSets: one pod for each node, counted by its oldest pod; revisions are ControllerRevisions.
 
-use super::counts::Counts;
-use super::properties::{Counters, HoldBy, PodIdentity, StepBy, StrategyField};
+use serde_json::json;
+
+use super::counts::{Counters, Counts};
+use super::fields::{FieldType, Fields};
+use super::partition_hold::has_type_of;
+use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
 use super::update_budget::UpdateBudget;
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload};
+use crate::model::api::field_path::FieldPath;
 use crate::model::api::resource_type::ResourceType;
 
 /// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -29,8 +34,8 @@ impl Kind for DaemonSet {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Node
+    fn pods(&self) -> &'static dyn Pods {
+        &PerNode
     }
 
     fn wanted(&self) -> (&'static str, i64) {
@@ -41,11 +46,11 @@ impl Kind for DaemonSet {
         Counters::NODES
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
         &[
-            ("type", StrategyField::Word),
-            ("rollingUpdate.maxSurge", StrategyField::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+            ("type", FieldType::Word),
+            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
+            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
         ]
     }
 
@@ -53,12 +58,8 @@ impl Kind for DaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::OnDelete
-    }
-
-    fn step(&self) -> Result<StepBy, &'static str> {
-        Ok(StepBy::PodDeletion)
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+        Ok(&OnDelete)
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
@@ -71,6 +72,28 @@ impl Kind for DaemonSet {
             return Verdict::new(RolloutState::Held, status.line);
         }
         status
+    }
+}
+
+/// The strategy `OnDelete`, which stops only the replacement of running pods.
+struct OnDelete;
+
+impl HoldMethod for OnDelete {
+    fn hold(&self, workload: &Workload, _: &PresentPods<'_>) -> Fields {
+        strategy::as_fields(workload, json!({"type": "OnDelete"}))
+    }
+
+    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool {
+        has_type_of(workload, held)
+    }
+
+    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
+        let path = workload.kind().strategy().iter().copied().chain(["type"]);
+        (FieldPath::of(path), Some("OnDelete"))
+    }
+
+    fn step_method(&self) -> StepMethod {
+        StepMethod::PodDeletion
     }
 }
 

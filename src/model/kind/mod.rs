@@ -10,40 +10,42 @@ pub mod controller_hash;
 pub mod counts;
 pub mod daemon_set;
 pub mod deployment;
+pub mod fields;
 mod kruise;
-pub mod plan_fields;
-pub mod properties;
-pub(in crate::model) mod reserved_ordinals;
+pub(in crate::model) mod ordinals;
+mod partition_hold;
+pub mod pods;
 pub mod revision_store;
 pub mod rolling_hold;
 pub mod stateful_set;
 pub mod strategy;
-pub mod strategy_fields;
 pub mod table;
 #[cfg(test)]
 mod test_kind;
 pub mod update_budget;
 pub mod verdict;
+mod workload;
 
 pub use table::{all, built_in, of, of_type, optional, steppable};
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use self::properties::{
-    Counters, HoldBy, PodIdentity, PodUpdatePolicy, StepBy, StrategyField, VersionedPath,
-};
+use self::counts::{Counters, Counts};
+use self::fields::{FieldType, Fields};
 use self::revision_store::RevisionStore;
-use self::update_budget::UpdateBudget;
+use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{RolloutFacts, Verdict};
-use crate::model::api::condition::Condition;
+use crate::model::api::field_path::FieldPath;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::text::digest::Digest;
-use crate::model::text::shell_command::Word;
+
+/// Where a field is in an API version: the version, and the path.
+pub type VersionedPath = (&'static str, &'static [&'static str]);
 
 /// How one kind of workload behaves. What most kinds have in common is a default.
 pub trait Kind: Sync {
@@ -58,8 +60,8 @@ pub trait Kind: Sync {
     /// Returns how its controller stores revisions.
     fn revisions(&self) -> &'static dyn RevisionStore;
 
-    /// Returns how its pods are identified.
-    fn pods(&self) -> PodIdentity;
+    /// Returns what tells its pods apart.
+    fn pods(&self) -> &'static dyn Pods;
 
     /// Returns the JSON pointer to the number of wanted pods, and the API's default for it.
     fn wanted(&self) -> (&'static str, i64) {
@@ -87,8 +89,11 @@ pub trait Kind: Sync {
         &["spec", "updateStrategy"]
     }
 
-    /// Returns the fields that the strategy can have, each by its path: `rollingUpdate.partition`.
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)];
+    /// Returns the fields that the strategy can have, each by its path: `rollingUpdate.partition`. Stored ones are checked
+    /// against them.
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
+        &[]
+    }
 
     /// Returns how many of the wanted pods the partition of a strategy keeps outdated.
     fn kept_by_partition(&self, _strategy: &Value, _wanted: i64) -> i64 {
@@ -126,21 +131,165 @@ pub trait Kind: Sync {
         &[]
     }
 
-    /// Returns what holds its outdated pods.
-    fn hold(&self) -> HoldBy;
-
-    /// Returns the members of `spec` that a plan of `step` replaces together; empty where it replaces the update strategy
-    /// alone.
-    fn plan_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    /// Returns the field that is true while a workload is paused, by API version, the preferred one first; empty for a
+    /// kind without such a field.
+    fn pause_field(&self) -> &'static [VersionedPath] {
         &[]
     }
 
-    /// Returns how `step` releases its pods.
+    /// Returns how its workloads are held by fields that are restored later: by a plan of `step`, and by `pause` where the
+    /// kind has no field for that.
     ///
     /// # Errors
-    /// Why it cannot.
-    fn step(&self) -> Result<StepBy, &'static str> {
+    /// Why they cannot be held.
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Err("this version only reads it")
+    }
+
+    /// Whether its controller removes an outdated pod only once a surge pod is available. A surge pod that needs what an
+    /// outdated pod holds then waits forever.
+    fn can_deadlock_on_surge(&self) -> bool {
+        false
+    }
+}
+
+/// The pods of a kind.
+pub trait Pods: Debug + Sync {
+    /// Returns what the user knows a pod by.
+    fn label<'p>(&self, pod: &'p Pod) -> &'p str {
+        &pod.name
+    }
+
+    /// Returns the words for pods with these labels; none where only the number of pods matters.
+    fn describe(&self, labels: String) -> Option<String>;
+
+    /// Whether nothing tells the pods apart, so that nobody knows which ones a scale-down removes.
+    fn are_interchangeable(&self) -> bool {
+        false
+    }
+
+    /// Whether each node has one of the pods.
+    fn are_per_node(&self) -> bool {
+        false
+    }
+
+    /// Returns the order in which the controller updates the pods, for the user; none where it has no order that the user
+    /// relies on.
+    fn order(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the controller updates the pods in order, so that a broken pod can block those after it.
+    fn are_ordered(&self) -> bool {
+        self.order().is_some()
+    }
+
+    /// Whether the controller waits for each pod before it updates the next one.
+    fn wait_for_each_other(&self, workload: &Workload) -> bool {
+        self.are_ordered() && workload.object().text("/spec/podManagementPolicy") != Some("Parallel")
+    }
+
+    /// Sorts outdated pods as the controller updates them.
+    fn sort_by_update(&self, outdated: &mut [&Pod]);
+
+    /// Whether the controller creates the replacement of a pod only after the pod is gone.
+    fn wait_for_terminating_pods(&self, workload: &Workload) -> bool;
+
+    /// Whether the controller counts as many updated pods as wanted, and no other pod.
+    fn are_all_updated(&self, counts: Counts) -> bool {
+        counts.outdated() == 0 && counts.updated >= counts.wanted
+    }
+
+    /// Returns which pods run the new revision although `OnDelete` holds the others.
+    fn updated_under_on_delete(&self) -> &'static str {
+        "recreated pods"
+    }
+}
+
+/// How `pause` and `step` hold the workloads of a kind, by fields that they restore later.
+pub trait HoldMethod: Sync {
+    /// Returns the fields that a hold writes and restores.
+    fn fields(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
+        let kind = workload.kind();
+        vec![(FieldPath::of(kind.strategy().iter().copied()), FieldType::Strategy(kind.strategy_fields()))]
+    }
+
+    /// Returns the fields that hold a workload with these pods as it is.
+    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields;
+
+    /// Whether a workload still has the fields that hold it. Once another client writes them, the hold has no effect.
+    /// Compares only what holds, because a server may add defaults to the rest.
+    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool;
+
+    /// Whether one of the fields still has the value of the hold, so that its original has to be restored.
+    fn is_field_held(&self, workload: &Workload, held: &Fields, _: &FieldPath) -> bool {
+        self.is_in_force(workload, held)
+    }
+
+    /// Whether the fields of a workload can only be those of a hold, whatever its annotation says.
+    fn is_evident(&self, _: &Workload) -> bool {
+        false
+    }
+
+    /// Whether no updated pod counts as available while a plan holds the workload. The controller then never completes the
+    /// rollout, keeps surge pods, and cannot be held for another template.
+    fn blocks_completion(&self) -> bool {
+        false
+    }
+
+    /// Returns the fields that hold a workload while it is rolled back, if the original ones would leave released pods on
+    /// the failed revision. `is_below` tells whether the plan released pods below the original partition.
+    fn hold_rollback(
+        &self,
+        _workload: &Workload,
+        _held: &Fields,
+        _original: &Fields,
+        _is_below: bool,
+    ) -> Option<Fields> {
+        None
+    }
+
+    /// Whether the controller rounds the number of updated pods to the nearest one when it scales the workload, and not
+    /// down.
+    fn rounds_to_nearest(&self) -> bool {
+        false
+    }
+
+    /// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
+    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>);
+
+    /// Returns how `step` releases pods. Only the table of `step` names the variants.
+    fn step_method(&self) -> StepMethod;
+}
+
+/// How `step` releases the pods of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepMethod {
+    /// Lowers the partition; the controller replaces the pods.
+    Partition,
+    /// Deletes the pods of a workload held by `OnDelete`; the controller creates the updated ones.
+    PodDeletion,
+    /// Raises the update budget, while no updated pod counts as available (see [`rolling_hold`]); the controller
+    /// replaces the pods.
+    UpdateBudget,
+}
+
+/// The pods that a workload has when it is held.
+#[derive(Clone, Debug, Default)]
+pub struct PresentPods<'a> {
+    /// The pods that run the current revision.
+    pub updated: Vec<&'a Pod>,
+    /// The pods that run another one.
+    pub outdated: Vec<&'a Pod>,
+}
+
+impl PresentPods<'_> {
+    /// Returns the numbers of updated and outdated pods that are active.
+    pub(super) fn active(&self) -> (i64, i64) {
+        let count = |pods: &[&Pod]| {
+            i64::try_from(pods.iter().filter(|pod| pod.is_active()).count()).unwrap_or(i64::MAX)
+        };
+        (count(&self.updated), count(&self.outdated))
     }
 }
 
@@ -178,17 +327,6 @@ impl PartialEq for Workload {
 }
 
 impl Workload {
-    /// Drops the template and the manifest that `kubectl apply` stored, the largest parts of most workloads.
-    #[must_use]
-    pub fn without_template(mut self) -> Self {
-        for pointer in
-            ["/spec/template", "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"]
-        {
-            drop(self.object.take(pointer));
-        }
-        Self { template_digest: OnceLock::new(), ..self }
-    }
-
     /// Returns how its kind behaves.
     #[must_use]
     pub fn kind(&self) -> &'static dyn Kind {
@@ -199,145 +337,5 @@ impl Workload {
     #[must_use]
     pub fn object(&self) -> &Object {
         &self.object
-    }
-
-    /// Returns its API version; the preferred one of its kind for an item of a list that does not repeat it.
-    #[must_use]
-    pub fn api_version(&self) -> String {
-        self.object.text("/apiVersion").map_or_else(|| self.kind.type_().api_version(), str::to_owned)
-    }
-
-    /// Returns its name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.object.name()
-    }
-
-    /// Returns `deployment.apps/web`, as kubectl begins its lines.
-    #[must_use]
-    pub fn reference(&self) -> String {
-        format!("{}.{}/{}", self.kind.type_().singular(), self.kind.type_().group(), self.name())
-    }
-
-    /// Returns `deployment/web`, as a person types it.
-    #[must_use]
-    pub fn target(&self) -> String {
-        format!("{}/{}", self.kind.type_().typed(), self.name())
-    }
-
-    /// Returns `deployment/web -n shop`, for commands that work from every namespace.
-    #[must_use]
-    pub fn command_target(&self) -> Word {
-        Word::typed_name(self.kind().type_().typed(), self.name()).and(&self.in_namespace())
-    }
-
-    /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
-    #[must_use]
-    pub fn in_namespace(&self) -> Word {
-        Word::in_namespace(self.object.namespace())
-    }
-
-    /// Returns how many pods are wanted, within the API's 32 bits. The number of a DaemonSet follows from
-    /// its nodes.
-    #[must_use]
-    pub fn wanted(&self) -> i64 {
-        let (pointer, default) = self.kind.wanted();
-        self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
-    }
-
-    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`).
-    #[must_use]
-    pub fn is_observed(&self) -> bool {
-        self.object.generation() <= self.object.int("/status/observedGeneration").unwrap_or_default()
-    }
-
-    /// Whether it is paused by the kind's own field, such as `spec.paused` of a Deployment.
-    #[must_use]
-    pub fn is_paused(&self) -> bool {
-        match self.kind.hold() {
-            HoldBy::Paused(fields) => {
-                let path = self.path_in_version(fields);
-                let paused = path.iter().try_fold(self.object.json(), |value, member| value.get(member));
-                paused.and_then(Value::as_bool) == Some(true)
-            }
-            HoldBy::Partition | HoldBy::OnDelete => false,
-        }
-    }
-
-    /// Returns the path of a field in the API version of this object, or else in the preferred one.
-    fn path_in_version(&self, fields: &'static [VersionedPath]) -> &'static [&'static str] {
-        let version = self.object.text("/apiVersion").and_then(|version| version.rsplit('/').next());
-        let field = fields.iter().find(|(served, _)| Some(*served) == version).or(fields.first());
-        field.map_or(&[], |(_, path)| path)
-    }
-
-    /// Returns how long a pod must be ready before it counts as available.
-    #[must_use]
-    pub fn min_ready_seconds(&self) -> i64 {
-        self.object.int(self.kind.min_ready_seconds()).unwrap_or_default()
-    }
-
-    /// Returns a condition of the workload; the controllers of DaemonSets and StatefulSets write none.
-    #[must_use]
-    pub fn condition(&self, type_: &str) -> Option<Condition> {
-        Condition::read(&self.object, type_)
-    }
-
-    /// Whether the condition `Progressing` says that `spec.progressDeadlineSeconds` passed.
-    #[must_use]
-    pub fn is_deadline_exceeded(&self) -> bool {
-        self.condition("Progressing").is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded")
-    }
-
-    /// Returns the revision number that the controller wrote on the workload itself, 0 when there is none;
-    /// none for other text, and for kinds whose number is on the revision only.
-    #[must_use]
-    pub fn recorded_revision(&self) -> Option<i64> {
-        self.kind.revisions().recorded_number(&self.object)
-    }
-
-    /// Returns the name of the revision that served before the rollout, where the controller keeps it
-    /// (`status.currentRevision` of a StatefulSet). It changes only when the update is complete.
-    #[must_use]
-    pub fn recorded_stable_revision(&self) -> Option<&str> {
-        self.object.text(self.kind.stable_revision()?)
-    }
-
-    /// Whether its controller reports the updated revision as the stable one; true for a kind that reports none.
-    #[must_use]
-    pub fn is_update_reported_stable(&self) -> bool {
-        let updated = self.kind.update_revision().and_then(|pointer| self.object.text(pointer));
-        self.kind.stable_revision().is_none() || self.recorded_stable_revision() == updated
-    }
-
-    /// Returns the sentence about a workload that is being deleted; none for any other.
-    #[must_use]
-    pub fn deletion_sentence(&self) -> Option<String> {
-        self.object.text("/metadata/deletionTimestamp")?;
-        Some(format!("{} is being deleted, so its controller ignores changes", self.target()))
-    }
-
-    /// Returns how its controller may update an outdated pod.
-    #[must_use]
-    pub fn pod_update_policy(&self) -> PodUpdatePolicy {
-        self.kind.pod_update_policy(self).unwrap_or(PodUpdatePolicy::Recreate)
-    }
-
-    /// Whether the user can choose how its controller updates a pod.
-    #[must_use]
-    pub fn has_pod_update_policy(&self) -> bool {
-        self.kind.pod_update_policy(self).is_some()
-    }
-
-    /// Returns its update budget, rounded as its controller rounds.
-    #[must_use]
-    pub fn update_budget(&self) -> UpdateBudget {
-        self.kind.update_budget(self)
-    }
-
-    /// Whether this very object is the controller of a pod; that of a Deployment's pods is a ReplicaSet.
-    #[must_use]
-    pub fn owns(&self, pod: &Pod) -> bool {
-        !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
     }
 }

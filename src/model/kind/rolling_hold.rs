@@ -7,7 +7,9 @@
 
 use serde_json::{Value, json};
 
+use super::fields::Fields;
 use super::update_budget::{IntOrPercent, UpdateBudget};
+use crate::model::api::field_path::FieldPath;
 
 /// `minReadySeconds` of the hold. The API server requires a larger `progressDeadlineSeconds`.
 pub const NEVER_AVAILABLE: i64 = 2_147_483_646;
@@ -99,22 +101,18 @@ impl HeldBudget {
         if unavailable == 0 && self.surge == 0 { 1.min(wanted) } else { unavailable }
     }
 
-    /// Returns the fields of the hold, as members of `spec`.
+    /// Returns the fields of the hold.
     #[must_use]
-    pub fn fields(self, is_paused: bool) -> Value {
+    pub fn fields(self, is_paused: bool) -> Fields {
         let unavailable = format!("{}%", self.unavailable);
-        let mut fields = json!({
-            "minReadySeconds": NEVER_AVAILABLE,
-            "progressDeadlineSeconds": NO_DEADLINE,
-            "strategy": {
-                "type": "RollingUpdate",
-                "rollingUpdate": {"maxSurge": self.surge, "maxUnavailable": unavailable},
-            },
-        });
-        if is_paused {
-            fields["paused"] = true.into();
-        }
-        fields
+        let field = |name| FieldPath::of(["spec", name]);
+        let limits = json!({"maxSurge": self.surge, "maxUnavailable": unavailable});
+        Fields::from([
+            (field("paused"), is_paused.then_some(Value::Bool(true))),
+            (field("minReadySeconds"), Some(NEVER_AVAILABLE.into())),
+            (field("progressDeadlineSeconds"), Some(NO_DEADLINE.into())),
+            (field("strategy"), Some(json!({"type": "RollingUpdate", "rollingUpdate": limits}))),
+        ])
     }
 }
 
@@ -185,6 +183,10 @@ pub fn budget_of(strategy: Option<&Value>, wanted: i64) -> UpdateBudget {
 mod tests {
     use super::*;
 
+    fn strategy(budget: HeldBudget) -> Value {
+        budget.fields(false).get(&FieldPath::of(["spec", "strategy"])).unwrap().clone()
+    }
+
     #[test]
     fn a_held_budget_stops_at_exactly_the_number_of_updated_pods() {
         for wanted in 1..=300 {
@@ -198,7 +200,7 @@ mod tests {
                         (surge.min(updated)..=most).contains(&beside),
                         "{budget:?} of {wanted}: {beside}"
                     );
-                    assert_eq!(HeldBudget::read(&budget.fields(false)["strategy"]), Some(budget));
+                    assert_eq!(HeldBudget::read(&strategy(budget)), Some(budget));
                 }
             }
         }
@@ -217,7 +219,7 @@ mod tests {
             (10, 1, json!({"maxSurge": 1, "maxUnavailable": "90%"}), 1),
         ] {
             let budget = HeldBudget::of(updated, surge, 10).unwrap();
-            assert_eq!(budget.fields(false)["strategy"]["rollingUpdate"], written);
+            assert_eq!(strategy(budget)["rollingUpdate"], written);
             assert_eq!(budget.outdated(10), outdated);
         }
     }
@@ -267,10 +269,7 @@ mod tests {
         let now = HeldBudget::of(4, 0, 10).unwrap();
         let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
         let budget = pods.raise(now, 4, 6, 6, 4).unwrap();
-        assert_eq!(
-            budget.fields(false)["strategy"]["rollingUpdate"],
-            json!({"maxSurge": 2, "maxUnavailable": "40%"})
-        );
+        assert_eq!(strategy(budget)["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
     }
 
     /// 10% of 5 pods is none, so that the controller updates one.

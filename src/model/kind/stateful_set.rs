@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-use super::counts::Counts;
-use super::properties::{Counters, HoldBy, PodIdentity, StepBy, StrategyField};
+use super::counts::{Counters, Counts};
+use super::fields::FieldType;
+use super::partition_hold::Partition;
+use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
 use super::update_budget::UpdateBudget;
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{HoldMethod, Kind, Pods, Workload};
 use crate::model::api::resource_type::ResourceType;
 
 /// `statefulsets.apps`. The hash of a revision follows from its stored bytes alone.
@@ -31,19 +33,19 @@ impl Kind for StatefulSet {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Ordinal
+    fn pods(&self) -> &'static dyn Pods {
+        &ByOrdinal
     }
 
     fn counters(&self) -> Counters {
         Counters { writes_zero_available: true, ..Counters::REPLICAS }
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
         &[
-            ("type", StrategyField::Word),
-            ("rollingUpdate.partition", StrategyField::Count),
-            ("rollingUpdate.maxUnavailable", StrategyField::CountOrPercent),
+            ("type", FieldType::Word),
+            ("rollingUpdate.partition", FieldType::Count),
+            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
         ]
     }
 
@@ -59,12 +61,8 @@ impl Kind for StatefulSet {
         Some("/status/updateRevision")
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::Partition
-    }
-
-    fn step(&self) -> Result<StepBy, &'static str> {
-        Ok(StepBy::Partition)
+    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+        Ok(&Partition)
     }
 
     /// Keeps the pods below the index.

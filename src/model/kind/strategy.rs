@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::field_path::FieldPath;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::{HoldBy, PodIdentity, StepBy};
-use crate::model::kind::reserved_ordinals::reserved_between;
+use crate::model::kind::fields::{Fields, without_pause};
+use crate::model::kind::ordinals::reserved_between;
 use crate::model::kind::update_budget::{IntOrPercent, UpdateBudget};
 
 /// Returns the path of the update strategy.
@@ -15,19 +15,22 @@ pub fn strategy_path(workload: &Workload) -> FieldPath {
     FieldPath::of(workload.kind().strategy().iter().copied())
 }
 
-/// Returns the path of the field that a hold changes: the kind's own field, or the strategy.
+/// Returns the path of the field that a pause changes: the kind's own field, or the strategy.
 #[must_use]
 pub fn hold_path(workload: &Workload) -> FieldPath {
-    match workload.kind().hold() {
-        HoldBy::Paused(fields) => FieldPath::of(workload.path_in_version(fields).iter().copied()),
-        HoldBy::Partition | HoldBy::OnDelete => strategy_path(workload),
-    }
+    workload.pause_field().unwrap_or_else(|| strategy_path(workload))
 }
 
 /// Returns the update strategy; none if the object has none.
 #[must_use]
 pub fn update_strategy(workload: &Workload) -> Option<&Value> {
     strategy_path(workload).value_in(workload.object().json())
+}
+
+/// Returns an update strategy as the only field of a hold.
+#[must_use]
+pub fn as_fields(workload: &Workload, strategy: Value) -> Fields {
+    Fields::from([(strategy_path(workload), Some(strategy))])
 }
 
 /// Whether the strategy is `OnDelete`: the controller replaces a pod only after it was deleted.
@@ -72,7 +75,7 @@ pub fn partition_counts_pods(workload: &Workload) -> bool {
     let is_unordered = update_strategy(workload)
         .and_then(|strategy| strategy.pointer("/rollingUpdate/unorderedUpdate"))
         .is_some_and(|order| !order.is_null());
-    workload.kind().pods() != PodIdentity::Ordinal || is_unordered
+    !workload.kind().pods().are_ordered() || is_unordered
 }
 
 /// Returns the partition in a strategy as it is written: a number of pods, or a percentage.
@@ -86,7 +89,7 @@ pub fn written_partition(strategy: &Value) -> Option<&Value> {
 /// is always one.
 fn partition_value(workload: &Workload, kept: i64) -> Value {
     let wanted = workload.wanted();
-    let is_share = workload.kind().pods() == PodIdentity::Interchangeable && (1..=wanted).contains(&kept);
+    let is_share = workload.kind().pods().are_interchangeable() && (1..=wanted).contains(&kept);
     let share = is_share.then(|| json!({"partition": format!("{}%", kept * 100 / wanted)}));
     match share {
         Some(share) if partition_of(workload, &share) == kept => share["partition"].clone(),
@@ -95,14 +98,12 @@ fn partition_value(workload: &Workload, kept: i64) -> Value {
 }
 
 /// Returns the first index that a StatefulSet with this strategy updates.
-#[must_use]
-pub fn effective_partition(strategy: &Value) -> i64 {
+pub(super) fn effective_partition(strategy: &Value) -> i64 {
     if is_on_delete_strategy(strategy) { 0 } else { partition_field(strategy).max(0) }
 }
 
 /// Returns `rollingUpdate.partition` of a strategy.
-#[must_use]
-pub fn partition_field(strategy: &Value) -> i64 {
+pub(super) fn partition_field(strategy: &Value) -> i64 {
     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
 }
 
@@ -209,21 +210,7 @@ pub(super) fn field<'a>(strategy: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// Whether the limits of an update are in `rollingUpdate`, and not in the strategy itself as in `v1alpha1` of a CloneSet.
 fn has_rolling_update(workload: &Workload) -> bool {
-    let HoldBy::Paused(fields) = workload.kind().hold() else { return true };
-    workload.path_in_version(fields).contains(&"rollingUpdate")
-}
-
-/// Returns a strategy, or the fields that a plan replaces, without a pause.
-#[must_use]
-pub fn without_pause(mut fields: Value) -> Value {
-    for pointer in ["", "/rollingUpdate"] {
-        if let Some(members) = fields.pointer_mut(pointer).and_then(Value::as_object_mut)
-            && members.get("paused") == Some(&Value::Bool(true))
-        {
-            members.remove("paused");
-        }
-    }
-    fields
+    workload.pause_members().is_none_or(|path| path.contains(&"rollingUpdate"))
 }
 
 /// Returns a strategy without the selector of the nodes whose pods an Advanced DaemonSet updates.
@@ -235,18 +222,10 @@ pub fn without_node_selector(mut strategy: Value) -> Value {
     strategy
 }
 
-/// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
-#[must_use]
-pub fn step_hold(workload: &Workload) -> Option<(FieldPath, Option<&'static str>)> {
-    let strategy = || workload.kind().strategy().iter().copied();
-    Some(match workload.kind().step().ok()? {
-        StepBy::Partition if has_rolling_update(workload) => {
-            (FieldPath::of(strategy().chain(["rollingUpdate", "partition"])), None)
-        }
-        StepBy::Partition => (FieldPath::of(strategy().chain(["partition"])), None),
-        StepBy::PodDeletion => (FieldPath::of(strategy().chain(["type"])), Some("OnDelete")),
-        StepBy::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
-    })
+/// Returns the path of the partition.
+pub(super) fn partition_path(workload: &Workload) -> FieldPath {
+    let nested = has_rolling_update(workload).then_some("rollingUpdate");
+    FieldPath::of(workload.kind().strategy().iter().copied().chain(nested).chain(["partition"]))
 }
 
 /// Returns the index of a pod by its ordinal, as partitions count: the number of ordinals below it, from

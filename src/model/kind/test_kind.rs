@@ -6,20 +6,20 @@
 
 use serde_json::{Value, json};
 
-use super::counts::Counts;
-use super::properties::{Counters, HoldBy, PodIdentity, StrategyField};
+use super::counts::{Counters, Counts};
+use super::fields::FieldType;
+use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{Kind, Workload};
+use super::{Kind, Pods, VersionedPath, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::effect::HeldBy;
 use crate::model::change::restart::restart;
 use crate::model::change::undo::{TargetRevision, UndoOptions, undo};
-use crate::model::hold::{HoldMethod, Pause, Resume, pause, resume};
+use crate::model::hold::{HeldBy, Pause, Resume, pause, resume};
 use crate::model::kind::table::{TypeWord, built_in, read_type};
 use crate::model::observation::{Observation, Role};
 use crate::model::revision::Revisions;
@@ -49,8 +49,8 @@ impl Kind for Pool {
         }
     }
 
-    fn pods(&self) -> PodIdentity {
-        PodIdentity::Interchangeable
+    fn pods(&self) -> &'static dyn Pods {
+        &Interchangeable
     }
 
     fn wanted(&self) -> (&'static str, i64) {
@@ -71,8 +71,8 @@ impl Kind for Pool {
         &["spec", "update"]
     }
 
-    fn strategy_fields(&self) -> &'static [(&'static str, StrategyField)] {
-        &[("paused", StrategyField::Flag), ("partition", StrategyField::CountOrPercent)]
+    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
+        &[("paused", FieldType::Flag), ("partition", FieldType::CountOrPercent)]
     }
 
     fn stable_revision(&self) -> Option<&'static str> {
@@ -83,8 +83,8 @@ impl Kind for Pool {
         Some("/status/newRevision")
     }
 
-    fn hold(&self) -> HoldBy {
-        HoldBy::Paused(&[("v1beta1", &["spec", "update", "paused"])])
+    fn pause_field(&self) -> &'static [VersionedPath] {
+        &[("v1beta1", &["spec", "update", "paused"])]
     }
 
     fn kept_by_partition(&self, strategy: &Value, wanted: i64) -> i64 {
@@ -195,7 +195,7 @@ fn undo_and_restart_affect_the_pods_that_the_partition_releases() {
 #[test]
 fn pause_and_resume_use_the_kinds_own_field() {
     let running = observation(&json!({"partition": 2}));
-    let Ok(Pause::Change { patch, method: HoldMethod::Paused }) = pause(&running, Some("ada"), "now") else {
+    let Ok(Pause::Change { patch, held_by: HeldBy::Paused }) = pause(&running, Some("ada"), "now") else {
         panic!("it can be paused");
     };
     assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2, "paused": true}));

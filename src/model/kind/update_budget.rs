@@ -1,4 +1,4 @@
-//! The update budget: how many pods an update may make unavailable or add. Each kind rounds
+//! How a controller updates pods: in place or not, and how many of them it may make unavailable or add. Each kind rounds
 //! percentages differently.
 
 use serde_json::Value;
@@ -10,6 +10,17 @@ pub struct UpdateBudget {
     pub unavailable: i64,
     /// The pods beyond the wanted ones.
     pub surge: i64,
+}
+
+/// How a controller may update a pod to another template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodUpdatePolicy {
+    /// Each outdated pod is replaced by another pod.
+    Recreate,
+    /// A pod keeps its name and node where only its images or its metadata change, and is replaced otherwise.
+    InPlaceIfPossible,
+    /// As `InPlaceIfPossible`, but the API server refuses every other change of the template.
+    InPlaceOnly,
 }
 
 /// A limit of a strategy: a number of pods, or a percentage of the wanted pods.

@@ -21,7 +21,7 @@ use crate::model::api::condition::Condition;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::kind::controller_hash::DataHash;
-use crate::model::kind::plan_fields::HOLD_ANNOTATION;
+use crate::model::kind::fields::HOLD_ANNOTATION;
 use crate::model::kind::revision_store::RevisionNames;
 pub use crate::model::kind::revision_store::RevisionNumber;
 use crate::model::kind::{Kind, Workload};

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::event::StepReport;
 use super::outcome::{BatchFailure, StepOutcome};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::follow::PodRef;
 use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::kind::Workload;
+use crate::model::kind::fields::Fields;
 
 /// An action, and the reason for it.
 #[derive(Debug)]
@@ -48,10 +47,10 @@ pub(super) enum Action {
 /// A way to release the next slots of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Release {
-    /// Write another update strategy.
-    Strategy {
-        /// The strategy.
-        set: Value,
+    /// Write other fields that hold.
+    Fields {
+        /// The fields.
+        held: Fields,
         /// The slots that it releases.
         slots: Vec<String>,
     },
@@ -115,18 +114,18 @@ impl Decision {
         Self::new(Action::Write(Box::new(write)), why)
     }
 
-    /// Creates the decision to store a plan, and the fields `set` that hold the workload from now on.
+    /// Creates the decision to store a plan, and the fields `held` that hold the workload from now on.
     pub(super) fn store(
         purpose: Purpose,
         reports: Vec<StepReport>,
         record: PlanRecord,
-        set: Option<Value>,
+        held: Option<Fields>,
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        let writes_fields = set.is_some();
-        let record = match set {
-            Some(set) => record.holding(set),
+        let writes_fields = held.is_some();
+        let record = match held {
+            Some(held) => record.holding(held),
             None => record,
         };
         let patch = record.patch(workload, writes_fields);

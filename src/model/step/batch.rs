@@ -36,11 +36,11 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
         state.allowed(),
     );
     match state.kind.release(state, batch, state.free()) {
-        Some(Release::Strategy { set, slots }) => {
+        Some(Release::Fields { held, slots }) => {
             let record = state.record.written_at(state.now.stamp());
             let why = format!("{status}: release {}", slots.join(" "));
             let (purpose, reports) = (Purpose::ReleaseSlots, released(batch.number, slots));
-            return Decision::store(purpose, reports, record, Some(set), state.workload(), why);
+            return Decision::store(purpose, reports, record, Some(held), state.workload(), why);
         }
         Some(Release::Wave(wave)) if is_wave_due(state, memory, &in_batch, wave.len()) => {
             let why = format!("{status}: delete a wave of {} pods", wave.len());
@@ -264,16 +264,16 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
         }
         None => {}
     }
-    let set = match state.kind.release(state, &next, state.free()) {
-        Some(Release::Strategy { set, slots }) => {
+    let held = match state.kind.release(state, &next, state.free()) {
+        Some(Release::Fields { held, slots }) => {
             reports.extend(released(next.number, slots));
-            Some(set)
+            Some(held)
         }
         _ => None,
     };
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.batch = Some(next);
-    Decision::store(Purpose::BeginBatch, reports, record, set, state.workload(), why)
+    Decision::store(Purpose::BeginBatch, reports, record, held, state.workload(), why)
 }
 
 /// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::BatchRecord;
-use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::{Workload, strategy};
 
 pub(super) struct CountedPods;
@@ -25,7 +24,7 @@ impl StepKind for CountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
     fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
         request.pace.refuse_surge()?;
-        if workload.kind().pods() != PodIdentity::Node {
+        if !workload.kind().pods().are_per_node() {
             return request
                 .pace
                 .refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
@@ -110,16 +109,12 @@ fn in_order_of_update<'a>(state: &State<'a>, selector: Option<&Selector>) -> (Ve
     let workload = state.workload();
     let (mut updated, mut outdated) = (state.updated.clone(), state.outdated.clone());
     updated.sort_by(|one, other| (one.updated_at(), &one.name).cmp(&(other.updated_at(), &other.name)));
-    match workload.kind().pods() {
-        _ if has_priorities(workload) => outdated.sort_by_key(|pod| Reverse(state.is_available(pod))),
-        PodIdentity::Interchangeable => outdated.sort_by_key(|pod| pod.ready),
-        PodIdentity::Ordinal => outdated.sort_by_key(|pod| Reverse(pod.ordinal)),
-        PodIdentity::Node => {
-            let is_skipped = |pod: &Pod| skippable_node(state, pod).is_some();
-            outdated.sort_by_cached_key(|pod| {
-                (!selects(state, selector, pod), is_skipped(pod), Reverse(&pod.node))
-            });
-        }
+    if has_priorities(workload) {
+        outdated.sort_by_key(|pod| Reverse(state.is_available(pod)));
+    } else {
+        workload.kind().pods().sort_by_update(&mut outdated);
+        let is_skipped = |pod: &Pod| skippable_node(state, pod).is_some();
+        outdated.sort_by_cached_key(|pod| (!selects(state, selector, pod), is_skipped(pod)));
     }
     (updated, outdated)
 }
@@ -156,7 +151,7 @@ fn selects(state: &State<'_>, selector: Option<&Selector>, pod: &Pod) -> bool {
 
 /// Returns the selector of the nodes on which the controller may update pods: that of the plan, or the original one.
 fn node_selector(state: &State<'_>) -> Option<Selector> {
-    if state.workload().kind().pods() != PodIdentity::Node {
+    if !state.workload().kind().pods().are_per_node() {
         return None;
     }
     match &state.pace().node_selector {

@@ -32,7 +32,8 @@ impl StepKind for DaemonSets {
         Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
         let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
-        let own = hold.as_ref().map_or_else(|| strategy::update_strategy(workload), Hold::original);
+        let live = || strategy::update_strategy(workload);
+        let own = hold.as_ref().map_or_else(live, |hold| hold.own_strategy(workload));
         if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
             return Ok(());
         }

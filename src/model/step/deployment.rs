@@ -5,8 +5,6 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use super::action::Release;
 use super::request::Request;
 use super::slot::{PodSlot, max_unavailable};
@@ -17,7 +15,7 @@ use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::rolling_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::update_budget::UpdateBudget;
-use crate::model::kind::{Workload, plan_fields};
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
 pub(super) struct Deployments;
@@ -59,7 +57,7 @@ impl StepKind for Deployments {
         let budget = raise(state, released, last + 1, free)?;
         let names = state.slots.iter().filter(is_held).map(PodSlot::label);
         let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
-        Some(Release::Strategy { set: budget.fields(false), slots: names.take(count).collect() })
+        Some(Release::Fields { held: budget.fields(false), slots: names.take(count).collect() })
     }
 
     fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>, free: Option<usize>) -> bool {
@@ -96,31 +94,13 @@ impl StepKind for Deployments {
     }
 }
 
-/// Returns the fields that hold a Deployment as it stands: paused, with the budget at which it rests.
-///
-/// It is paused until the controller has counted the updated pods again: a controller that acts on counts from before
-/// the hold would take them for available, and remove outdated ones.
-pub(super) fn standing_hold(observed: &Observation) -> Value {
-    let workload = &observed.workload;
-    let current = observed.revisions.current();
-    let is_updated = |pod: &&Pod| current.is_some_and(|current| workload.runs(pod, current));
-    let active = observed.own_pods().filter(|pod| pod.is_active());
-    let (updated, outdated): (Vec<_>, Vec<_>) = active.partition(is_updated);
-    let (updated, outdated) = (as_number(updated.len()), as_number(outdated.len()));
-    let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-    budget.unwrap_or(HeldBudget::ONE_SURGE_POD).fields(true)
-}
-
 fn raise(state: &State<'_>, released: usize, goal: usize, free: Option<usize>) -> Option<HeldBudget> {
     let observed = state.observed;
     if !is_counted(observed) {
         return None;
     }
-    let now = plan_fields::live(&observed.workload);
-    let now = now
-        .as_ref()
-        .and_then(|now| HeldBudget::read(now.get("strategy")?))
-        .unwrap_or(HeldBudget::ONE_SURGE_POD);
+    let now = strategy::update_strategy(&observed.workload).and_then(HeldBudget::read);
+    let now = now.unwrap_or(HeldBudget::ONE_SURGE_POD);
     let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
     held_pods(state).raise(now, released, goal, surge(state), free)
 }
@@ -142,8 +122,7 @@ fn surge(state: &State<'_>) -> i64 {
 }
 
 fn own_budget(state: &State<'_>) -> UpdateBudget {
-    let own = state.record.hold.original().and_then(|own| own.get("strategy"));
-    budget_of(own, state.workload().wanted())
+    budget_of(state.record.hold.own_strategy(state.workload()), state.workload().wanted())
 }
 
 /// Returns how many pods the budget releases.
@@ -152,8 +131,8 @@ fn released(state: &State<'_>, updated: usize) -> i64 {
     if workload.is_paused() {
         return as_number(updated);
     }
-    let budget = state.record.hold.is_in_force(workload).then(|| plan_fields::live(workload)).flatten();
-    let budget = budget.and_then(|live| HeldBudget::read(live.get("strategy")?));
+    let live = strategy::update_strategy(workload).filter(|_| state.record.hold.is_in_force(workload));
+    let budget = live.and_then(HeldBudget::read);
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
 }
 

@@ -1,10 +1,8 @@
 //! The table of the kinds that can be stepped.
 
-use serde_json::Value;
-
 use super::counted_pods::CountedPods;
 use super::daemon_set::DaemonSets;
-use super::deployment::{Deployments, standing_hold};
+use super::deployment::Deployments;
 use super::state::{State, StepKind};
 use super::stateful_set::StatefulSets;
 use crate::error::{Error, ErrorKind, Result};
@@ -12,7 +10,8 @@ use crate::model::api::node::Node;
 use crate::model::follow::Now;
 use crate::model::hold;
 use crate::model::hold::plan::PlanRecord;
-use crate::model::kind::properties::StepBy;
+use crate::model::kind::fields::Fields;
+use crate::model::kind::{HoldMethod, StepMethod};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
@@ -32,11 +31,11 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
         ));
     }
-    match workload.kind().step() {
-        Ok(StepBy::Partition) if strategy::partition_counts_pods(workload) => Ok(&CountedPods),
-        Ok(StepBy::Partition) => Ok(&StatefulSets),
-        Ok(StepBy::PodDeletion) => Ok(&DaemonSets),
-        Ok(StepBy::UpdateBudget) => Ok(&Deployments),
+    match step_method(workload) {
+        Ok(StepMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&CountedPods),
+        Ok(StepMethod::Partition) => Ok(&StatefulSets),
+        Ok(StepMethod::PodDeletion) => Ok(&DaemonSets),
+        Ok(StepMethod::UpdateBudget) => Ok(&Deployments),
         Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }
@@ -57,16 +56,26 @@ pub(super) fn state_of<'a>(
 /// Returns the fields that hold a workload as it is.
 ///
 /// # Errors
-/// When its pods could not be read.
-pub(super) fn holding_strategy(observed: &Observation) -> Result<Value> {
-    match observed.workload.kind().step() {
-        Ok(StepBy::UpdateBudget) => {
-            hold::refuse_lost_annotation(observed)?;
-            Ok(standing_hold(observed))
-        }
-        Ok(StepBy::Partition) => hold::holding_partition(observed),
-        _ => Ok(hold::hold_method(observed)?.strategy(&observed.workload)),
-    }
+/// When its pods could not be read, and when it has such fields already, whose annotation is gone.
+pub(super) fn holding_fields(observed: &Observation) -> Result<Fields> {
+    hold::refuse_lost_annotation(observed)?;
+    hold::holding_fields(observed, &observed.workload)
+}
+
+/// Whether `step` itself deletes the pods that it releases.
+#[must_use]
+pub fn deletes_pods(workload: &Workload) -> bool {
+    step_method(workload) == Ok(StepMethod::PodDeletion)
+}
+
+/// Whether `step` releases a number of pods, and the controller chooses which ones.
+#[must_use]
+pub fn counts_pods(workload: &Workload) -> bool {
+    step_kind(workload).is_ok_and(StepKind::counts_pods)
+}
+
+fn step_method(workload: &Workload) -> Result<StepMethod, &'static str> {
+    workload.kind().hold().map(HoldMethod::step_method)
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ mod view_builder;
 mod tests;
 
 pub use event::{DeletionResult, Origin, StepEvent, StepReport, Task, WriteResult};
+pub use kind_lookup::{counts_pods, deletes_pods};
 pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
 pub use preview::preview;
 pub use request::{CheckOverride, PaceOverrides, Request};

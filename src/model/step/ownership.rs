@@ -11,7 +11,6 @@ use crate::model::change::undo::is_live;
 use crate::model::hold::is_annotation_lost;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
 use crate::model::kind::Workload;
-use crate::model::kind::plan_fields;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::go_json::go_json;
@@ -91,9 +90,7 @@ impl Ownership {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !record.hold.is_unchanged(now) && !stored.holds_nothing {
-            for (path, part) in plan_fields::parts(now, Some(record.hold.set())) {
-                as_stored.set_or_remove(path, part);
-            }
+            record.hold.hold_by(&mut as_stored);
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());
         let as_stored = Workload::of_json(as_stored.after());
@@ -101,7 +98,7 @@ impl Ownership {
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
         // The annotation is gone or not readable, and nothing else stores the original strategy.
         let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && record.hold.is_unchanged(now);
-        let lost_original = record.hold.original().filter(|_| is_lost).cloned();
+        let lost_original = record.hold.original().to_json().filter(|_| is_lost);
         if let Some(original) = &lost_original {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }

@@ -13,7 +13,7 @@ use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{BatchRecord, Reach};
-use crate::model::kind::properties::PodIdentity;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::{Workload, strategy};
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
@@ -40,7 +40,7 @@ pub(super) fn lower_partition(
         }
         kept = Some(slots.len() - index - 1);
     }
-    Some(Release::Strategy { set: strategy_with(state, kept?), slots: released })
+    Some(Release::Fields { held: strategy_with(state, kept?), slots: released })
 }
 
 /// The label of a node with its name for the selector of a strategy.
@@ -48,12 +48,12 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Returns the live strategy with another partition. Where pods are identified by their nodes, it has the node selector of
 /// the plan or the original one, without the nodes that are skipped.
-fn strategy_with(state: &State<'_>, kept: usize) -> Value {
+fn strategy_with(state: &State<'_>, kept: usize) -> Fields {
     let workload = state.workload();
     let kept = i64::try_from(kept).unwrap_or(strategy::ABOVE_EVERY_POD);
     let strategy = strategy::with_partition(workload, kept);
-    if workload.kind().pods() != PodIdentity::Node {
-        return strategy;
+    if !workload.kind().pods().are_per_node() {
+        return strategy::as_fields(workload, strategy);
     }
     let skipped: BTreeSet<&str> = state
         .observed
@@ -70,7 +70,7 @@ fn strategy_with(state: &State<'_>, kept: usize) -> Value {
     if let Some(selector) = selector {
         strategy["rollingUpdate"]["selector"] = selector;
     }
-    strategy
+    strategy::as_fields(workload, strategy)
 }
 
 /// Returns a label selector that matches the same nodes, without those of these hostnames.
@@ -86,13 +86,13 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
 
 /// Returns the node selector of the original strategy.
 pub(super) fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
-    let selector = state.record.hold.original()?.pointer("/rollingUpdate/selector")?;
+    let selector = state.record.hold.own_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
     (!selector.is_null()).then_some(selector)
 }
 
 /// Returns the node of a pod if it is not ready and the selector of the strategy can leave it out.
 pub(super) fn skippable_node<'a>(state: &State<'a>, pod: &Pod) -> Option<&'a Node> {
-    let is_by_node = state.workload().kind().pods() == PodIdentity::Node;
+    let is_by_node = state.workload().kind().pods().are_per_node();
     state.node_of(pod).filter(|node| is_by_node && !node.ready && node.labels.contains_key(HOSTNAME))
 }
 
@@ -170,7 +170,7 @@ mod tests {
         let state = state_of(&observed, Some(&nodes), &record, NOW).unwrap();
         let is_skippable = |pod: &Pod| skippable_node(&state, pod).is_some();
         assert_eq!(observed.own_pods().map(is_skippable).collect::<Vec<_>>(), [true, true, false]);
-        let strategy = strategy_with(&state, 0);
+        let strategy = strategy_with(&state, 0).to_json().unwrap();
         let old = json!({"key": HOSTNAME, "operator": "NotIn", "values": ["old"]});
         assert_eq!(strategy["rollingUpdate"]["selector"], json!({"matchExpressions": [pool, old]}));
     }

@@ -17,7 +17,6 @@ use super::view_builder::plan_view;
 use crate::model::api::node::Node;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::follow::Now;
-use crate::model::kind::properties::PodIdentity;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -59,7 +58,7 @@ pub fn preview(
 fn batch_updates(state: &State<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPods)> {
     let observed = state.observed;
     let workload = &observed.workload;
-    if strategy::partition_counts_pods(workload) && workload.kind().pods() != PodIdentity::Node {
+    if strategy::partition_counts_pods(workload) && !workload.kind().pods().are_per_node() {
         return Vec::new();
     }
     let by_label: BTreeMap<_, _> = state.slots.iter().map(|slot| (slot.label(), slot)).collect();

@@ -48,15 +48,15 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     };
     let reports = vec![StepReport::RollingBack { revision: before.label() }];
     let why = format!("the batch failed: roll back to revision {}", before.label());
-    let is_on_delete = record.hold.original().is_some_and(strategy::is_on_delete_strategy);
+    let is_on_delete = record.hold.own_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && held.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
         return Decision::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why);
     }
-    if let Some(held) = held.as_ref().filter(|held| held.hold.set() != record.hold.set()) {
-        held.hold.hold_by(workload, &mut patch);
+    if let Some(held) = held.as_ref().filter(|held| held.hold.held() != record.hold.held()) {
+        held.hold.hold_by(&mut patch);
     }
     let holds_nothing = held.is_none();
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));

@@ -1,12 +1,10 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use serde_json::Value;
-
 use super::action::{Action, Decision, Purpose};
 use super::batch::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
 use super::event::{Origin, StepReport};
-use super::kind_lookup::{holding_strategy, state_of};
+use super::kind_lookup::{holding_fields, state_of};
 use super::memory::Memory;
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::own_partition_reached;
@@ -23,8 +21,9 @@ use crate::model::hold::plan::{
     Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::properties::PodUpdatePolicy;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::strategy;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
 
 /// The existing plan, or the new plan that the command would begin.
@@ -33,8 +32,8 @@ pub(super) struct Start {
     /// The record as this process would write it, without its lock.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
-    /// The update strategy to write so that the workload is held; none if it is held already.
-    pub(super) set: Option<Value>,
+    /// The fields to write so that the workload is held; none if it is held already.
+    pub(super) held: Option<Fields>,
 }
 
 impl Start {
@@ -42,14 +41,14 @@ impl Start {
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
             Origin::Plan => true,
-            Origin::Replaced => self.set.is_none(),
+            Origin::Replaced => self.held.is_none(),
             Origin::Pause | Origin::Free { .. } => false,
         }
     }
 
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let record = self.record.clone().holding(self.set.clone()?);
+        let record = self.record.clone().holding(self.held.clone()?);
         let patch = record.patch(&observed.workload, true);
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
         Some(Observation { workload, ..observed.clone() })
@@ -67,20 +66,20 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Sta
     let found = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
             let record = new_plan(request, observed, hold.into_plan_hold()).adopting(workload);
-            Start { record, origin: Origin::Pause, set: None }
+            Start { record, origin: Origin::Pause, held: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(request, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
             Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
-                Start { record, origin: Origin::Plan, set: None }
+                Start { record, origin: Origin::Plan, held: None }
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
                 // A lock has no effect in a hold that another client ended.
-                let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
-                let hold = Hold::new(workload, HoldReason::Plan, &set);
+                let fields = holding_fields(observed).map_err(StepOutcome::Error)?;
+                let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(request, observed, hold);
-                Start { record, origin: Origin::Free { was_held }, set: Some(set) }
+                Start { record, origin: Origin::Free { was_held }, held: Some(fields) }
             }
         },
     };
@@ -138,10 +137,10 @@ fn continue_plan(request: &Request, observed: &Observation, hold: &Hold) -> Resu
                 ..plan.clone()
             };
             let record = PlanRecord { plan, ..record };
-            if record.plan.is_releasing() && !record.hold.has_budget(workload) {
+            if record.plan.is_releasing() && !record.hold.is_strategy_held(workload) {
                 return hold_again(record, Origin::Plan, observed);
             }
-            Ok(Start { record: record.adopting(workload), origin: Origin::Plan, set: None })
+            Ok(Start { record: record.adopting(workload), origin: Origin::Plan, held: None })
         }
         Some(record) if request.new_plan => replace_plan(request, observed, record),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
@@ -152,7 +151,7 @@ fn continue_plan(request: &Request, observed: &Observation, hold: &Hold) -> Resu
 fn replace_plan(request: &Request, observed: &Observation, other: PlanRecord) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
     let is_same_template = other.plan.is_for_live_template(workload);
-    let has_budget = other.hold.has_budget(workload);
+    let is_strategy_held = other.hold.is_strategy_held(workload);
     let was_below = is_same_template
         && other.plan.below_partition
         && strategy::partition(workload) < other.hold.own_partition(workload);
@@ -164,21 +163,21 @@ fn replace_plan(request: &Request, observed: &Observation, other: PlanRecord) ->
     record.plan.from = from.or(record.plan.from);
     record.plan.below_partition |= was_below;
     record.lock = other.lock;
-    if !is_same_template || !has_budget {
+    if !is_same_template || !is_strategy_held {
         return hold_again(record, Origin::Replaced, observed);
     }
-    Ok(Start { record: record.adopting(workload), origin: Origin::Replaced, set: None })
+    Ok(Start { record: record.adopting(workload), origin: Origin::Replaced, held: None })
 }
 
 /// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
 /// the original one.
 fn hold_again(mut record: PlanRecord, origin: Origin, observed: &Observation) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
-    let set = holding_strategy(observed).map_err(StepOutcome::Error)?;
-    if !record.hold.has_budget(workload) {
+    let held = holding_fields(observed).map_err(StepOutcome::Error)?;
+    if !record.hold.is_strategy_held(workload) {
         record.hold = record.hold.with_present_originals(workload);
     }
-    Ok(Start { record: record.adopting(workload), origin, set: Some(set) })
+    Ok(Start { record: record.adopting(workload), origin, held: Some(held) })
 }
 
 /// Whether a revision is stored, and its template is not the live one.
@@ -259,7 +258,7 @@ fn wait_or_end(state: &State<'_>, start: &Start, memory: &Memory) -> Result<Opti
 fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, start)?;
-    let Start { mut record, origin, set } = start.clone();
+    let Start { mut record, origin, held } = start.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()
@@ -285,7 +284,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "the lock is free: acquire it";
-    Ok(Decision::store(Purpose::AcquireLock, reports, record, set, workload, why))
+    Ok(Decision::store(Purpose::AcquireLock, reports, record, held, workload, why))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.

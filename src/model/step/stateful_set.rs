@@ -8,7 +8,7 @@ use super::state::{State, StepKind};
 use crate::error::Result;
 use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::Workload;
-use crate::model::kind::reserved_ordinals::ordinals;
+use crate::model::kind::ordinals::ordinals;
 
 pub(super) struct StatefulSets;
 

@@ -10,7 +10,6 @@ use super::soak::Soak;
 use super::state::State;
 use super::view::{Batch, BatchStage, PlanView, SlotState, SlotView};
 use crate::model::hold::plan::{BatchRecord, Pace, Reach};
-use crate::model::kind::strategy;
 use crate::model::revision::Revision;
 
 /// The most future batches in a view.
@@ -57,8 +56,10 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
         surge: state.kind.surge(state),
-        holds_by: strategy::step_hold(state.workload())
-            .map(|(field, value)| (field.members().join("."), value)),
+        holds_by: state.workload().kind().hold().ok().map(|method| {
+            let (field, value) = method.step_field(state.workload());
+            (field.members().join("."), value)
+        }),
         end_by_hand: state.record.hold.end_by_hand(state.workload()),
         causes: memory.causes.current().cloned().collect(),
         update: None,

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{RefusedObject, warning};
-use crate::model::change::effect::{Effect, HeldBy};
+use crate::model::change::effect::Effect;
 use crate::model::change::least_time::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome};
+use crate::model::hold::HeldBy;
 use crate::render::diff::changes;
 use crate::render::effect::least_time_json;
 use crate::render::status::workload_json;

@@ -6,7 +6,6 @@ use crate::model::hold::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::properties::{PodIdentity, StepBy};
 use crate::model::kind::strategy;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -31,8 +30,7 @@ pub(super) fn of(workload: &Workload, view: Option<&PlanView>, outcome: &StepOut
         StepOutcome::Reached { .. } => vec![next_batch(view, step)],
         StepOutcome::Stopped(reason) => stopped(workload, view, reason),
         StepOutcome::Failed { rollback: None, .. } => {
-            let is_set = workload.kind().pods() == PodIdentity::Ordinal;
-            let back = if is_set {
+            let back = if workload.kind().pods().are_ordered() {
                 // A broken pod may block the rollback.
                 format!("{} --replace-stuck-pods", roll_back(workload, view))
             } else {
@@ -67,6 +65,9 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
             if let Err(unreadable) = Hold::of(workload) {
                 return unreadable.next_step().map(str::to_owned).into_iter().collect();
             }
+            if is_annotation_lost(workload) {
+                return vec![command("to end the hold: {}", [end_command(workload)])];
+            }
             let restore = lost_original.as_ref().and_then(|original| restore_by_hand(workload, original));
             if let Some(restore) = restore {
                 return vec![
@@ -82,10 +83,7 @@ fn stopped(workload: &Workload, view: Option<&PlanView>, reason: &StopReason) ->
                 "to hold it again: {}"
             };
             let mut hints = vec![command(again, [step]), roll_back(workload, view)];
-            if is_annotation_lost(workload) {
-                return vec![command("to end the hold: {}", [end_command(workload)])];
-            }
-            if is_held(workload) && workload.kind().step() == Ok(StepBy::UpdateBudget) {
+            if is_held(workload) && workload.is_completion_blocked_by_hold() {
                 hints.push(command("to end the hold: {}", [end_command(workload)]));
             } else if left_fields(workload).is_some() {
                 hints.push(end_leftover(workload));
@@ -143,9 +141,7 @@ fn get_nodes(nodes: &[String]) -> String {
 
 /// Returns the pod that an ordered controller waits for: it replaces no pod while one is not ready.
 fn waits_for(workload: &Workload, pods: &[(String, String)]) -> Option<String> {
-    let is_parallel = workload.object().text("/spec/podManagementPolicy") == Some("Parallel");
-    let (lowest, _) =
-        pods.last().filter(|_| workload.kind().pods() == PodIdentity::Ordinal && !is_parallel)?;
+    let (lowest, _) = pods.last().filter(|_| workload.kind().pods().wait_for_each_other(workload))?;
     let pod = Word::name(lowest, "POD").and(&workload.in_namespace());
     Some(command("its controller waits until this pod is ready: kubectl describe pod {}", [pod]))
 }

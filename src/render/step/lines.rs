@@ -4,9 +4,10 @@ use super::Printed;
 use super::words::{check_result, detail, pace, revisions, skipped, slots, time};
 use crate::model::follow::Now;
 use crate::model::hold::plan::Lock;
-use crate::model::kind::properties::StepBy;
-use crate::model::kind::{Workload, strategy};
-use crate::model::step::{Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper};
+use crate::model::kind::Workload;
+use crate::model::step::{
+    Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper, counts_pods,
+};
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
 use crate::render::pod_names::{names, pods};
@@ -102,14 +103,9 @@ fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now
 /// Where the controller chooses the pods, the last line of a batch has their names. That of a failed batch has only those
 /// that are not available.
 fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
-    let is_chosen = match workload.kind().step() {
-        Ok(StepBy::UpdateBudget) => true,
-        Ok(StepBy::Partition) => strategy::partition_counts_pods(workload),
-        _ => false,
-    };
     let has_failed = batch.stage == BatchStage::Failed;
     let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
-    let listed: Vec<_> = listed.filter(|_| is_chosen).cloned().collect();
+    let listed: Vec<_> = listed.filter(|_| counts_pods(workload)).cloned().collect();
     let chosen = if listed.is_empty() { String::new() } else { format!(": {}", slots(&listed)) };
     let number = batch.number;
     let canary = if batch.is_canary { " (canary)" } else { "" };

@@ -11,8 +11,9 @@ pub use outcome::PreviewOutcome;
 pub use outcome::refusal_by_plan;
 pub use warning::PreviewWarning;
 
-use crate::model::change::effect::{Effect, held_by};
+use crate::model::change::effect::Effect;
 use crate::model::diff::{Change, Diff, SecretValues};
+use crate::model::hold::held_by;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

@@ -3,7 +3,6 @@
 use crate::model::hold::end_command;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
-use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;
 
@@ -56,7 +55,7 @@ const DEADLINE: &str = "must be greater than minReadySeconds";
 /// Returns that the plan that holds a Deployment is the reason for a refusal, and the command that ends it.
 #[must_use]
 pub fn refusal_by_plan(live: &Workload, message: &str) -> Option<String> {
-    let is_held = Hold::in_force(live).is_some() && live.min_ready_seconds() == NEVER_AVAILABLE;
+    let is_held = Hold::in_force(live).is_some() && live.is_completion_blocked_by_hold();
     (is_held && message.contains(DEADLINE)).then(|| {
         let end = command("to end the plan: {}", [end_command(live)]);
         format!("the API server rejects this manifest until the plan of step ends, which set minReadySeconds; {end}")

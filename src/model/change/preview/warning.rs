@@ -75,8 +75,8 @@ pub(super) fn warnings(
     }
     warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
     if let (Some(before), Some(hold)) = (Hold::in_force(now), Hold::in_force(after))
-        && before.has_budget(now)
-        && !hold.has_budget(after)
+        && before.is_strategy_held(now)
+        && !hold.is_strategy_held(after)
     {
         warnings.push(PreviewWarning::ReplacesHeldStrategy);
     }

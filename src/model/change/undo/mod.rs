@@ -19,7 +19,7 @@ use crate::model::change::effect::Effect;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::model::hold::{end_pause, lost_hold};
 use crate::model::kind::Workload;
-use crate::model::kind::{plan_fields, strategy};
+use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::{CHANGE_CAUSE, Revision};
 use crate::model::text::shell_command::{Word, command};
@@ -87,12 +87,12 @@ pub fn undo<'a>(
     if !template.is_object() {
         return Err(no_template(target));
     }
-    if options.keep_hold && plan_fields::are_several(workload) && Hold::in_force(workload).is_some() {
+    if options.keep_hold && workload.is_completion_blocked_by_hold() && Hold::in_force(workload).is_some() {
         return Err(no_hold_to_keep(workload));
     }
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(strategy::hold_path(workload));
-    if Hold::is_stored_for(workload) {
+    if workload.kind().hold().is_ok() {
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {
@@ -111,8 +111,8 @@ pub fn undo<'a>(
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
         (Some(below), _) => {
-            if hold.as_ref().is_some_and(|hold| hold.set() != below.hold.set()) {
-                below.hold.hold_by(workload, &mut patch);
+            if hold.as_ref().is_some_and(|hold| hold.held() != below.hold.held()) {
+                below.hold.hold_by(&mut patch);
             }
             patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
         }

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::change::effect::HeldBy;
+use crate::model::hold::HeldBy;
 use crate::model::revision::Revisions;
 
 fn template(image: &str) -> Value {

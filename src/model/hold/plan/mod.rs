@@ -1,17 +1,16 @@
 //! The plan of `step`, and the annotation `kubectl-rollout2/held` that stores it: what a plan is, how it is read, and the
 //! patches that write it.
 //!
-//! `pause` and `step` hold a StatefulSet with its partition and a DaemonSet with `OnDelete`. The same patch stores the
-//! original update strategy. A plan holds a workload of OpenKruise with its partition, and a Deployment with
-//! four fields of `spec`; then `strategy` and `set` are objects with those of the four that are present. The
-//! value of the annotation is one JSON object:
+//! A hold writes fields of the workload that its kind names ([`HoldMethod`](crate::model::kind::HoldMethod)):
+//! the update strategy with a partition or with `OnDelete`, or four fields of a Deployment's `spec`. The same patch stores
+//! the original ones. The value of the annotation is one JSON object:
 //!
 //! | member | content |
 //! |---|---|
 //! | `version` | version of this schema: 1 |
 //! | `reason` | `pause`, or `plan` for a plan of `step` |
-//! | `strategy` | the original update strategy, raw; absent when there was none |
-//! | `set` | the update strategy that holds, as it was written |
+//! | `strategy` | the original fields: an update strategy, or members of `spec`; absent when there were none |
+//! | `set` | the fields that hold, in the same form, as they were written |
 //! | `since`, `by` | the time and the user, for display |
 //! | `paused` | `true` when a plan is paused |
 //! | `plan` | see [`Plan`] |
@@ -21,25 +20,18 @@
 //! Unknown members are kept, because a newer version may have written them.
 
 mod amount;
-mod annotation;
-mod in_force;
-mod lock;
+mod hold;
+mod limits;
 mod pace;
 mod record;
-mod restore;
 mod rollback;
 mod schema;
-mod start_revision;
-mod validation;
 
-pub use crate::model::kind::plan_fields::HOLD_ANNOTATION;
+pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use amount::Amount;
-pub use annotation::{Hold, HoldReason, have_same_plan};
-pub use lock::Lock;
+pub use hold::{Hold, HoldReason, have_same_plan, own_min_ready_seconds, restore_by_hand};
 pub use pace::{Batches, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, Reach, SETTLING_TIME};
 pub(in crate::model) use record::require_fields;
 pub use record::{PlanRecord, guarded};
-pub use restore::{own_min_ready_seconds, restore_by_hand};
-pub use rollback::{PartitionRollback, completed_rollback, is_rollback_held, is_rolling_back};
-pub use schema::{BatchRecord, Phase, Plan};
-pub use start_revision::StartRevision;
+pub use rollback::{PartitionRollback, StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
+pub use schema::{BatchRecord, Lock, Phase, Plan};

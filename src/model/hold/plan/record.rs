@@ -1,15 +1,12 @@
 //! The plan of a workload with its hold and its lock, and the patches that write it.
 
-use serde_json::Value;
-
-use super::annotation::Hold;
-use super::lock::Lock;
-use super::schema::Plan;
+use super::hold::Hold;
+use super::schema::{Lock, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::kind::Workload;
-use crate::model::kind::plan_fields::{self, HOLD_ANNOTATION};
+use crate::model::kind::fields::{Fields, HOLD_ANNOTATION};
 use crate::model::text::shell_command::command;
 
 /// The plan of a workload with its hold and its lock, whether or not the hold is in force.
@@ -59,8 +56,8 @@ impl PlanRecord {
 
     /// Returns the same record with other fields that hold.
     #[must_use]
-    pub fn holding(mut self, set: Value) -> Self {
-        self.hold.set = set;
+    pub fn holding(mut self, held: Fields) -> Self {
+        self.hold.held = held;
         self
     }
 
@@ -77,21 +74,16 @@ impl PlanRecord {
     pub fn patch(&self, workload: &Workload, writes_fields: bool) -> Patch {
         let mut patch = guarded(workload);
         if writes_fields {
-            self.hold.hold_by(workload, &mut patch);
+            self.hold.hold_by(&mut patch);
         }
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), self.annotation(workload).into());
         patch
     }
 
-    /// Returns the same record with the live strategy as the one that holds.
+    /// Returns the same record with the live fields as those that hold.
     #[must_use]
-    pub fn adopting(mut self, workload: &Workload) -> Self {
-        if self.hold.is_in_force(workload)
-            && let Some(live) = plan_fields::live(workload)
-        {
-            self.hold.set = live;
-        }
-        self
+    pub fn adopting(self, workload: &Workload) -> Self {
+        if self.hold.is_in_force(workload) { self.holding(workload.live_fields()) } else { self }
     }
 
     /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
@@ -115,8 +107,8 @@ pub fn guarded(workload: &Workload) -> Patch {
 
 /// Adds to a patch the preconditions that the fields of a plan are unchanged.
 pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
-    for place in plan_fields::paths(workload) {
-        patch.require_unchanged(place);
+    for (path, _) in workload.live_fields().iter() {
+        patch.require_unchanged(path.clone());
     }
 }
 

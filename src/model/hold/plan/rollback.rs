@@ -7,18 +7,21 @@
 //! The original strategy may leave released pods on the failed revision: those that a plan with `--to 100%` released
 //! below the original partition of the StatefulSet, and any where the partition counts pods. In this case a lower
 //! partition holds until they are rolled back, and the second patch restores the strategy too.
+//!
+//! The annotation names the revision from which the plan began, and a rollback writes its template. A client that may write
+//! annotations could so choose a template, by the rights of the user who continues the plan. [`StartRevision`] tells
+//! whether the revisions and their pods confirm it.
 
-use serde_json::Value;
-
-use super::annotation::Hold;
+use super::hold::Hold;
 use super::record::{PlanRecord, guarded};
-use super::schema::Phase;
+use super::schema::{Phase, Plan};
 use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::strategy;
-use crate::model::observation::Observation;
+use crate::model::observation::{Observation, PodCount};
+use crate::model::revision::Revision;
 use crate::model::text::digest::Digest;
 
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
@@ -95,39 +98,137 @@ impl PartitionRollback {
 
 impl PlanRecord {
     /// Returns the record during the rollback to a template, if the original strategy would leave released pods on the
-    /// failed revision: pods below the original partition. Of a partition that counts pods, the original keeps any pods
-    /// of that number, so also released ones; an original node selector keeps those on other nodes.
+    /// failed revision.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
         if !self.hold.is_in_force(workload) {
             return None;
         }
-        let own = self.hold.own_partition(workload);
-        if !strategy::partition_counts_pods(workload) {
-            let is_below = self.plan.below_partition && strategy::partition(workload) < own;
-            return is_below.then(|| self.rolling_back_to(template));
-        }
-        let set = strategy::without_node_selector(strategy::with_partition(workload, 0));
-        let is_partial =
-            self.hold.original().is_some_and(|own| own != &strategy::without_node_selector(own.clone()));
-        (workload.kind().step() == Ok(StepBy::Partition) && (own > 0 || is_partial)).then(|| {
-            let mut record = self.rolling_back_to(template);
-            record.hold.set = set;
-            record
-        })
+        let method = workload.kind().hold().ok()?;
+        let held = method.hold_rollback(
+            workload,
+            self.hold.held(),
+            self.hold.original(),
+            self.plan.below_partition,
+        )?;
+        Some(self.rolling_back_to(template).holding(held))
     }
 
     /// Returns the record for a rollback whose patch restores the original strategy too. It holds nothing.
     #[must_use]
     pub fn rolling_back_freely(&self, template: &Digest) -> Self {
-        let mut record = self.rolling_back_to(template);
-        record.hold.set = Value::Null;
-        record
+        self.rolling_back_to(template).holding(Fields::default())
     }
 
     fn rolling_back_to(&self, template: &Digest) -> Self {
         let mut record = self.clone();
         (record.plan.template, record.plan.phase) = (template.hex(), Phase::RollingBack);
         record
+    }
+}
+
+/// What the revisions and their pods show about the revision from which a plan began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartRevision {
+    /// It still serves, or it is the one before the live one while no other revision has a pod. Also without a revision
+    /// in the plan, or in the cluster, to roll back to.
+    Confirmed,
+    /// No outdated pod is left, and the revision is not the one before the live one.
+    Unknown,
+    /// Outdated pods run other revisions.
+    Contradicted {
+        /// The labels of the revisions that they run.
+        by: Vec<String>,
+    },
+}
+
+impl StartRevision {
+    /// Compares the revision of a plan with those that the outdated pods run: the ready ones first.
+    #[must_use]
+    pub fn of(observed: &Observation, plan: &Plan) -> Self {
+        let live = observed.revisions.current().map(|current| current.digest);
+        let replaced = || observed.revisions.iter().filter(move |revision| Some(revision.digest) != live);
+        let is_start = |revision: &&Revision| plan.from.as_ref() == Some(&revision.name);
+        if !replaced().any(|revision| is_start(&revision)) {
+            return Self::Confirmed;
+        }
+        let counts = observed.pod_counts();
+        let count = |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision));
+        let mut running: Vec<_> = replaced().filter(|revision| count(revision).ready > 0).collect();
+        if running.is_empty() {
+            running = replaced().filter(|revision| count(revision).total > 0).collect();
+        }
+        match replaced().next_back().filter(|_| running.is_empty()) {
+            Some(newest) if is_start(&newest) => Self::Confirmed,
+            Some(_) => Self::Unknown,
+            None if running.iter().any(is_start) => Self::Confirmed,
+            None => Self::Contradicted { by: running.iter().map(|revision| revision.label()).collect() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::api::pod::Pod;
+    use crate::model::hold::plan::{Pace, Reach};
+    use crate::model::kind::Workload;
+    use crate::model::revision::Revisions;
+
+    fn template(number: i64) -> Value {
+        json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})
+    }
+
+    /// A Deployment with the revisions 1 to 4, of which 4 is the live one, and pods by revision and readiness.
+    fn observation(pods: &[(i64, bool)]) -> Observation {
+        let object = json!({"kind": "Deployment", "metadata": {"name": "web", "uid": "u"}, "spec": {"template": template(4)}});
+        let workload = Workload::of_json(&object).unwrap();
+        let owner = |uid: &str| json!([{"controller": true, "uid": uid}]);
+        let revisions = (1..=4).map(|number| {
+            let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
+            let name = format!("web-{number}");
+            let metadata =
+                json!({"name": name, "uid": name, "annotations": annotations, "ownerReferences": owner("u")});
+            let set =
+                json!({"kind": "ReplicaSet", "metadata": metadata, "spec": {"template": template(number)}});
+            Object::read(set).unwrap()
+        });
+        let pods = pods.iter().enumerate().map(|(index, (number, ready))| {
+            let ready = if *ready { "True" } else { "False" };
+            let metadata =
+                json!({"name": index.to_string(), "ownerReferences": owner(&format!("web-{number}"))});
+            let status = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]});
+            Pod::read(&Object::read(json!({"kind": "Pod", "metadata": metadata, "status": status})).unwrap())
+                .into()
+        });
+        let revisions = Revisions::of(&workload, revisions);
+        Observation { revisions, pods: Some(pods.collect()), events: None, workload }
+    }
+
+    #[test]
+    fn the_revision_of_a_plan_is_one_that_serves() {
+        let contradicted = |by: &[&str]| StartRevision::Contradicted {
+            by: by.iter().map(|label| (*label).to_owned()).collect(),
+        };
+        for (from, pods, expected) in [
+            (2, &[(2, true), (4, true)][..], StartRevision::Confirmed),
+            (2, &[(2, true), (3, true), (4, true)], StartRevision::Confirmed),
+            (1, &[(2, true), (3, true), (4, true)], contradicted(&["2", "3"])),
+            (1, &[(1, false), (2, true), (4, true)], contradicted(&["2"])),
+            (2, &[(2, false), (4, true)], StartRevision::Confirmed),
+            (1, &[(2, false), (4, true)], contradicted(&["2"])),
+            (3, &[(4, true)], StartRevision::Confirmed),
+            (1, &[(4, true)], StartRevision::Unknown),
+            (4, &[(1, true)], StartRevision::Confirmed), // the live one, to which nothing rolls back
+            (9, &[(1, true)], StartRevision::Confirmed), // not stored
+        ] {
+            let observed = observation(pods);
+            let digest = observed.workload.template_digest();
+            let plan = Plan::new(&digest, Some(format!("web-{from}")), Pace::default(), Reach::Next);
+            assert_eq!(StartRevision::of(&observed, &plan), expected, "{from} {pods:?}");
+        }
     }
 }

@@ -1,14 +1,19 @@
-//! The plan of `step`: the member `plan` of the annotation. It is the only memory of `step`, so that any
-//! process can continue where another one died.
+//! The plan of `step` and its lock: two members of the annotation.
 //!
-//! It does not contain facts that an observation shows, such as the revisions of pods and their availability.
+//! The plan is the only memory of `step`, so that any process can continue where another one died. It does not contain facts
+//! that an observation shows, such as the revisions of pods and their availability.
+//!
+//! Every write of a plan tests the annotation with the lock in it, so two processes can never both write. Nothing renews
+//! a lock, and it does not expire: a soak writes nothing. A holder whose process has ended on the host of the command is
+//! replaced; any other one only with `--take-over`.
 
+use k8s_openapi::jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::pace::{Pace, Reach};
+use crate::model::kind::HoldMethod;
 use crate::model::kind::Workload;
-use crate::model::kind::properties::StepBy;
 use crate::model::text::digest::Digest;
 
 /// The plan of `step`.
@@ -104,7 +109,8 @@ impl Plan {
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
         if let Some(batch) = &mut self.batch {
             let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-            batch.scale_to(wanted, workload.kind().step() == Ok(StepBy::UpdateBudget));
+            let rounds_to_nearest = workload.kind().hold().is_ok_and(HoldMethod::rounds_to_nearest);
+            batch.scale_to(wanted, rounds_to_nearest);
         }
         self
     }
@@ -143,6 +149,46 @@ impl BatchRecord {
         let first = (scaled(first.saturating_sub(1)) + 1).min(last);
         self.slots = (first..=last).map(|number| number.to_string()).collect();
         self.of = Some(wanted);
+    }
+}
+
+/// The lock of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lock {
+    /// A random identity, one for each run.
+    pub holder: String,
+    /// The user and the host, for display: `ada@laptop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The host of the process, as [`Process`](crate::world::process::Process) identifies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The process on that host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// The time of its last write. A lease of earlier versions has it as `renewed`.
+    #[serde(default, alias = "renewed", skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+}
+
+impl Lock {
+    /// Reads the member `lock`. An unreadable lock counts as held by another process.
+    #[must_use]
+    pub(super) fn read(member: &Value) -> Self {
+        let unreadable = |_| Self { holder: member.to_string(), ..Self::default() };
+        serde_json::from_value(member.clone()).unwrap_or_else(unreadable)
+    }
+
+    /// Returns the same lock with the time of a write.
+    #[must_use]
+    pub fn written_at(&self, now: String) -> Self {
+        Self { written: Some(now), ..self.clone() }
+    }
+
+    /// Returns the time of the last write, if it is stored and readable.
+    #[must_use]
+    pub fn last_write(&self) -> Option<Timestamp> {
+        self.written.as_deref()?.parse().ok()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::model::hold::plan::{
     Amount, BatchRecord, Batches, Hold, HoldReason, Pace, Plan, PlanRecord, Reach,
 };
 use crate::model::kind::Workload;
+use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::action::Release;
@@ -91,7 +92,8 @@ impl DaemonSetFixture {
             events: None,
             workload,
         };
-        let hold = Hold::new(&observed.workload, HoldReason::Plan, &json!({"type": "OnDelete"}));
+        let fields = strategy::as_fields(&observed.workload, json!({"type": "OnDelete"}));
+        let hold = Hold::new(&observed.workload, HoldReason::Plan, fields);
         let digest = observed.workload.template_digest();
         let plan = Plan::new(&digest, None, Pace::default(), Reach::All);
         Self { observed, nodes: None, record: PlanRecord { hold, plan, lock: None } }

@@ -1,0 +1,210 @@
+//! What is known of a workload of any kind.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use super::counts::Counts;
+use super::fields::{FieldType, Fields};
+use super::update_budget::{PodUpdatePolicy, UpdateBudget};
+use super::{HoldMethod, Workload, strategy};
+use crate::model::api::condition::Condition;
+use crate::model::api::field_path::FieldPath;
+use crate::model::api::pod::Pod;
+use crate::model::text::shell_command::Word;
+
+impl Workload {
+    /// Drops the template and the manifest that `kubectl apply` stored, the largest parts of most workloads.
+    #[must_use]
+    pub fn without_template(mut self) -> Self {
+        for pointer in
+            ["/spec/template", "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"]
+        {
+            drop(self.object.take(pointer));
+        }
+        Self { template_digest: OnceLock::new(), ..self }
+    }
+
+    /// Returns its API version; the preferred one of its kind for an item of a list that does not repeat it.
+    #[must_use]
+    pub fn api_version(&self) -> String {
+        self.object.text("/apiVersion").map_or_else(|| self.kind.type_().api_version(), str::to_owned)
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.object.name()
+    }
+
+    /// Returns `deployment.apps/web`, as kubectl begins its lines.
+    #[must_use]
+    pub fn reference(&self) -> String {
+        format!("{}.{}/{}", self.kind.type_().singular(), self.kind.type_().group(), self.name())
+    }
+
+    /// Returns `deployment/web`, as a person types it.
+    #[must_use]
+    pub fn target(&self) -> String {
+        format!("{}/{}", self.kind.type_().typed(), self.name())
+    }
+
+    /// Returns `deployment/web -n shop`, for commands that work from every namespace.
+    #[must_use]
+    pub fn command_target(&self) -> Word {
+        Word::typed_name(self.kind().type_().typed(), self.name()).and(&self.in_namespace())
+    }
+
+    /// Returns ` -n shop`, for commands about objects of the workload that work from every namespace.
+    #[must_use]
+    pub fn in_namespace(&self) -> Word {
+        Word::in_namespace(self.object.namespace())
+    }
+
+    /// Returns how many pods are wanted, within the API's 32 bits. The number of a DaemonSet follows from
+    /// its nodes.
+    #[must_use]
+    pub fn wanted(&self) -> i64 {
+        let (pointer, default) = self.kind.wanted();
+        self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
+    }
+
+    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`).
+    #[must_use]
+    pub fn is_observed(&self) -> bool {
+        self.object.generation() <= self.object.int("/status/observedGeneration").unwrap_or_default()
+    }
+
+    /// Whether it is paused by the kind's own field, such as `spec.paused` of a Deployment.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        let value =
+            |path: &[&str]| path.iter().try_fold(self.object.json(), |value, member| value.get(member));
+        self.pause_members().and_then(value).and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Returns the kind's own field that is true while it is paused, if the kind has one.
+    #[must_use]
+    pub fn pause_field(&self) -> Option<FieldPath> {
+        self.pause_members().map(|members| FieldPath::of(members.iter().copied()))
+    }
+
+    /// Returns that field in the API version of this object, or else in the preferred one.
+    pub(super) fn pause_members(&self) -> Option<&'static [&'static str]> {
+        let version = self.object.text("/apiVersion").and_then(|version| version.rsplit('/').next());
+        let fields = self.kind.pause_field();
+        let field = fields.iter().find(|(served, _)| Some(*served) == version).or(fields.first());
+        field.map(|(_, path)| *path)
+    }
+
+    /// Returns the fields that a hold replaces, with their types; none for a kind that cannot be held.
+    pub(in crate::model) fn field_types(&self) -> Vec<(FieldPath, FieldType)> {
+        self.kind.hold().map(|method| method.fields(self)).unwrap_or_default()
+    }
+
+    /// Returns the fields that a hold replaces, with their present values.
+    #[must_use]
+    pub fn live_fields(&self) -> Fields {
+        Fields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
+    }
+
+    /// Whether a plan that holds it keeps every updated pod from counting as available.
+    #[must_use]
+    pub fn is_completion_blocked_by_hold(&self) -> bool {
+        self.kind.hold().is_ok_and(HoldMethod::blocks_completion)
+    }
+
+    /// Returns how long a pod must be ready before it counts as available.
+    #[must_use]
+    pub fn min_ready_seconds(&self) -> i64 {
+        self.object.int(self.kind.min_ready_seconds()).unwrap_or_default()
+    }
+
+    /// Returns a condition of the workload; the controllers of DaemonSets and StatefulSets write none.
+    #[must_use]
+    pub fn condition(&self, type_: &str) -> Option<Condition> {
+        Condition::read(&self.object, type_)
+    }
+
+    /// Whether the condition `Progressing` says that `spec.progressDeadlineSeconds` passed.
+    #[must_use]
+    pub fn is_deadline_exceeded(&self) -> bool {
+        self.condition("Progressing").is_some_and(|condition| condition.reason == "ProgressDeadlineExceeded")
+    }
+
+    /// Returns the revision number that the controller wrote on the workload itself, 0 when there is none;
+    /// none for other text, and for kinds whose number is on the revision only.
+    #[must_use]
+    pub fn recorded_revision(&self) -> Option<i64> {
+        self.kind.revisions().recorded_number(&self.object)
+    }
+
+    /// Returns the name of the revision that served before the rollout, where the controller keeps it
+    /// (`status.currentRevision` of a StatefulSet). It changes only when the update is complete.
+    #[must_use]
+    pub fn recorded_stable_revision(&self) -> Option<&str> {
+        self.object.text(self.kind.stable_revision()?)
+    }
+
+    /// Whether its controller reports the updated revision as the stable one; true for a kind that reports none.
+    #[must_use]
+    pub fn is_update_reported_stable(&self) -> bool {
+        let updated = self.kind.update_revision().and_then(|pointer| self.object.text(pointer));
+        self.kind.stable_revision().is_none() || self.recorded_stable_revision() == updated
+    }
+
+    /// Returns the sentence about a workload that is being deleted; none for any other.
+    #[must_use]
+    pub fn deletion_sentence(&self) -> Option<String> {
+        self.object.text("/metadata/deletionTimestamp")?;
+        Some(format!("{} is being deleted, so its controller ignores changes", self.target()))
+    }
+
+    /// Returns how its controller may update an outdated pod.
+    #[must_use]
+    pub fn pod_update_policy(&self) -> PodUpdatePolicy {
+        self.kind.pod_update_policy(self).unwrap_or(PodUpdatePolicy::Recreate)
+    }
+
+    /// Whether the user can choose how its controller updates a pod.
+    #[must_use]
+    pub fn has_pod_update_policy(&self) -> bool {
+        self.kind.pod_update_policy(self).is_some()
+    }
+
+    /// Returns its update budget, rounded as its controller rounds.
+    #[must_use]
+    pub fn update_budget(&self) -> UpdateBudget {
+        self.kind.update_budget(self)
+    }
+
+    /// Whether this very object is the controller of a pod; that of a Deployment's pods is a ReplicaSet.
+    #[must_use]
+    pub fn owns(&self, pod: &Pod) -> bool {
+        !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
+    }
+}
+
+impl Counts {
+    /// Reads the counters of a workload. An absent counter is 0, as in Go.
+    #[must_use]
+    pub fn of(workload: &Workload) -> Self {
+        let names = workload.kind().counters();
+        let counter = |name: &str| workload.object().int(&format!("/status/{name}")).map(in_range);
+        let count = |name: &str| counter(name).unwrap_or_default();
+        let wanted = workload.wanted();
+        Self {
+            wanted,
+            released: (wanted - strategy::partition(workload)).max(0),
+            total: count(names.total),
+            updated: count(names.updated),
+            ready: count(names.ready),
+            available: counter(names.available).or((!names.writes_zero_available).then_some(0)),
+        }
+    }
+}
+
+/// The API's counters are non-negative 32-bit integers. Values from snapshots are limited to that.
+fn in_range(count: i64) -> i64 {
+    count.clamp(0, i64::from(i32::MAX))
+}
