@@ -3,6 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::concurrently::concurrently;
+use super::list_query::ListQuery;
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::model::api::configuration::Configuration;
@@ -77,5 +78,5 @@ async fn changed_in(
         let read = Configuration::read(type_, &object);
         Some(read).filter(is_recent).filter(|one| named.contains(one))
     };
-    source.list_metadata(type_, namespace, keep).await
+    source.list(&ListQuery::of(type_, namespace).metadata(), keep).await
 }

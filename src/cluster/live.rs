@@ -8,18 +8,17 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
+use super::list_query::{ListForm, ListQuery};
 use super::notice::Listener;
-use super::observe::{CollectionObserver, CollectionScope, Observer};
-use super::page::{Pages, label_query, percent_encoded, warning_query};
+use super::observe::{Observer, WatchedScope};
+use super::page::{Pages, percent_encoded};
 use super::served_versions::{group_path, is_absent, is_fixed, is_unserved, not_served};
 use super::write::{WriteFailure, WriteOptions};
 use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
-use crate::model::api::resource_type::{EVENT, NAMESPACE, POD, ResourceType};
-use crate::model::api::selector::Selector;
+use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
 use crate::model::follow::{LogRef, last_lines};
 use crate::model::kind;
 use crate::model::kind::Workload;
@@ -136,77 +135,26 @@ impl Cluster {
         }
     }
 
-    /// Lists the complete objects of a type in one namespace, or in all.
+    /// Lists objects page by page, and returns what `keep` makes of each.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses the request.
-    pub async fn list(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        selector: &Selector,
-    ) -> Result<Vec<Object>> {
+    pub async fn list<T>(&self, query: &ListQuery<'_>, keep: impl Fn(Object) -> Option<T>) -> Result<Vec<T>> {
+        let type_ = query.type_;
         self.check_served(type_).await?;
-        let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        let pages = Pages::of(type_, &collection, &query, &self.connection.memory).whole();
-        self.read_all(pages, type_, |path| ApiRequest::get(path), Some).await
-    }
-
-    /// Lists the objects of a type page by page, and returns what `keep` makes of each. Objects other than
-    /// workloads come without `managedFields`.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn list_as<T>(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        selector: &Selector,
-        keep: impl Fn(Object) -> T,
-    ) -> Result<Vec<T>> {
-        self.check_served(type_).await?;
-        let (collection, query) = (self.collection(type_, namespace), label_query(&selector.to_query()));
-        let pages = Pages::of(type_, &collection, &query, &self.connection.memory);
-        self.read_all(pages, type_, |path| ApiRequest::get(path), |object| Some(keep(object))).await
-    }
-
-    /// Lists the metadata of the ConfigMaps or Secrets page by page, and returns what `keep` makes of each. No value is
-    /// requested.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn list_metadata<T>(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        keep: impl Fn(Object) -> Option<T>,
-    ) -> Result<Vec<T>> {
-        let collection = self.collection(type_, namespace);
-        let pages = Pages::of(type_, &collection, "", &self.connection.memory);
-        self.read_all(pages, type_, |path| ApiRequest::metadata_list(path), keep).await
-    }
-
-    /// Lists the events of type `Warning` in one namespace, or in all.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
-        let (collection, query) = (self.collection(&EVENT, namespace), warning_query());
-        let pages = Pages::of(&EVENT, &collection, &query, &self.connection.memory);
-        self.read_all(pages, &EVENT, |path| ApiRequest::get(path), |event| Event::read(&event)).await
-    }
-
-    async fn read_all<T>(
-        &self,
-        mut pages: Pages<'_, T>,
-        type_: &ResourceType,
-        request: fn(&str) -> ApiRequest<'_>,
-        keep: impl Fn(Object) -> Option<T>,
-    ) -> Result<Vec<T>> {
+        let collection = self.connection.served.collection(type_, query.namespace);
+        let selectors = query.selectors();
+        let mut pages = Pages::of(type_, &collection, &selectors, &self.connection.memory);
+        if query.form == ListForm::Whole {
+            pages = pages.whole();
+        }
         let mut deadline = None;
         while let Some(path) = pages.next() {
             let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let request = request(&path);
+            let request = match query.form {
+                ListForm::Metadata => ApiRequest::metadata_list(&path),
+                ListForm::Facts | ListForm::Whole => ApiRequest::get(&path),
+            };
             let response = self.connection.send(&request, Policy::Retried, &mut deadline, is_expired).await;
             let response = response.map_err(|failure| self.explain(type_, failure))?;
             pages.accept(&response, &keep).map_err(|why| unusable_list(type_, why))?;
@@ -214,16 +162,16 @@ impl Cluster {
         Ok(pages.finish().0)
     }
 
-    /// Starts to watch workloads, from the state in which they were read.
+    /// Starts to watch workloads, from the state in which they were found.
     #[must_use]
     pub fn observe(&self, found: &[Workload]) -> Observer {
-        Observer::new(Arc::clone(&self.connection), found)
+        Observer::of_found(Arc::clone(&self.connection), found)
     }
 
-    /// Starts to watch everything of a scope.
+    /// Starts to watch the workloads of a scope.
     #[must_use]
-    pub fn observe_collections(&self, scope: CollectionScope) -> CollectionObserver {
-        CollectionObserver::new(Arc::clone(&self.connection), scope)
+    pub fn observe_scope(&self, scope: WatchedScope) -> Observer {
+        Observer::of_scope(Arc::clone(&self.connection), scope)
     }
 
     /// Returns the last `lines` lines of a container's log as [`last_lines`] shortens them. The API server cuts the log
@@ -299,11 +247,6 @@ impl Cluster {
         });
         let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(failure))
-    }
-
-    /// Returns the path of the objects of a type, in the version that the server serves.
-    fn collection(&self, type_: &ResourceType, namespace: Option<&str>) -> String {
-        self.connection.served.collection(type_, namespace)
     }
 
     async fn check_served(&self, type_: &ResourceType) -> Result<()> {

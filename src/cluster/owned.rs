@@ -1,9 +1,13 @@
 //! What a command needs of workloads besides themselves, and the lists that it is read from.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::concurrently::concurrently;
+use super::list_query::ListQuery;
+use super::pod_labels::PodLabels;
 use super::source::Source;
 use crate::error::Result;
 use crate::model::api::object::Object;
@@ -13,6 +17,7 @@ use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
+use crate::model::view::follows_from_workload;
 
 /// What a command needs besides the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +34,18 @@ pub struct Needs {
     /// Up to this many workloads of a namespace are read one by one, which returns only their own objects. For more,
     /// one list of each type takes fewer requests.
     pub one_by_one: usize,
-    /// What is read of complete rollouts, if there are more than that many workloads.
-    pub complete: CompleteRollouts,
 }
 
-/// What is read of complete rollouts. Most rollouts of a large cluster are complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompleteRollouts {
-    /// The same as of others.
-    LikeOthers,
-    /// Nothing more of those whose view [follows from the workload](crate::model::view::follows_from_workload).
-    Alone,
+/// Drops the template of a workload whose view [follows from it](follows_from_workload): nothing more is
+/// [read](super::reader::read_all) of it for a status. Most rollouts of a large cluster are complete.
+#[must_use]
+pub fn without_needless_template(workload: Workload) -> Workload {
+    if follows_from_workload(&workload) { workload.without_template() } else { workload }
+}
+
+/// Whether everything is known of a workload, because [`without_needless_template`] dropped its template.
+pub(super) fn is_fully_known(workload: &Workload, needs: Needs) -> bool {
+    needs.status && workload.object().at("/spec/template").is_none_or(Value::is_null)
 }
 
 /// What a revision keeps of the object that stores it, besides its facts.
@@ -61,7 +67,6 @@ impl Needs {
         status: false,
         required: false,
         one_by_one: 8,
-        complete: CompleteRollouts::LikeOthers,
     };
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
@@ -114,26 +119,21 @@ impl Owned {
             }
         }
         let revisions = stores.iter().map(async |type_| {
-            let listed: Result<Vec<_>> = if needs.revisions == RevisionContent::DocumentWithManagedFields {
-                source
-                    .list(type_, namespace, selector)
-                    .await
-                    .map(|all| all.into_iter().map(read_revision).collect())
-            } else {
-                source.list_as(type_, namespace, selector, read_revision).await
-            };
-            listed.map(|all| by_owner(all.into_iter().flatten(), |revision: &Revision| &revision.owner_uid))
+            let query = ListQuery::of(type_, namespace).with_labels(selector);
+            let is_whole = needs.revisions == RevisionContent::DocumentWithManagedFields;
+            let listed = source.list(&if is_whole { query.whole() } else { query }, read_revision).await;
+            listed.map(|all| by_owner(all, |revision: &Revision| &revision.owner_uid))
         });
         let pods = async {
             if !needs.pods {
                 return None;
             }
-            let selectors: Vec<_> =
-                workloads.iter().filter_map(|one| Selector::of_workload(one.object()).ok()).collect();
-            let labels = PodLabels::of(&selectors);
+            let mut labels = PodLabels::default();
+            let selectors = workloads.iter().filter_map(|one| Selector::of_workload(one.object()).ok());
+            selectors.for_each(|selector| labels.add(&selector));
             let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(Pod::read(&pod)));
-            let listed = source.list_as(&POD, namespace, selector, read).await;
-            Some(listed.map(|all| by_owner(all.into_iter().flatten(), |pod: &Pod| &pod.owner_uid)))
+            let listed = source.list(&ListQuery::of(&POD, namespace).with_labels(selector), read).await;
+            Some(listed.map(|all| by_owner(all, |pod: &Pod| &pod.owner_uid)))
         };
         let (revisions, pods) = tokio::join!(biased; concurrently(revisions), pods);
         let of_type =
@@ -191,36 +191,6 @@ impl RevisionContent {
     }
 }
 
-/// One label that the selector of each workload requires, so that the pods of others are dropped as they are read.
-struct PodLabels<'a> {
-    /// Values by key.
-    required: HashMap<&'a str, HashSet<&'a str>>,
-    /// Whether a selector requires no label of one value, so that every pod may belong to its workload.
-    any: bool,
-}
-
-impl<'a> PodLabels<'a> {
-    fn of(selectors: &'a [Selector]) -> Self {
-        let mut labels = Self { required: HashMap::new(), any: false };
-        for selector in selectors {
-            match selector.required_labels().next() {
-                Some((key, values)) => {
-                    labels.required.entry(key).or_default().extend(values.iter().map(String::as_str));
-                }
-                None => labels.any = true,
-            }
-        }
-        labels
-    }
-
-    fn may_belong(&self, pod: &Object) -> bool {
-        let has = |(key, values): (&&str, &HashSet<&str>)| {
-            pod.label(key).is_some_and(|value| values.contains(value))
-        };
-        self.any || self.required.iter().any(has)
-    }
-}
-
 /// Objects by the uid of their owner.
 type ByOwner<T> = HashMap<String, Vec<Arc<T>>>;
 
@@ -248,27 +218,5 @@ pub(super) fn or_note<T>(
             Ok(None)
         }
         Err(error) => Err(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_selector_without_a_required_label_keeps_every_pod() {
-        let pod = json!({"kind": "Pod", "metadata": {"name": "p", "labels": {"app": "web"}}});
-        let pod = Object::read(pod).unwrap();
-        for (selectors, is_kept) in [
-            (&["app=web"][..], true),
-            (&["app=db"], false),
-            (&["!legacy"], true),
-            (&["app=db", "!legacy"], true),
-        ] {
-            let parsed: Vec<_> = selectors.iter().map(|text| Selector::parse(text).unwrap()).collect();
-            assert_eq!(PodLabels::of(&parsed).may_belong(&pod), is_kept, "{selectors:?}");
-        }
     }
 }

@@ -1,22 +1,24 @@
 //! The one way to read what belongs to workloads: their revisions, pods and warning events.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
 
 use super::concurrently::concurrently;
-pub use super::owned::{CompleteRollouts, Needs, RevisionContent};
-use super::owned::{Owned, or_note};
+use super::list_query::ListQuery;
+pub use super::owned::{Needs, RevisionContent, without_needless_template};
+use super::owned::{Owned, is_fully_known, or_note};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::DisruptionBudget;
-use crate::model::api::event::Events;
+use crate::model::api::event::{Event, Events};
 use crate::model::api::node::Node;
 use crate::model::api::resource_type::{NODE, POD_DISRUPTION_BUDGET};
-use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::status::verdict::verdict;
-use crate::model::view::follows_from_workload;
 
 /// What was read of several workloads.
 #[derive(Debug)]
@@ -31,6 +33,9 @@ pub struct Readings {
 /// lists of the whole cluster.
 const FEW_NAMESPACES: usize = 12;
 
+/// The time between two reads of a workload that its controller has not observed.
+const OBSERVE_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Reads what belongs to workloads; `all_namespaces` says that they may be anywhere, so that lists of the whole cluster
 /// serve. All requests are sent together, but those for the events of namespaces in which only pods show that a rollout is
 /// incomplete.
@@ -40,8 +45,7 @@ pub async fn read_all(
     needs: Needs,
     source: &Source,
 ) -> Readings {
-    let skips = needs.complete == CompleteRollouts::Alone && workloads.len() > needs.one_by_one;
-    let is_read = |workload: &Workload| !(skips && follows_from_workload(workload));
+    let is_read = |workload: &Workload| !is_fully_known(workload, needs);
     let wanted: Vec<usize> = (0..workloads.len()).filter(|index| is_read(&workloads[*index])).collect();
     let in_namespaces: BTreeSet<_> =
         wanted.iter().map(|index| workloads[*index].object().namespace()).collect();
@@ -57,7 +61,7 @@ pub async fn read_all(
     let need_events =
         namespaces.iter().filter(|(_, those)| needs.status && those.iter().any(seems_incomplete));
     let events = need_events
-        .map(async |(namespace, _)| (namespace.clone(), source.list_warnings(namespace.as_deref()).await));
+        .map(async |(namespace, _)| (namespace.clone(), warnings(namespace.as_deref(), source).await));
     let parts = namespaces.iter().flat_map(|(namespace, those)| {
         let is_bulk = those.len() > needs.one_by_one;
         let size = if is_bulk { those.len() } else { 1 };
@@ -82,7 +86,7 @@ pub async fn read_all(
             Ok(observed) if needs.status && is_incomplete(&observed) => {
                 let listed = match events.get(&namespace) {
                     Some(listed) => listed.clone(),
-                    None => source.list_warnings(namespace.as_deref()).await,
+                    None => warnings(namespace.as_deref(), source).await,
                 };
                 events.insert(namespace, listed.clone());
                 or_note(listed, "causes are incomplete", &mut notes)
@@ -126,12 +130,32 @@ pub async fn reread(workload: &Workload, source: &Source) -> Result<Workload> {
     })
 }
 
+/// Reads a workload again until its controller has observed it, for so long at most. `wait` is called before each read with
+/// the time since the first one.
+///
+/// # Errors
+/// As [`reread`].
+pub async fn until_observed(
+    mut workload: Workload,
+    limit: Duration,
+    source: &Source,
+    mut wait: impl FnMut(Duration),
+) -> Result<Workload> {
+    let begun = Instant::now();
+    while !workload.is_observed() && begun.elapsed() < limit {
+        wait(begun.elapsed());
+        sleep(OBSERVE_INTERVAL).await;
+        workload = reread(&workload, source).await?;
+    }
+    Ok(workload)
+}
+
 /// Lists all nodes.
 ///
 /// # Errors
 /// When they cannot be listed; [`ErrorKind::NotReadable`] if that is forbidden.
 pub async fn nodes(source: &Source) -> Result<Vec<Node>> {
-    source.list_as(&NODE, None, &Selector::default(), |node| Node::read(&node)).await
+    source.list(&ListQuery::of(&NODE, None), |node| Some(Node::read(&node))).await
 }
 
 /// Lists the PodDisruptionBudgets of a namespace.
@@ -139,9 +163,12 @@ pub async fn nodes(source: &Source) -> Result<Vec<Node>> {
 /// # Errors
 /// When they cannot be listed; [`ErrorKind::NotReadable`] if that is forbidden.
 pub async fn disruption_budgets(source: &Source, namespace: &str) -> Result<Vec<DisruptionBudget>> {
-    let read = |budget| DisruptionBudget::read(&budget);
-    let budgets = source.list_as(&POD_DISRUPTION_BUDGET, Some(namespace), &Selector::default(), read).await?;
-    Ok(budgets.into_iter().flatten().collect())
+    let query = ListQuery::of(&POD_DISRUPTION_BUDGET, Some(namespace));
+    source.list(&query, |budget| DisruptionBudget::read(&budget)).await
+}
+
+async fn warnings(namespace: Option<&str>, source: &Source) -> Result<Vec<Event>> {
+    source.list(&ListQuery::warnings(namespace), |event| Event::read(&event)).await
 }
 
 fn is_incomplete(observed: &Observation) -> bool {

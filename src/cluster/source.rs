@@ -2,14 +2,13 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::list_query::ListQuery;
 use super::live::Cluster;
 use super::notice::Listener;
 use crate::cluster::access::Access;
 use crate::error::Result;
-use crate::model::api::event::Event;
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{EVENT, ResourceType};
-use crate::model::api::selector::Selector;
+use crate::model::api::resource_type::ResourceType;
 use crate::snapshot::Snapshot;
 use crate::world::World;
 
@@ -92,37 +91,18 @@ impl Source {
         }
     }
 
-    /// Lists the complete objects of a type in one namespace, or in all.
+    /// Lists objects, and returns what `keep` makes of each. Only one page is in memory: 10,000 pods as JSON take hundreds of
+    /// megabytes.
     ///
     /// # Errors
     /// When the objects cannot be read; of the kind `NotReadable` when a command can continue without them.
-    pub async fn list(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        selector: &Selector,
-    ) -> Result<Vec<Object>> {
+    pub async fn list<T>(&self, query: &ListQuery<'_>, keep: impl Fn(Object) -> Option<T>) -> Result<Vec<T>> {
         match self {
-            Self::Snapshot(snapshot) => snapshot.list_as(type_, namespace, selector, |object| object),
-            Self::Cluster(cluster) => cluster.list(type_, namespace, selector).await,
-        }
-    }
-
-    /// Lists the objects of a type and returns what `keep` makes of each. Objects other than workloads come
-    /// without `managedFields`. Only one page is in memory: 10,000 pods as JSON take hundreds of megabytes.
-    ///
-    /// # Errors
-    /// As [`Source::list`].
-    pub async fn list_as<T>(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        selector: &Selector,
-        keep: impl Fn(Object) -> T,
-    ) -> Result<Vec<T>> {
-        match self {
-            Self::Snapshot(snapshot) => snapshot.list_as(type_, namespace, selector, keep),
-            Self::Cluster(cluster) => cluster.list_as(type_, namespace, selector, keep).await,
+            Self::Snapshot(snapshot) => {
+                let kept = snapshot.list_as(query.type_, query.namespace, &query.selector, keep)?;
+                Ok(kept.into_iter().flatten().collect())
+            }
+            Self::Cluster(cluster) => cluster.list(query, keep).await,
         }
     }
 
@@ -139,41 +119,6 @@ impl Source {
         match self {
             Self::Snapshot(snapshot) => snapshot.get(type_, namespace, name),
             Self::Cluster(cluster) => cluster.metadata(type_, namespace, name).await,
-        }
-    }
-
-    /// Lists the ConfigMaps or Secrets by their metadata, and returns what `keep` makes of each. No value is requested of a
-    /// cluster.
-    ///
-    /// # Errors
-    /// As [`Source::list`].
-    pub async fn list_metadata<T>(
-        &self,
-        type_: &ResourceType,
-        namespace: Option<&str>,
-        keep: impl Fn(Object) -> Option<T>,
-    ) -> Result<Vec<T>> {
-        match self {
-            Self::Snapshot(snapshot) => {
-                let kept = snapshot.list_as(type_, namespace, &Selector::default(), keep)?;
-                Ok(kept.into_iter().flatten().collect())
-            }
-            Self::Cluster(cluster) => cluster.list_metadata(type_, namespace, keep).await,
-        }
-    }
-
-    /// Lists the events of type `Warning` in one namespace, or in all.
-    ///
-    /// # Errors
-    /// As [`Source::list`].
-    pub async fn list_warnings(&self, namespace: Option<&str>) -> Result<Vec<Event>> {
-        match self {
-            Self::Snapshot(snapshot) => {
-                let read = |event: Object| Event::read(&event);
-                let events = snapshot.list_as(&EVENT, namespace, &Selector::default(), read)?;
-                Ok(events.into_iter().flatten().collect())
-            }
-            Self::Cluster(cluster) => cluster.list_warnings(namespace).await,
         }
     }
 

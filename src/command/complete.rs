@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::{self, KubeconfigNames};
+use crate::cluster::list_query::ListQuery;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
@@ -16,7 +17,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::NAMESPACE;
-use crate::model::api::selector::Selector;
 use crate::model::kind::Kind;
 use crate::model::kind::Workload;
 use crate::model::status::history::History;
@@ -125,8 +125,7 @@ async fn look_up(
         _ => {
             let name =
                 |object: Object| is_object_name(object.name()).then(|| Candidate::new(object.name(), ""));
-            let names = source.list_as(&NAMESPACE, None, &Selector::default(), name).await?;
-            Ok(names.into_iter().flatten().collect())
+            source.list(&ListQuery::of(&NAMESPACE, None), name).await
         }
     }
 }
@@ -150,8 +149,8 @@ async fn names_of(
             Some(object).filter(|object| is_object_name(object.name())).and_then(Workload::of)
         };
         let candidate = |object| workload(object).map(|workload| Candidate::of_workload(&workload, form));
-        let listed = source.list_as(kind.type_(), Some(namespace), &Selector::default(), candidate).await;
-        names.extend(listed.unwrap_or_default().into_iter().flatten());
+        let listed = source.list(&ListQuery::of(kind.type_(), Some(namespace)), candidate).await;
+        names.extend(listed.unwrap_or_default());
     }
     names.retain(|candidate| !exclude.contains(&candidate.word));
     Ok(names)

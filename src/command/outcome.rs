@@ -52,6 +52,12 @@ impl From<Error> for CommandOutcome {
     }
 }
 
+impl Default for CommandOutcome {
+    fn default() -> Self {
+        Self::from(Exit::Done)
+    }
+}
+
 impl From<Exit> for CommandOutcome {
     fn from(exit: Exit) -> Self {
         Self { exit, errors: Vec::new(), nothing_found: None, changes: Vec::new(), summary: Vec::new() }

@@ -10,13 +10,13 @@ use tokio::time::timeout;
 use super::patch::PatchOutcome;
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use crate::cluster::concurrently::concurrently;
+use crate::cluster::list_query::ListQuery;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::configuration::Configuration;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
-use crate::model::api::selector::Selector;
 use crate::model::change::room::{asks_for_amounts, needs_room, refusing_limits, refusing_quotas};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -149,7 +149,7 @@ async fn rules(
     cluster: &Cluster,
 ) -> BTreeMap<String, Vec<Object>> {
     let read = async |namespace: String| {
-        let found = cluster.list(type_, Some(&namespace), &Selector::default()).await;
+        let found = cluster.list(&ListQuery::of(type_, Some(&namespace)).whole(), Some).await;
         (namespace, found.unwrap_or_default())
     };
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()

@@ -9,13 +9,13 @@ use super::CommandOutcome;
 use super::follow;
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
-use crate::cluster::reader::{CompleteRollouts, Needs, read_all};
+use crate::cluster::reader::{Needs, read_all, without_needless_template};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::follow::line_reporter::ReportFormat;
 use crate::command::stop_signals;
 use crate::command::targets::creation::{Awaited, await_creation};
-use crate::command::targets::{KeptFields, TargetScope, find_workloads_with};
+use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
@@ -78,14 +78,14 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let found = match request.wait_for_creation {
         None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, ui).await?,
         Some(limit) => match await_creation(&request.scope, limit, context, ui).await? {
-            Awaited::Found(found) => found,
+            Awaited::Found(found) => *found,
             Awaited::Stopped(signal) => {
                 ui.note("note: interrupted before the workloads existed");
                 return Ok(stop_signals::exit(signal).into());
             }
         },
     };
-    let (workloads, mut outcome) = found.with_outcome();
+    let FoundTargets { workloads, mut outcome, .. } = found;
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     if let (Source::Cluster(cluster), true, false) = (source, request.watch, workloads.is_empty()) {
         let configuration = request.configuration(&workloads);
@@ -106,14 +106,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 }
 
 impl Request {
-    /// Returns what is read of complete rollouts. kubectl's line of success needs no more than the workload.
-    fn complete_rollouts(&self) -> CompleteRollouts {
+    /// Whether kubectl's line of success is all that is printed of a complete rollout.
+    fn is_plain(&self) -> bool {
         let is_plain = self.output == Output::Text && self.revision.is_none() && !self.pods;
-        if is_plain && self.options.goal == Goal::Success {
-            CompleteRollouts::Alone
-        } else {
-            CompleteRollouts::LikeOthers
-        }
+        is_plain && self.options.goal == Goal::Success
     }
 
     /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
@@ -141,16 +137,18 @@ impl Request {
 }
 
 async fn show_all(
-    workloads: Vec<Workload>,
+    mut workloads: Vec<Workload>,
     names: NameContext,
     request: &Request,
     source: &Source,
     ui: &mut Ui,
 ) -> Vec<Result<(Exit, Row)>> {
     let to_read = request.configuration(&workloads);
-    let needs = Needs { complete: request.complete_rollouts(), ..Needs::STATUS };
+    if request.is_plain() && workloads.len() > Needs::STATUS.one_by_one {
+        workloads = workloads.into_iter().map(without_needless_template).collect();
+    }
     let (read, configuration) = beside(
-        read_all(workloads, request.scope.all_namespaces, needs, source),
+        read_all(workloads, request.scope.all_namespaces, Needs::STATUS, source),
         named_configuration(&to_read, source),
     )
     .await;

@@ -10,9 +10,8 @@ use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchOutcome, PatchTarget};
-use crate::command::targets::{TargetScope, find_workloads, observe};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads, observe};
 use crate::error::{Error, ErrorKind, Result};
-use crate::exit::Exit;
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
@@ -118,7 +117,7 @@ impl<'a> Writer<'a> {
             )
             .hint("unset ROLLOUT2_REDACT"));
         }
-        let (mut workloads, outcome) = find_workloads(scope, context.source, ui).await?.with_outcome();
+        let FoundTargets { mut workloads, outcome, .. } = find_workloads(scope, context.source, ui).await?;
         // Two arguments may mean one workload. The second write would conflict with the first one.
         let mut uids = HashSet::new();
         workloads.retain(|workload| uids.insert(workload.object().uid().to_owned()));
@@ -270,7 +269,7 @@ impl<'a> Writer<'a> {
         if self.done > 0 && failed > 0 {
             self.ui.note(&format!("{failed} of {} workloads failed", self.done + failed));
         }
-        std::mem::replace(&mut self.outcome, Exit::Done.into())
+        std::mem::take(&mut self.outcome)
     }
 }
 

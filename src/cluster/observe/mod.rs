@@ -1,20 +1,16 @@
 //! Watches workloads, their revisions, their pods and the warnings about them.
 //!
-//! There is one watch for each resource and namespace, shared by all targets in it. A reflector reopens a
-//! watch that ends, from its last resourceVersion or from a new list. The observer emits complete states,
-//! so its users need not handle interrupted watches.
+//! There is one watch for each resource and namespace, shared by all targets in it. A reflector reopens a watch that ends,
+//! from its last resourceVersion or from a new list. The observer emits complete observations, so its users need not handle
+//! interrupted watches.
 
-mod collections;
+mod cache;
+mod collection;
 mod outage;
-mod poll;
 mod reflector;
 mod refresh;
-mod shared;
-mod store;
-mod target_index;
-mod update;
+mod wanted;
 pub mod watch;
-mod watched_target;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,65 +19,115 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-pub use self::collections::{CollectionObserver, CollectionScope};
-
+use self::cache::{Cache, TargetEvents};
+use self::collection::{Collection, Reading, Update};
 use self::outage::Outage;
 use self::reflector::Reflector;
-use self::shared::Shared;
-use self::store::Store;
-use self::target_index::TargetIndex;
-use self::update::{ReflectorId, Update};
-use self::watched_target::WatchedTarget;
+use self::wanted::{FoundWorkloads, Shared, Wanted, narrow_query};
 use super::connection::Connection;
 use crate::cluster::notice::Notice;
-use crate::model::api::resource_type::{EVENT, POD, ResourceType};
+use crate::cluster::page::{label_query, warning_query};
+use crate::error::Error;
+use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
+use crate::model::api::selector::Selector;
 use crate::model::follow::{TargetEvent, TargetId};
-use crate::model::kind::Workload;
+use crate::model::kind::{self, Kind, Workload};
+use crate::model::observation::Observation;
 
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
 /// is too slow, and its reflector reopens it.
 const UPDATE_QUEUE: usize = 256;
 
-/// Watches a set of workloads. All watches end when it is dropped.
+/// Selects workloads to watch, also those that are created later.
+#[derive(Clone, Debug)]
+pub struct WatchedScope {
+    /// The kinds.
+    pub kinds: Vec<&'static dyn Kind>,
+    /// The namespace; none for all.
+    pub namespace: Option<String>,
+    /// The label selector of the workloads.
+    pub selector: Selector,
+    /// Whether to keep the managed fields of the workloads.
+    pub keeps_managed_fields: bool,
+}
+
+/// Watches workloads with their revisions and pods. All watches end when it is dropped.
 #[derive(Debug)]
 pub struct Observer {
     shared: Arc<Shared>,
-    stores: Vec<Store>,
+    /// The namespace of a scope; none for all, and if the workloads were found.
+    namespace: Option<String>,
+    cache: Cache,
     tasks: JoinSet<()>,
     sender: mpsc::Sender<Update>,
     updates: mpsc::Receiver<Update>,
     /// The resources that were reported as forbidden.
     reported_forbidden: BTreeSet<&'static str>,
+    watches_warnings: bool,
 }
 
 impl Observer {
-    /// Starts to watch workloads with their revisions and pods, from the state in which they were read.
-    pub(super) fn new(connection: Arc<Connection>, found: &[Workload]) -> Self {
-        let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
-        let outage = Outage::new(Arc::clone(&connection));
-        let watched =
-            found.iter().enumerate().map(|(index, found)| WatchedTarget::of(TargetId(index), found));
-        let shared = Arc::new(Shared { connection, targets: TargetIndex::of(watched.collect()), outage });
-        let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
-        let mut observer = Self { shared, stores: Vec::new(), tasks, sender, updates, reported_forbidden };
-        observer.start_reflectors(|watched| watched.kind.type_(), found);
-        observer.start_reflectors(|watched| watched.kind.revisions().type_(), &[]);
-        observer.start_reflectors(|_| &POD, &[]);
+    /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
+    pub(super) fn of_found(connection: Arc<Connection>, found: &[Workload]) -> Self {
+        let mut observer = Self::new(connection, Wanted::Of(FoundWorkloads::of(found)), None);
+        observer.start_in_each_namespace(|found| found.kind().type_());
+        for found in found {
+            let type_ = found.kind().type_();
+            if let Some(collection) = observer.cache.index_of(type_, found.object().namespace()) {
+                observer.cache.add_target(collection, found.clone());
+            }
+        }
+        observer.start_in_each_namespace(|found| found.kind().revisions().type_());
+        observer.start_in_each_namespace(|_| &POD);
         observer
     }
 
-    /// Starts to watch the warnings about the workloads, which most rollouts do not need.
-    pub fn watch_warnings(&mut self) {
-        self.start_reflectors(|_| &EVENT, &[]);
+    /// Starts to watch the workloads of a scope.
+    pub(super) fn of_scope(connection: Arc<Connection>, scope: WatchedScope) -> Self {
+        let wanted = Wanted::All { with_managed_fields: scope.keeps_managed_fields };
+        let mut observer = Self::new(connection, wanted, scope.namespace);
+        for kind in &scope.kinds {
+            observer.start_in_scope(kind.type_(), label_query(&scope.selector.to_query()));
+        }
+        for type_ in [&REPLICA_SET, &CONTROLLER_REVISION] {
+            if scope.kinds.iter().any(|kind| kind.revisions().type_() == type_) {
+                observer.start_in_scope(type_, String::new());
+            }
+        }
+        observer.start_in_scope(&POD, String::new());
+        observer
+    }
+
+    fn new(connection: Arc<Connection>, wanted: Wanted, namespace: Option<String>) -> Self {
+        let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
+        let cache = Cache::new(matches!(wanted, Wanted::All { .. }));
+        let outage = Outage::new(Arc::clone(&connection));
+        let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
+        let shared = Arc::new(Shared { connection, wanted, outage });
+        Self { shared, namespace, cache, tasks, sender, updates, reported_forbidden, watches_warnings: false }
+    }
+
+    /// Starts to watch the warnings about the workloads, which most rollouts do not need. Returns whether they were not
+    /// watched yet.
+    pub fn watch_warnings(&mut self) -> bool {
+        if std::mem::replace(&mut self.watches_warnings, true) {
+            return false;
+        }
+        match self.shared.wanted {
+            Wanted::Of(_) => self.start_in_each_namespace(|_| &EVENT),
+            Wanted::All { .. } => self.start_in_scope(&EVENT, warning_query()),
+        }
+        true
     }
 
     /// Starts a refresh of a target. [`Observer::next`] returns its result.
     pub fn refresh(&mut self, target: TargetId) {
+        self.cache.begin_refresh();
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
-            if let Some(watched) = shared.targets.get(target) {
-                let event = refresh::refresh(&shared, watched).await;
-                let _ = sender.send(Update::Refreshed(target, Box::new(event))).await; // the observer may have been dropped
+            if let Some(found) = shared.wanted.found().get(target.0) {
+                let refresh = refresh::refresh(&shared, target, found).await;
+                let _ = sender.send(Update::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
             }
         });
     }
@@ -92,31 +138,52 @@ impl Observer {
         self.shared.outage.since_answer()
     }
 
-    /// Waits for changes and returns all of them: each state of a workload, since each may print a line, and
-    /// the latest state of everything else. Dropping the future loses no change.
+    /// Waits for changes and returns all of them: each state of a workload that was found, since each may print a line, and
+    /// its latest observation after other changes. Of a scope there are none; its user reads all observations. Dropping the
+    /// future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
-        let Some(first) = self.updates.recv().await else {
-            return Vec::new();
-        };
-        let mut events = Vec::new();
+        let mut events = TargetEvents::new();
+        let Some(first) = self.updates.recv().await else { return events };
         self.apply(first, &mut events);
         while let Ok(update) = self.updates.try_recv() {
             self.apply(update, &mut events);
         }
-        for store in &mut self.stores {
-            store.flush(&mut events);
-        }
+        self.cache.flush(&mut events);
         self.report_forbidden();
         events
     }
 
+    /// Returns the observation of each workload.
+    pub fn observations(&self) -> impl Iterator<Item = Observation> {
+        self.cache.observations()
+    }
+
+    /// Whether everything was read once, or cannot be read.
+    #[must_use]
+    pub fn is_synced(&self) -> bool {
+        self.cache.collections.iter().all(Collection::was_read)
+    }
+
+    /// Returns the errors of the kinds of a scope that cannot be read, each once.
+    pub fn take_errors(&mut self) -> Vec<Error> {
+        self.cache.take_errors()
+    }
+
+    /// Whether no kind of workload can be read.
+    #[must_use]
+    pub fn can_read_no_kind(&self) -> bool {
+        let mut workloads = self.cache.collections.iter().filter(|collection| collection.holds_workloads());
+        workloads.all(|collection| collection.reading == Reading::Lost)
+    }
+
     /// Reports all forbidden resources in one notice, once every reflector has synced.
     fn report_forbidden(&mut self) {
-        if !self.stores.iter().all(Store::has_synced) {
+        if !self.is_synced() {
             return;
         }
         let before = self.reported_forbidden.len();
-        let forbidden = self.stores.iter().filter_map(Store::forbidden_type);
+        let forbidden = self.cache.collections.iter().filter(|all| all.reading == Reading::Forbidden);
+        let forbidden = forbidden.map(|all| all.type_.plural());
         let new: Vec<_> = forbidden.filter(|type_| self.reported_forbidden.insert(type_)).collect();
         // Events are watched later than pods. One notice about forbidden resources is enough.
         let is_one_more = before > 0 && new == [EVENT.plural()];
@@ -125,52 +192,51 @@ impl Observer {
         }
     }
 
-    /// Starts one reflector for a type in each namespace that has a target. A reflector of a single workload
-    /// starts from its state in `found`.
-    fn start_reflectors(&mut self, type_of: fn(&WatchedTarget) -> &'static ResourceType, found: &[Workload]) {
-        let watched_targets = self.shared.targets.iter();
-        let wanted: Vec<_> =
-            watched_targets.map(|watched| (type_of(watched), watched.namespace.clone())).collect();
-        let mut begun = BTreeSet::new();
-        for (type_, namespace) in wanted {
-            if begun.insert((type_.plural(), namespace.clone())) {
-                self.start_reflector(type_, &namespace, found);
+    /// Starts one reflector for a type in each namespace of the workloads that were found. A reflector of a single workload
+    /// reads only its objects, and starts from its state.
+    fn start_in_each_namespace(&mut self, type_of: fn(&Workload) -> &'static ResourceType) {
+        let shared = Arc::clone(&self.shared);
+        for first in shared.wanted.found() {
+            let (type_, namespace) = (type_of(first), first.object().namespace());
+            if self.cache.index_of(type_, namespace).is_some() {
+                continue;
             }
+            let is_here =
+                |found: &&Workload| type_of(found) == type_ && found.object().namespace() == namespace;
+            let here: Vec<_> = shared.wanted.found().iter().filter(is_here).collect();
+            let names = here.iter().map(|found| found.name().to_owned()).collect();
+            let mut reflector = self.reflector(type_, Some(namespace), narrow_query(type_, &here), names);
+            if let [only] = here[..]
+                && kind::of_type(type_).is_some()
+            {
+                reflector.start_from(only, &self.sender);
+            }
+            self.tasks.spawn(reflector.run(self.sender.clone()));
         }
     }
 
-    fn start_reflector(&mut self, type_: &'static ResourceType, namespace: &str, found: &[Workload]) {
-        let id = ReflectorId(self.stores.len());
-        let mut reflector = Reflector::new(id, type_, namespace, Arc::clone(&self.shared));
-        self.stores.push(Store::new(type_, reflector.targets()));
-        if let [target] = reflector.targets()[..]
-            && let Some(found) = found.get(target.0)
-        {
-            reflector.start_from(found, &self.sender);
-        }
-        let sender = self.sender.clone();
-        self.tasks.spawn(reflector.run(sender));
+    /// Starts a reflector of all objects of a type in the scope that a query selects.
+    fn start_in_scope(&mut self, type_: &'static ResourceType, query: String) {
+        let namespace = self.namespace.clone();
+        let reflector = self.reflector(type_, namespace.as_deref(), query, Vec::new());
+        self.tasks.spawn(reflector.run(self.sender.clone()));
     }
 
-    fn apply(&mut self, update: Update, events: &mut Vec<(TargetId, TargetEvent)>) {
+    fn reflector(
+        &mut self,
+        type_: &'static ResourceType,
+        namespace: Option<&str>,
+        query: String,
+        names: Vec<String>,
+    ) -> Reflector {
+        let index = self.cache.add_collection(type_, namespace);
+        Reflector::new(index, type_, namespace, query, names, Arc::clone(&self.shared))
+    }
+
+    fn apply(&mut self, update: Update, events: &mut TargetEvents) {
         match update {
-            Update::Reflected(ReflectorId(index), delta) => {
-                // The verdict on a workload uses the revisions that arrived before it.
-                for store in self.stores.iter_mut().filter(|store| store.holds_revisions()) {
-                    store.flush(events);
-                }
-                if let Some(store) = self.stores.get_mut(index) {
-                    store.apply(delta, events);
-                }
-            }
-            Update::Refreshed(target, event) => {
-                if let TargetEvent::Refreshed(observed) = &*event {
-                    for store in &mut self.stores {
-                        store.record_refresh(target, &observed.workload);
-                    }
-                }
-                events.push((target, *event));
-            }
+            Update::Reflected(index, delta) => self.cache.apply(index, delta, events),
+            Update::Refreshed(target, refresh) => self.cache.apply_refresh(target, *refresh, events),
         }
     }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::update::ReflectorId;
 use crate::cluster::connection::{Connection, RequestError};
 use crate::cluster::notice::Notice;
 use crate::model::follow::TargetId;
@@ -20,8 +19,8 @@ const MERGE_WINDOW: Duration = Duration::from_secs(60);
 /// What reads from the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ReaderId {
-    /// The lists and watches of a type.
-    Reflector(ReflectorId),
+    /// The lists and watches of the reflector with this index.
+    Reflector(usize),
     /// The refreshes of a target.
     Refresh(TargetId),
 }

@@ -8,16 +8,15 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::collection::{Delta, Update};
 use super::outage::ReaderId;
-use super::shared::Shared;
-use super::update::{Delta, ReflectorId, StoredObject, Update};
-use crate::cluster::connection::RequestError;
-use crate::cluster::page::{label_query, warning_query};
+use super::wanted::{Shared, Wanted, key};
+use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use crate::cluster::page::{Pages, percent_encoded};
+use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{EVENT, POD, ResourceType};
-use crate::model::follow::TargetId;
-use crate::model::kind::Workload;
-use crate::model::kind::{self, Kind};
+use crate::model::api::resource_type::ResourceType;
+use crate::model::kind::{self, Workload};
 
 /// A 401 or 403 is final after this long. A server that just started, or whose authenticator fails, may
 /// refuse requests for a while.
@@ -29,37 +28,24 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// A watch that ends sooner without an event is reopened after this pause, and a list follows one that is refused sooner.
 pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 
-/// Lists and watches one resource in one namespace until the observer is dropped.
+/// Lists and watches one resource in one namespace, or in all, until the observer is dropped.
 #[derive(Debug)]
 pub(super) struct Reflector {
-    pub(super) id: ReflectorId,
-    pub(super) type_: &'static ResourceType,
-    pub(super) namespace: Option<String>,
+    index: usize,
+    type_: &'static ResourceType,
     pub(super) shared: Arc<Shared>,
     /// `/apis/apps/v1/namespaces/shop/deployments`.
     pub(super) collection: String,
     /// The selectors of the list and the watch, as a query; empty for all objects.
     pub(super) query: String,
-    /// Which objects it keeps.
-    kept: KeptObjects,
+    /// The names of the workloads; empty if all are read.
+    names: Vec<String>,
     /// How it reads the objects.
     mode: ReadMode,
     /// The resourceVersion at which the next watch starts; none to start with a list.
     pub(super) version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
-}
-
-/// Which objects a reflector keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum KeptObjects {
-    /// Those that belong to a target.
-    OfTargets,
-    /// All of them.
-    All {
-        /// With their managed fields.
-        with_managed_fields: bool,
-    },
 }
 
 /// A Kubernetes API verb.
@@ -93,64 +79,28 @@ pub(super) enum ReflectorError {
 
 impl Reflector {
     pub(super) fn new(
-        id: ReflectorId,
-        type_: &'static ResourceType,
-        namespace: &str,
-        shared: Arc<Shared>,
-    ) -> Self {
-        let all = Self::of_all(id, type_, Some(namespace), String::new(), false, shared);
-        let mut reflector = Self { kept: KeptObjects::OfTargets, ..all };
-        reflector.query = reflector.narrow_query();
-        reflector
-    }
-
-    /// Creates a reflector of all objects of a type in a namespace, or in all, that a query selects.
-    pub(super) fn of_all(
-        id: ReflectorId,
+        index: usize,
         type_: &'static ResourceType,
         namespace: Option<&str>,
         query: String,
-        with_managed_fields: bool,
+        names: Vec<String>,
         shared: Arc<Shared>,
     ) -> Self {
-        Self {
-            id,
-            type_,
-            namespace: namespace.map(str::to_owned),
-            collection: shared.connection.served.collection(type_, namespace),
-            query,
-            shared,
-            kept: KeptObjects::All { with_managed_fields },
-            mode: ReadMode::Watch,
-            version: None,
-            allowed: BTreeSet::new(),
-        }
+        let collection = shared.connection.served.collection(type_, namespace);
+        let (mode, version, allowed) = (ReadMode::Watch, None, BTreeSet::new());
+        Self { index, type_, shared, collection, query, names, mode, version, allowed }
     }
 
-    /// Starts the watch at the resourceVersion of its only target, as it was just read, without a list. If
-    /// that resourceVersion has expired, the reflector lists.
+    /// Starts the watch at the resourceVersion of its only workload, as it was just read, without a list. If that
+    /// resourceVersion has expired, the reflector lists.
     pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<Update>) {
         let object = found.object();
-        let version = object.resource_version().map(str::to_owned);
-        if let (Some(version), Some(kept)) = (version, self.keep(object.clone()))
-            && sender.try_send(Update::Reflected(self.id, Delta::Listed(vec![kept]))).is_ok()
+        let stored = self.shared.wanted.stored(object.clone(), self.type_);
+        let listed = Delta::Listed(stored.into_iter().collect());
+        if let Some(version) = object.resource_version()
+            && sender.try_send(Update::Reflected(self.index, listed)).is_ok()
         {
-            self.version = Some(version);
-        }
-    }
-
-    /// Returns the targets that it reads objects of.
-    pub(super) fn targets(&self) -> Vec<TargetId> {
-        let here =
-            self.shared.targets.iter().filter(|watched| Some(&watched.namespace) == self.namespace.as_ref());
-        here.filter(|watched| self.serves(watched.kind)).map(|watched| watched.id).collect()
-    }
-
-    fn serves(&self, kind: &'static dyn Kind) -> bool {
-        if is_workload(self.type_) {
-            kind.type_() == self.type_
-        } else {
-            !is_revision(self.type_) || kind.revisions().type_() == self.type_
+            self.version = Some(version.to_owned());
         }
     }
 
@@ -204,7 +154,7 @@ impl Reflector {
     }
 
     pub(super) fn reader(&self) -> ReaderId {
-        ReaderId::Reflector(self.id)
+        ReaderId::Reflector(self.index)
     }
 
     fn verb(&self) -> ApiVerb {
@@ -221,7 +171,7 @@ impl Reflector {
         self.mode = match self.mode {
             ReadMode::Watch if may_be_less && self.version.is_some() => ReadMode::List,
             ReadMode::Watch | ReadMode::List
-                if may_be_less && is_workload(self.type_) && self.kept == KeptObjects::OfTargets =>
+                if may_be_less && is_workload(self.type_) && matches!(self.shared.wanted, Wanted::Of(_)) =>
             {
                 ReadMode::Get
             }
@@ -232,43 +182,66 @@ impl Reflector {
                 } else {
                     Delta::Forbidden
                 };
-                let _ = sender.send(Update::Reflected(self.id, delta)).await; // the observer may have been dropped
+                let _ = sender.send(Update::Reflected(self.index, delta)).await; // the observer may have been dropped
                 return ControlFlow::Break(());
             }
         };
         ControlFlow::Continue(())
     }
 
-    /// Returns the facts of an object; none when it belongs to no target.
-    pub(super) fn keep(&self, object: Object) -> Option<StoredObject> {
-        match (self.kept, &self.namespace) {
-            (KeptObjects::OfTargets, Some(namespace)) => {
-                StoredObject::of(object, self.type_, namespace, &self.shared.targets)
-            }
-            (KeptObjects::OfTargets, None) => None,
-            (KeptObjects::All { with_managed_fields }, _) => {
-                let key = self.key(&object);
-                let object = if with_managed_fields { object } else { object.into_unmanaged() };
-                StoredObject::of_any(object, self.type_, key)
-            }
+    /// Lists all objects, and records the resourceVersion at which a watch starts.
+    async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+        let connection = &self.shared.connection;
+        let mut pages = Pages::of(self.type_, &self.collection, &self.query, &connection.memory);
+        let mut deadline = None;
+        while let Some(path) = pages.next() {
+            let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
+            let request = ApiRequest::get(&path);
+            let response = connection.send(&request, Policy::Quiet, &mut deadline, is_expired).await?;
+            let accepted = pages.accept(&response, |object| self.shared.wanted.stored(object, self.type_));
+            accepted.map_err(|why| ReflectorError::Request(unusable_list(why)))?;
         }
+        let (listed, version) = pages.finish();
+        self.send(Delta::Listed(listed), sender).await?;
+        self.version = Some(version);
+        Ok(())
     }
 
-    /// Returns the name of an object within the collection.
-    pub(super) fn key(&self, object: &Object) -> String {
-        match &self.namespace {
-            Some(_) => object.name().to_owned(),
-            None => format!("{}/{}", object.namespace(), object.name()),
+    /// Gets each workload, when RBAC allows neither watch nor list.
+    async fn get(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+        let mut kept = Vec::new();
+        for name in &self.names {
+            let path = format!("{}/{}", self.collection, percent_encoded(name));
+            let request = ApiRequest::get(&path);
+            let connection = &self.shared.connection;
+            let response =
+                connection.send(&request, Policy::Quiet, &mut None, ApiResponse::is_not_found).await?;
+            if !response.is_not_found() {
+                let object = Object::read(response.json()).ok();
+                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.type_)));
+            }
         }
+        self.send(Delta::Listed(kept), sender).await
+    }
+
+    /// Sends a new state of an object, or that it is gone or no longer wanted.
+    pub(super) async fn send_state(
+        &mut self,
+        object: Object,
+        is_deleted: bool,
+        sender: &mpsc::Sender<Update>,
+    ) -> Result<(), ReflectorError> {
+        if let Some(version) = object.resource_version() {
+            self.version = Some(version.to_owned());
+        }
+        let gone = Delta::Removed(key(&object));
+        let stored = if is_deleted { None } else { self.shared.wanted.stored(object, self.type_) };
+        self.send(stored.map_or(gone, |(key, stored)| Delta::Changed(key, stored)), sender).await
     }
 
     /// Sends a change to the observer.
-    pub(super) async fn send(
-        &self,
-        delta: Delta,
-        sender: &mpsc::Sender<Update>,
-    ) -> Result<(), ReflectorError> {
-        sender.send(Update::Reflected(self.id, delta)).await.map_err(|_| ReflectorError::Closed)
+    async fn send(&self, delta: Delta, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+        sender.send(Update::Reflected(self.index, delta)).await.map_err(|_| ReflectorError::Closed)
     }
 
     /// Waits for the poll interval; a watch starts again at once.
@@ -277,33 +250,15 @@ impl Reflector {
             sleep(POLL_INTERVAL).await;
         }
     }
-
-    /// Returns the query that selects the objects of a single target, or the warnings among events. RBAC can
-    /// allow a watch of one name, which is why kubectl uses the same field selector.
-    fn narrow_query(&self) -> String {
-        if self.type_ == &EVENT {
-            return warning_query();
-        }
-        let [target] = self.targets()[..] else {
-            return String::new();
-        };
-        let Some(watched) = self.shared.targets.get(target) else {
-            return String::new();
-        };
-        if is_workload(self.type_) {
-            return watched.name_query();
-        }
-        let selector = watched.selector.as_ref().filter(|_| self.type_ == &POD || is_revision(self.type_));
-        selector.map_or_else(String::new, |selector| label_query(&selector.to_query()))
-    }
 }
 
 fn is_workload(type_: &ResourceType) -> bool {
     kind::of_type(type_).is_some()
 }
 
-fn is_revision(type_: &ResourceType) -> bool {
-    kind::all().any(|kind| kind.revisions().type_() == type_)
+/// Returns the failure for an unusable list. It is retried: a proxy may have answered.
+pub(super) fn unusable_list(why: &str) -> RequestError {
+    RequestError::NotSent(Error::new(ErrorKind::Malformed, format!("the server's list {why}")))
 }
 
 impl From<RequestError> for ReflectorError {

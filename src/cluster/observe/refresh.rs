@@ -2,30 +2,27 @@
 
 use tokio::time::{Instant, sleep};
 
+use super::collection::Refresh;
 use super::outage::ReaderId;
-use super::poll::unusable_list;
-use super::reflector::REFUSAL_GRACE;
-use super::shared::Shared;
-use super::update::{ParsedObject, StoredObject};
-use super::watched_target::WatchedTarget;
+use super::reflector::{REFUSAL_GRACE, unusable_list};
+use super::wanted::{Shared, name_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Backoff, Policy, RequestError};
 use crate::cluster::page::{Pages, label_query};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
-use crate::model::follow::TargetEvent;
+use crate::model::api::selector::Selector;
+use crate::model::follow::TargetId;
 use crate::model::kind::Workload;
-use crate::model::observation::Observation;
-use crate::model::revision::Revisions;
 
-/// Reads everything about a target, and retries until it succeeds. A refusal that lasts for [`REFUSAL_GRACE`] makes
-/// the target unreadable.
-pub(super) async fn refresh(shared: &Shared, watched: &WatchedTarget) -> TargetEvent {
-    let reader = ReaderId::Refresh(watched.id);
+/// Reads everything about a workload that was found, and retries until it succeeds. A refusal that lasts for
+/// [`REFUSAL_GRACE`] makes the target unreadable.
+pub(super) async fn refresh(shared: &Shared, target: TargetId, found: &Workload) -> Refresh {
+    let reader = ReaderId::Refresh(target);
     let mut refused_since = None;
     let mut tries = 0;
     loop {
         let begun = Instant::now();
-        let failure = match refresh_once(shared, watched).await {
+        let failure = match refresh_once(shared, found).await {
             Ok(event) => {
                 shared.outage.record_success(reader);
                 return event;
@@ -35,9 +32,9 @@ pub(super) async fn refresh(shared: &Shared, watched: &WatchedTarget) -> TargetE
         refused_since = failure.is_refused().then(|| refused_since.unwrap_or(begun));
         if refused_since.is_some_and(|since| since.elapsed() >= REFUSAL_GRACE) {
             shared.outage.forget(reader);
-            return TargetEvent::Unreadable(shared.connection.explain(failure));
+            return Refresh::Unreadable(shared.connection.explain(failure));
         }
-        shared.outage.record_failure(reader, watched.kind.type_().plural(), &failure);
+        shared.outage.record_failure(reader, found.kind().type_().plural(), &failure);
         sleep(shared.connection.backoff.after(tries, &failure)).await;
         tries += 1;
     }
@@ -62,34 +59,24 @@ impl Attempts {
     }
 }
 
-async fn refresh_once(shared: &Shared, watched: &WatchedTarget) -> Result<TargetEvent, RequestError> {
-    let Some(workload) = read_workload(shared, watched).await? else {
-        return Ok(TargetEvent::Deleted);
+async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, RequestError> {
+    let Some(workload) = read_workload(shared, found).await? else {
+        return Ok(Refresh::Deleted);
     };
-    let query =
-        watched.selector.as_ref().map(|selector| label_query(&selector.to_query())).unwrap_or_default();
+    let selector = Selector::of_workload(found.object()).ok();
+    let query = selector.map(|selector| label_query(&selector.to_query())).unwrap_or_default();
+    let revision = found.kind().revisions().type_();
     // After the workload, so that they are not older than it.
-    let revisions = list_objects(shared, watched, watched.kind.revisions().type_(), &query);
-    let (revisions, pods) = tokio::try_join!(biased; revisions, list_objects(shared, watched, &POD, &query))?;
-    let revisions = revisions.into_iter().flatten().filter_map(|parsed| match parsed {
-        ParsedObject::Revision(revision) => Some(revision),
-        _ => None,
-    });
-    let revisions = Revisions::among(&workload, revisions);
-    let pods = pods.map(|pods| {
-        let pods = pods.into_iter().filter_map(|parsed| match parsed {
-            ParsedObject::Pod(pod) => Some(pod),
-            _ => None,
-        });
-        pods.collect()
-    });
-    Ok(TargetEvent::Refreshed(Box::new(Observation { workload, revisions, pods, events: None })))
+    let revisions = list(shared, found, revision, &query, |one| shared.wanted.stored(one, revision));
+    let pods = list(shared, found, &POD, &query, |pod| shared.wanted.stored(pod, &POD));
+    let (revisions, pods) = tokio::try_join!(biased; revisions, pods)?;
+    Ok(Refresh::Read { workload, revisions: revisions.unwrap_or_default(), pods })
 }
 
-/// Reads the workload of a target; none when it does not exist. When RBAC forbids to get it, lists it by its name.
-async fn read_workload(shared: &Shared, watched: &WatchedTarget) -> Result<Option<Workload>, RequestError> {
-    let type_ = watched.kind.type_();
-    let path = shared.connection.served.object(type_, Some(&watched.namespace), &watched.name);
+/// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
+async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workload>, RequestError> {
+    let type_ = found.kind().type_();
+    let path = shared.connection.served.object(type_, Some(found.object().namespace()), found.name());
     let mut attempts = Attempts::default();
     let forbidden = loop {
         let request = ApiRequest::get(&path);
@@ -100,22 +87,21 @@ async fn read_workload(shared: &Shared, watched: &WatchedTarget) -> Result<Optio
             Err(failure) => attempts.pause(failure, &shared.connection.backoff).await?,
         }
     };
-    let listed = list_objects(shared, watched, type_, &watched.name_query()).await?.ok_or(forbidden)?;
-    Ok(listed.into_iter().find_map(|parsed| match parsed {
-        ParsedObject::Workload(workload) => Some(*workload),
-        _ => None,
-    }))
+    let is_it = |object: &Object| object.name() == found.name();
+    let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
+    let listed = list(shared, found, type_, &name_query(found), workload).await?.ok_or(forbidden)?;
+    Ok(listed.into_iter().next())
 }
 
-/// Lists the objects of a type that belong to a target; none when RBAC forbids it.
-async fn list_objects(
+/// Lists objects in the namespace of a workload, and returns what `keep` makes of each; none when RBAC forbids it.
+async fn list<T>(
     shared: &Shared,
-    watched: &WatchedTarget,
+    found: &Workload,
     type_: &'static ResourceType,
     query: &str,
-) -> Result<Option<Vec<ParsedObject>>, RequestError> {
-    let namespace = watched.namespace.as_str();
-    let collection = shared.connection.served.collection(type_, Some(namespace));
+    keep: impl Fn(Object) -> Option<T>,
+) -> Result<Option<Vec<T>>, RequestError> {
+    let collection = shared.connection.served.collection(type_, Some(found.object().namespace()));
     let mut pages = Pages::of(type_, &collection, query, &shared.connection.memory);
     let mut deadline = None;
     while let Some(path) = pages.next() {
@@ -129,11 +115,7 @@ async fn list_objects(
                 Err(failure) => attempts.pause(failure, &shared.connection.backoff).await?,
             }
         };
-        let keep = |object| {
-            let kept = StoredObject::of(object, type_, namespace, &shared.targets);
-            kept.filter(|kept| kept.targets.contains(&watched.id)).map(|kept| kept.parsed)
-        };
-        pages.accept(&response, keep).map_err(unusable_list)?;
+        pages.accept(&response, &keep).map_err(unusable_list)?;
     }
     Ok(Some(pages.finish().0))
 }

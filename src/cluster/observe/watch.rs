@@ -6,8 +6,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::collection::Update;
 use super::reflector::{MIN_WATCH_TIME, Reflector, ReflectorError};
-use super::update::{Delta, Update};
 use crate::cluster::page::percent_encoded;
 use crate::model::api::object::Object;
 use crate::snapshot::json_decoder::read_json;
@@ -38,17 +38,8 @@ impl Reflector {
             };
             self.shared.outage.record_success(self.reader());
             match WatchEvent::read(&line) {
-                WatchEvent::Changed(object) => {
-                    self.record_version(&object);
-                    let name = self.key(&object);
-                    let kept = self.keep(object);
-                    let delta = kept.map_or(Delta::Removed(name), |kept| Delta::Changed(Box::new(kept)));
-                    self.send(delta, sender).await?;
-                }
-                WatchEvent::Deleted(object) => {
-                    self.record_version(&object);
-                    self.send(Delta::Removed(self.key(&object)), sender).await?;
-                }
+                WatchEvent::Changed(object) => self.send_state(object, false, sender).await?,
+                WatchEvent::Deleted(object) => self.send_state(object, true, sender).await?,
                 WatchEvent::Bookmark(version) => self.version = Some(version),
                 WatchEvent::Expired => return Err(ReflectorError::Expired),
                 WatchEvent::Broken => break,
@@ -71,12 +62,6 @@ impl Reflector {
             percent_encoded(version),
             self.query
         )
-    }
-
-    fn record_version(&mut self, object: &Object) {
-        if let Some(version) = object.resource_version() {
-            self.version = Some(version.to_owned());
-        }
     }
 }
 

@@ -23,8 +23,6 @@ pub(in crate::command) struct EventSource<'a> {
     observer: Observer,
     logs: JoinSet<(TargetId, LogRef, Result<Vec<String>, Error>)>,
     started: Instant,
-    /// Whether warning events are watched already.
-    watches_warnings: bool,
 }
 
 /// What one wait returned.
@@ -46,13 +44,7 @@ pub(in crate::command) enum Received {
 impl<'a> EventSource<'a> {
     /// Starts to watch workloads from the state in which they were found.
     pub(in crate::command) fn new(cluster: &'a Cluster, found: &[Workload]) -> Self {
-        Self {
-            cluster,
-            observer: cluster.observe(found),
-            logs: JoinSet::new(),
-            started: Instant::now(),
-            watches_warnings: false,
-        }
+        Self { cluster, observer: cluster.observe(found), logs: JoinSet::new(), started: Instant::now() }
     }
 
     /// Waits for the next changes, until `due` or `redraw`, both counted from the start of the source. Cancel safe: a
@@ -102,10 +94,7 @@ impl<'a> EventSource<'a> {
     /// Starts to watch warning events. They are not watched from the start, because most rollouts
     /// complete without one.
     pub(in crate::command) fn watch_warnings(&mut self) {
-        if !self.watches_warnings {
-            self.watches_warnings = true;
-            self.observer.watch_warnings();
-        }
+        self.observer.watch_warnings();
     }
 
     /// Reads the last [`LOG_LINES`] lines of a container in the background.

@@ -5,7 +5,7 @@ mod since;
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, RevisionContent, read_all};
 use crate::command::context::Context;
-use crate::command::targets::{TargetScope, find_workloads};
+use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::model::diff::redaction::shown;
 use crate::model::kind::Workload;
@@ -59,8 +59,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if let Some(start) = request.since {
         return since::run(request, start, source, ui).await;
     }
-    let found = find_workloads(&request.scope, source, ui).await?;
-    let (workloads, mut outcome) = found.with_outcome();
+    // kubectl's documents of revisions repeat fields of their workload.
+    let fields = if request.shows_pods() { KeptFields::TemplateOwners } else { KeptFields::All };
+    let found = find_workloads_with(&request.scope, fields, source, ui).await?;
+    let FoundTargets { workloads, mut outcome, .. } = found;
     let needs =
         Needs { pods: request.shows_pods(), revisions: request.revision_content(), ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;

@@ -7,7 +7,7 @@ use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
-use crate::command::targets::{KeptFields, find_workloads_with};
+use crate::command::targets::{FoundTargets, KeptFields, find_workloads_with};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::observation::Observation;
@@ -28,7 +28,7 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let found = find_workloads_with(&request.scope, KeptFields::TemplateOwners, source, ui).await?;
-    let (workloads, mut outcome) = found.with_outcome();
+    let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
     let one_by_one = if request.scope.is_selection() { 0 } else { Needs::RECENT.one_by_one };

@@ -10,7 +10,7 @@ use super::status::exit_of_state;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::targets::find_workloads_with;
+use crate::command::targets::{FoundTargets, find_workloads_with};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::text::yaml::yaml;
@@ -25,11 +25,10 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
         return watch::run(request, cluster, context.signals.clone(), ui).await;
     }
-    let (fields, complete) = request.reading();
-    let found = find_workloads_with(&request.scope, fields, source, ui).await?;
-    let (workloads, mut outcome) = found.with_outcome();
+    let found = find_workloads_with(&request.scope, request.kept_fields(), source, ui).await?;
+    let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
-    let needs = Needs { required: request.since.is_some(), complete, ..Needs::LIST };
+    let needs = Needs { required: request.since.is_some(), ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.notes(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::cluster::reader::CompleteRollouts;
 use crate::command::targets::{KeptFields, TargetScope};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -62,14 +61,14 @@ impl Output {
 }
 
 impl Request {
-    /// Returns what is kept of workloads, and what is read of complete rollouts. Only documents and the last change of
-    /// a template need more of these than their own objects.
-    pub(super) fn reading(&self) -> (KeptFields, CompleteRollouts) {
+    /// Returns what is kept of workloads. Only documents and the last change of a template need the templates of complete
+    /// rollouts.
+    pub(super) fn kept_fields(&self) -> KeptFields {
         match self.output {
             Output::Text | Output::Markdown | Output::Name if self.since.is_none() => {
-                (KeptFields::UnmanagedWithoutTemplates, CompleteRollouts::Alone)
+                KeptFields::UnmanagedWithoutTemplates
             }
-            _ => (KeptFields::TemplateOwners, CompleteRollouts::LikeOthers),
+            _ => KeptFields::TemplateOwners,
         }
     }
 

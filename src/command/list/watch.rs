@@ -6,8 +6,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::request::{Output, Request};
+use crate::cluster::list_query::ListQuery;
 use crate::cluster::live::Cluster;
-use crate::cluster::observe::{CollectionObserver, CollectionScope};
+use crate::cluster::observe::{Observer, WatchedScope};
 use crate::command::CommandOutcome;
 use crate::command::stop_signals::{self, StopSignals};
 use crate::command::targets::target_words::{TargetType, TargetWord};
@@ -43,7 +44,7 @@ pub(super) async fn run(
     signals: Signals,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let observer = cluster.observe_collections(scope(request, cluster, ui).await?);
+    let observer = cluster.observe_scope(scope(request, cluster, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, Output::Text | Output::Wide);
@@ -67,7 +68,7 @@ pub(super) async fn run(
 }
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<CollectionScope> {
+async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<WatchedScope> {
     let namespace = match &request.scope.namespace {
         _ if request.scope.all_namespaces => None,
         Some(namespace) => Some(namespace.clone()),
@@ -79,7 +80,8 @@ async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<Coll
         match word {
             TargetWord::All(TargetType::Kind(kind)) => kinds.push(*kind),
             TargetWord::All(TargetType::IfServed(kind)) => {
-                match cluster.list_as(kind.type_(), namespace.as_deref(), &selector, |_| ()).await {
+                let query = ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&selector);
+                match cluster.list(&query, |_| Some(())).await {
                     Ok(_) => kinds.push(*kind),
                     Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {
@@ -92,13 +94,13 @@ async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<Coll
         }
     }
     let keeps_managed_fields = request.output != Output::Text;
-    Ok(CollectionScope { kinds, namespace, selector, keeps_managed_fields })
+    Ok(WatchedScope { kinds, namespace, selector, keeps_managed_fields })
 }
 
 struct Watch<'a> {
     request: &'a Request,
     cluster: &'a Cluster,
-    observer: CollectionObserver,
+    observer: Observer,
     list: WatchedList,
     /// The last row of each rollout, by uid, and when it changed.
     rows: HashMap<String, (RolloutView, Option<Instant>)>,
@@ -130,7 +132,7 @@ impl Watch<'_> {
                     break;
                 }
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
-                () = self.observer.next() => self.is_stale = true,
+                _ = self.observer.next() => self.is_stale = true,
             }
             for error in self.observer.take_errors() {
                 ui.errors(std::slice::from_ref(&error));
@@ -176,7 +178,7 @@ impl Watch<'_> {
         let now = self.cluster.now();
         let observed = self.observer.observations();
         let mut rollouts: Vec<_> =
-            observed.iter().filter_map(|observed| self.request.view(observed, now)).collect();
+            observed.filter_map(|observed| self.request.view(&observed, now)).collect();
         sort(&mut rollouts);
         let is_incomplete = |rollout: &RolloutView| rollout.state() != RolloutState::Complete;
         if rollouts.iter().any(is_incomplete) && self.observer.watch_warnings() {

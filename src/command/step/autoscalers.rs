@@ -1,9 +1,9 @@
 //! Warns of autoscalers that count the surge pods of a plan.
 
+use crate::cluster::list_query::ListQuery;
 use crate::cluster::source::Source;
 use crate::model::api::autoscaler::SurgeCountingAutoscaler;
 use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
-use crate::model::api::selector::Selector;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::Request;
@@ -16,10 +16,9 @@ pub(super) async fn warn(request: &Request, workload: &Workload, source: &Source
     if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
         return;
     }
-    let (namespace, selector) = (workload.object().namespace(), Selector::default());
-    let read = |object| SurgeCountingAutoscaler::read(&object);
-    let found = source.list_as(&HORIZONTAL_POD_AUTOSCALER, Some(namespace), &selector, read).await;
-    let found = found.unwrap_or_default().into_iter().flatten();
+    let query = ListQuery::of(&HORIZONTAL_POD_AUTOSCALER, Some(workload.object().namespace()));
+    let found = source.list(&query, |object| SurgeCountingAutoscaler::read(&object)).await;
+    let found = found.unwrap_or_default().into_iter();
     for autoscaler in found.filter(|autoscaler| autoscaler.is_for(workload.object())) {
         let SurgeCountingAutoscaler { name, metric, .. } = autoscaler;
         messages.note(&format!(

@@ -12,7 +12,7 @@ pub use request::{Output, Request};
 
 use std::time::Duration;
 
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::CommandOutcome;
 use super::context::lock;
@@ -23,7 +23,7 @@ use super::preflight::{self, Planned};
 use super::stop_signals::{self, StopSignals};
 use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
-use crate::cluster::reader::reread;
+use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
@@ -41,7 +41,6 @@ use self::reporter::{PlanFrames, PlanLineReporter, print};
 
 /// How long a healthy controller may take to observe a change, with room.
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
-const OBSERVE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
@@ -92,8 +91,8 @@ async fn plan_or_step(
 async fn await_controller(target: &Workload, context: &Context<'_>) {
     let mut signals = StopSignals::new(context.signals.clone());
     let observed = async {
-        while reread(target, context.source).await.is_ok_and(|now| !now.is_observed()) {
-            sleep(OBSERVE_INTERVAL).await;
+        if let Ok(now) = reread(target, context.source).await {
+            let _ = until_observed(now, OBSERVE_TIMEOUT, context.source, |_| {}).await; // an error ends the wait
         }
     };
     tokio::select! {

@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub enum Awaited {
     /// The last search: all targets exist, or the time is over.
-    Found(FoundTargets),
+    Found(Box<FoundTargets>),
     /// A signal.
     Stopped(StopSignal),
 }
@@ -48,10 +48,9 @@ pub async fn await_creation(
             stop = stops.next() => return Ok(Awaited::Stopped(stop)),
             found = search(scope, &finder) => found,
         };
-        if search.missing.is_empty() || search.errors.len() > search.missing.len() {
-            let FoundTargets { notes, .. } = &search;
-            ui.notes(notes);
-            return Ok(Awaited::Found(search));
+        if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
+            ui.notes(&search.notes);
+            return Ok(Awaited::Found(Box::new(search)));
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
@@ -65,5 +64,5 @@ pub async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, kept_fields, source, ui).await.map(Awaited::Found)
+    find_workloads_with(scope, kept_fields, source, ui).await.map(|found| Awaited::Found(Box::new(found)))
 }

@@ -13,7 +13,7 @@ use crate::model::text::name;
 pub(super) async fn find(scope: &TargetScope, finder: &TargetFinder<'_>, found: &mut FoundTargets) {
     let with_rollouts = with_rollouts(scope, &mut found.notes);
     if with_rollouts.is_empty() && !scope.manifest_objects.is_empty() {
-        found.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
+        found.outcome.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
     }
     let answers = with_rollouts.iter().map(|(declared, kind)| find_one(declared, *kind, scope, finder));
     for answer in concurrently(answers).await {
@@ -22,7 +22,7 @@ pub(super) async fn find(scope: &TargetScope, finder: &TargetFinder<'_>, found: 
             Ok(workload) if !scope.selector.matches(workload.object()) => {}
             Ok(workload) => found.workloads.push(workload),
             // Several objects in another namespace have one error.
-            Err(error) if found.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
+            Err(error) if found.outcome.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
             Err(error) => found.note_error(error),
         }
     }

@@ -61,7 +61,8 @@ pub async fn find_workloads_with(
 
 /// Searches the workloads of a scope once.
 async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets {
-    let mut found = FoundTargets { errors: scope.manifest_errors.clone(), ..FoundTargets::default() };
+    let mut found = FoundTargets::default();
+    found.outcome.errors.clone_from(&scope.manifest_errors);
     manifest_targets::find(scope, finder, &mut found).await;
     let answers = scope.targets.iter().map(async |word| match word {
         TargetWord::Named(type_, name) => Ok(vec![finder.named(*type_, name, None).await?]),
@@ -82,11 +83,11 @@ async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets 
             (_, Err(error)) => found.note_error(error),
         }
     }
-    if found.workloads.is_empty() && found.errors.is_empty() && scope.manifest_objects.is_empty() {
+    if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifest_objects.is_empty() {
         found.missing.push(finder.namespaces.nothing_found_error());
         found.notes.push(finder.namespaces.nothing_found());
         found.notes.extend(finder.missing_namespace().await);
-        found.nothing_found = (!scope.allow_empty).then(|| finder.namespaces.nothing_found_error());
+        found.outcome.nothing_found = (!scope.allow_empty).then(|| finder.namespaces.nothing_found_error());
     }
     found
 }
@@ -97,7 +98,7 @@ async fn search(scope: &TargetScope, finder: &TargetFinder<'_>) -> FoundTargets 
 /// As [`find_workloads`], and when the workload does not exist.
 pub async fn find_workload(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<Workload> {
     let mut found = find_workloads(scope, source, ui).await?;
-    match (found.workloads.pop(), found.errors.pop()) {
+    match (found.workloads.pop(), found.outcome.errors.pop()) {
         (_, Some(error)) => Err(error),
         (Some(workload), None) => Ok(workload),
         (None, None) => Err(Error::new(ErrorKind::NotFound, "no such workload")),

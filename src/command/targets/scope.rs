@@ -6,7 +6,6 @@ use super::manifest::{self, ManifestObject, Manifests};
 use super::target_words::TargetWord;
 use crate::command::CommandOutcome;
 use crate::error::{Error, ErrorKind};
-use crate::exit::Exit;
 use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 
@@ -55,35 +54,26 @@ impl TargetScope {
     }
 }
 
+/// The workloads of a scope, in the order of the command line.
+#[derive(Debug, Default)]
+pub struct FoundTargets {
+    /// The workloads.
+    pub workloads: Vec<Workload>,
+    /// The errors of single targets, which do not stop the search for the others. A search that found nothing has one too,
+    /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
+    pub outcome: CommandOutcome,
+    /// The targets that do not exist, as errors: also a search that found nothing.
+    pub(super) missing: Vec<Error>,
+    /// What is to be printed about the search.
+    pub(super) notes: Vec<String>,
+}
+
 impl FoundTargets {
     /// Records the error of one target.
     pub(super) fn note_error(&mut self, error: Error) {
         if error.kind() == ErrorKind::NotFound {
             self.missing.push(error.clone());
         }
-        self.errors.push(error);
+        self.outcome.errors.push(error);
     }
-
-    /// Returns the workloads and the outcome so far.
-    #[must_use]
-    pub fn with_outcome(self) -> (Vec<Workload>, CommandOutcome) {
-        let Self { workloads, errors, nothing_found, .. } = self;
-        (workloads, CommandOutcome { errors, nothing_found, ..Exit::Done.into() })
-    }
-}
-
-/// The workloads of a scope, in the order of the command line.
-#[derive(Debug, Default)]
-pub struct FoundTargets {
-    /// The workloads.
-    pub workloads: Vec<Workload>,
-    /// The errors of single targets. They do not stop the search for the others.
-    pub errors: Vec<Error>,
-    /// The error of a search that found nothing, because a pipeline must notice a misspelled selector. None with
-    /// `--allow-empty`.
-    pub nothing_found: Option<Error>,
-    /// The targets that do not exist, as errors: also a search that found nothing.
-    pub(super) missing: Vec<Error>,
-    /// What is to be printed about the search.
-    pub(super) notes: Vec<String>,
 }

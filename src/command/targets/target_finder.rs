@@ -1,5 +1,7 @@
 //! Finds workloads by type and name, and all workloads of a type.
 
+use crate::cluster::list_query::ListQuery;
+use crate::cluster::reader::without_needless_template;
 use crate::cluster::source::Source;
 use crate::command::targets::namespace_scope::NamespaceScope;
 use crate::command::targets::target_words::TargetType;
@@ -12,7 +14,6 @@ use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::model::text::name;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::view::follows_from_workload;
 
 /// What the workloads of a search keep of their objects. `metadata.managedFields` are the largest part of most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub enum KeptFields {
     TemplateOwners,
     /// All fields but `metadata.managedFields`.
     Unmanaged,
-    /// As `Unmanaged`, without the templates of rollouts whose view [follows from them](follows_from_workload).
+    /// As `Unmanaged`, without the [needless templates](without_needless_template).
     UnmanagedWithoutTemplates,
 }
 
@@ -68,11 +69,11 @@ impl TargetFinder<'_> {
             KeptFields::TemplateOwners => workload(type_, with_template_owners_only(object)),
             KeptFields::Unmanaged => workload(type_, object.into_unmanaged()),
             KeptFields::UnmanagedWithoutTemplates => {
-                let workload = workload(type_, object.into_unmanaged())?;
-                Ok(if follows_from_workload(&workload) { workload.without_template() } else { workload })
+                workload(type_, object.into_unmanaged()).map(without_needless_template)
             }
         };
-        let found = self.source.list_as(type_.type_(), self.namespaces.namespace(), selector, keep).await?;
+        let query = ListQuery::of(type_.type_(), self.namespaces.namespace()).with_labels(selector);
+        let found = self.source.list(&query, |object| Some(keep(object))).await?;
         found.into_iter().collect()
     }
 
@@ -98,9 +99,9 @@ impl TargetFinder<'_> {
         let Some(kind) = kind::of_type(type_).filter(|_| self.suggests_names) else {
             return error; // without a hint, so that no list is needed
         };
-        let everything = Selector::default();
-        let names = self.source.list_as(type_, Some(namespace), &everything, |one| one.name().to_owned());
-        let names = names.await.unwrap_or_default(); // the error is about the missing workload
+        let everything = ListQuery::of(type_, Some(namespace));
+        let names = self.source.list(&everything, |one| Some(one.name().to_owned())).await;
+        let names = names.unwrap_or_default(); // the error is about the missing workload
         let names: Vec<_> = names.iter().map(String::as_str).collect();
         match similar::get_close_matches(name, &names, 1, 0.6)[..] {
             [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),

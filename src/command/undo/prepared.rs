@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
-
-use crate::cluster::reader::{Needs, read_all, reread};
+use crate::cluster::reader::{Needs, read_all, until_observed};
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
 use crate::command::targets::TargetScope;
@@ -118,31 +116,26 @@ pub(super) async fn observe_target(workload: Workload, writer: &mut Writer<'_>) 
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the wait is silent.
 const NOTE_AFTER: Duration = Duration::from_secs(1);
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Waits until the controller has observed the last change, because until then a revision may still have
 /// its old number. Continues with a note after [`OBSERVE_TIMEOUT`].
-async fn wait_until_observed(mut workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
+async fn wait_until_observed(workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
     if !writer.source.is_live() {
         return Ok(workload);
     }
-    let begun = Instant::now();
     let target = workload.target();
-    while !workload.is_observed() {
-        let waited = begun.elapsed();
-        if waited >= OBSERVE_TIMEOUT {
-            writer.ui.note(&format!(
-                "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
-            ));
-            break;
-        }
+    let note = |waited| {
         if waited >= NOTE_AFTER {
             writer.ui.note_once(&format!(
                 "note: waiting for the controller to observe the last change of {target}"
             ));
         }
-        sleep(POLL_INTERVAL).await;
-        workload = reread(&workload, writer.source).await?;
+    };
+    let workload = until_observed(workload, OBSERVE_TIMEOUT, writer.source, note).await?;
+    if !workload.is_observed() {
+        writer.ui.note(&format!(
+            "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
+        ));
     }
     Ok(workload)
 }

@@ -1,6 +1,6 @@
 //! The field managers of an object and what they own, from `managedFields`.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -73,15 +73,16 @@ pub fn template_changers(workload: &Object, before: &Value, after: &Value) -> Ve
     owners(workload, &path, |owned| owns_change(owned, Some(before), Some(after), now))
 }
 
-/// Keeps of the managed fields only what is owned of `spec.template`. The rest is most of them: spec and status.
+/// Keeps of the managed fields only what is owned of `spec.template`, and as text, which takes a tenth of the memory. The
+/// rest is most of them: spec and status. Drops the manifest that `kubectl apply` stored.
 #[must_use]
 pub fn with_template_owners_only(object: Object) -> Object {
-    object.with_managed_fields(|entries| {
+    object.without_annotation(LAST_APPLIED).with_managed_fields(|entries| {
         entries.retain_mut(|entry| {
             let owned = entry.pointer_mut("/fieldsV1/f:spec/f:template").map(Value::take);
             match (owned, entry.get_mut("fieldsV1")) {
                 (Some(owned), Some(fields)) => {
-                    *fields = json!({"f:spec": {"f:template": owned}});
+                    *fields = json!({"f:spec": {"f:template": owned}}).to_string().into();
                     true
                 }
                 _ => false,
@@ -114,7 +115,13 @@ pub fn appliers(object: &Object, path: &FieldPath) -> impl Iterator<Item = Strin
 
 fn entries(object: &Object) -> impl Iterator<Item = ManagedFieldsEntry> {
     let entries = object.at("/metadata/managedFields").and_then(Value::as_array).into_iter().flatten();
-    entries.filter_map(|entry| ManagedFieldsEntry::deserialize(entry).ok())
+    entries.filter_map(|entry| {
+        let mut entry = ManagedFieldsEntry::deserialize(entry).ok()?;
+        if let Some(FieldsV1(Value::String(text))) = &entry.fields_v1 {
+            entry.fields_v1 = serde_json::from_str(text).ok().map(FieldsV1);
+        }
+        Some(entry)
+    })
 }
 
 /// Returns the part of `fieldsV1` at or below a path, if the entry has one.
@@ -205,7 +212,8 @@ mod tests {
         ]}});
         let object = Object::read(object).unwrap();
         let kept = with_template_owners_only(object.clone());
-        let expected = json!([entry("helm", json!({"f:spec": {"f:template": template}}))]);
+        let owned = json!({"f:spec": {"f:template": template}}).to_string();
+        let expected = json!([entry("helm", owned.into())]);
         assert_eq!(kept.at("/metadata/managedFields"), Some(&expected));
         assert_eq!(template_owners(&kept), template_owners(&object));
         let without =

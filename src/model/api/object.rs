@@ -174,6 +174,16 @@ impl Object {
         self
     }
 
+    /// Removes an annotation.
+    #[must_use]
+    pub(super) fn without_annotation(mut self, name: &str) -> Self {
+        let annotations = Arc::make_mut(&mut self.0).pointer_mut("/metadata/annotations");
+        if let Some(annotations) = annotations.and_then(Value::as_object_mut) {
+            annotations.remove(name);
+        }
+        self
+    }
+
     /// Removes `metadata.managedFields`, which can be half of the object.
     #[must_use]
     pub fn into_unmanaged(mut self) -> Self {

@@ -7,18 +7,15 @@ use super::decision::{Decider, Decision, Judgement};
 use super::event::Now;
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
-use super::output::{CauseChange, FollowerTask, Outcome, Output, Report, RolloutFailure};
+use super::output::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, TargetOutput};
 use super::progress::{EtaEstimator, ProgressClock};
-use super::reported_status::ReportedStatus;
+use super::reported::ReportedStatus;
 use crate::model::cause::{Cause, causes_allowing, stuck_if};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::status::verdict::verdict;
-
-/// The reports and tasks of one target.
-pub(super) type TargetOutput = Output<Report, FollowerTask>;
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]

@@ -1,18 +1,14 @@
 //! The input of the follower. Every event carries a complete state, so none depends on an earlier
 //! one.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
 use super::container_logs::LogLines;
 use crate::error::Error;
-use crate::model::api::event::Events;
-use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
 
 /// One moment, on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,26 +45,24 @@ pub enum FollowerEvent {
     },
 }
 
-/// A change of a target. Each variant carries everything of its sort as it is now.
+/// A change of a target.
 #[derive(Clone, Debug)]
 pub enum TargetEvent {
-    /// The workload.
-    Workload(Box<Workload>),
+    /// Something that was observed changed.
+    Observed {
+        /// Everything as it is known now. Its parts were read one after another.
+        observation: Box<Observation>,
+        /// Whether the warning events were read, or are forbidden.
+        knows_warnings: bool,
+    },
+    /// A complete fresh observation, the answer to
+    /// [`FollowerTask::Refresh`](super::FollowerTask::Refresh).
+    Refreshed(Box<Observation>),
     /// The workload was deleted.
     Deleted,
     /// The workload cannot be read any more: access was denied, or the API server stays
     /// unreachable.
     Unreadable(Error),
-    /// Its revisions, in any order; none if they cannot be read.
-    Revisions(Option<Vec<Arc<Revision>>>),
-    /// Its pods; none if they cannot be read.
-    Pods(Option<Vec<Arc<Pod>>>),
-    /// The warning events about the workload, its revisions and its pods; none if they cannot be
-    /// read.
-    Warnings(Option<Events>),
-    /// A complete fresh observation, the answer to
-    /// [`FollowerTask::Refresh`](super::FollowerTask::Refresh).
-    Refreshed(Box<Observation>),
     /// The last log lines of a container, the answer to
     /// [`FollowerTask::ReadLog`](super::FollowerTask::ReadLog).
     Log(LogLines),
@@ -79,10 +73,9 @@ pub enum TargetEvent {
 
 impl TargetEvent {
     /// Returns the state of the workload that the event carries.
-    pub(super) fn workload(&self) -> Option<&Workload> {
+    pub(in crate::model) fn workload(&self) -> Option<&Workload> {
         match self {
-            Self::Workload(workload) => Some(workload),
-            Self::Refreshed(observation) => Some(&observation.workload),
+            Self::Observed { observation, .. } | Self::Refreshed(observation) => Some(&observation.workload),
             _ => None,
         }
     }

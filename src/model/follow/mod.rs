@@ -12,22 +12,18 @@ mod decision;
 mod evaluation;
 mod event;
 mod expected_revision;
-mod first_reports;
 mod goal;
-mod observation_builder;
 mod options;
 mod output;
 mod progress;
-mod reported_status;
+mod reported;
 mod rollback;
-mod rollback_target;
 mod target_tracker;
 
 #[cfg(test)]
 mod tests;
 
 pub(super) use causes::{CauseLedger, CauseUpdate, is_fatal};
-pub(super) use observation_builder::ObservationBuilder;
 pub(super) use progress::ProgressClock;
 
 pub use container_logs::{ContainerLogs, LogLines, last_lines};
@@ -35,17 +31,16 @@ pub use event::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
 pub use goal::Goal;
 pub use options::{FollowOptions, UndoScope};
 pub use output::{
-    CauseChange, FollowerTask, LogRef, Outcome, Output, PodRef, Report, RollbackResult, RolloutFailure,
-    ShortTimeout, TargetResult,
+    CauseChange, FollowerTask, LogRef, Outcome, Output, PodRef, Report, RollbackResult, RollbackTarget,
+    RolloutFailure, ShortTimeout, TargetResult,
 };
 pub use rollback::{Rollback, StartState};
-pub use rollback_target::RollbackTarget;
 pub use target_tracker::TargetTracker;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::evaluation::TargetOutput;
+use self::output::TargetOutput;
 use crate::model::kind::Workload;
 
 /// A report with the facts about its target.

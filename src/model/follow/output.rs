@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::container_logs::LogLines;
 use super::event::StopSignal;
-use super::rollback_target::RollbackTarget;
 use crate::error::Error;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::least_time::LeastTime;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::Verdict;
+use crate::model::observation::Observation;
 
 /// What an engine returns for one event, each part in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +26,9 @@ impl<Report, Task> Default for Output<Report, Task> {
         Self { reports: Vec::new(), tasks: Vec::new() }
     }
 }
+
+/// The reports and tasks of one target.
+pub(super) type TargetOutput = Output<Report, FollowerTask>;
 
 /// One report about a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +82,33 @@ pub enum Report {
         /// The result.
         result: TargetResult,
     },
+}
+
+/// What a failure of a target would be rolled back to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RollbackTarget {
+    /// The stable revision.
+    Revision {
+        /// Its label.
+        label: String,
+        /// The images of its template.
+        images: Vec<String>,
+    },
+    /// Nothing; the reason, as a fragment.
+    Nothing(&'static str),
+}
+
+impl RollbackTarget {
+    /// Returns the rollback target of a rollout that has just begun.
+    pub(super) fn of(observation: &Observation) -> Self {
+        match observation.stable_at_start() {
+            Some(stable) => Self::Revision {
+                label: stable.label(),
+                images: stable.template().images().into_iter().map(str::to_owned).collect(),
+            },
+            None => Self::Nothing(observation.why_nothing_is_stable()),
+        }
+    }
 }
 
 /// A timeout that ends before a rollout can. Both durations are counted from the start of the follower.

@@ -14,12 +14,16 @@ use crate::model::api::pod::Pod;
 use crate::model::text::shell_command::Word;
 
 impl Workload {
-    /// Drops the template and the manifest that `kubectl apply` stored, the largest parts of most workloads.
+    /// Drops the template, the manifest that `kubectl apply` stored, the labels and the selector: the largest parts of most
+    /// workloads, and what only finds other objects.
     #[must_use]
     pub fn without_template(mut self) -> Self {
-        for pointer in
-            ["/spec/template", "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"]
-        {
+        for pointer in [
+            "/spec/template",
+            "/spec/selector",
+            "/metadata/labels",
+            "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
+        ] {
             drop(self.object.take(pointer));
         }
         Self { template_digest: OnceLock::new(), ..self }

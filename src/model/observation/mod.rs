@@ -63,6 +63,12 @@ impl Observation {
         Self { revisions: Revisions::of(&workload, []), workload, pods: None, events: None }
     }
 
+    /// Replaces the workload by another state of it.
+    pub(in crate::model) fn replace_workload(&mut self, workload: Workload) {
+        self.revisions.update_current(&workload);
+        self.workload = workload;
+    }
+
     /// Returns the pods that the workload's selector matches; none if they were not read.
     pub(in crate::model) fn all_pods(&self) -> impl Iterator<Item = &Pod> {
         self.pods.iter().flatten().map(AsRef::as_ref)

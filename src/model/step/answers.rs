@@ -74,21 +74,13 @@ impl Engine {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
             TargetEvent::Unreadable(error) => self.leave(StepOutcome::Error(error), now),
-            TargetEvent::Workload(workload) if cluster.is_recreated(&workload) => {
+            TargetEvent::Observed { observation, .. } if cluster.is_recreated(&observation.workload) => {
                 self.end(StepOutcome::Gone { recreated: true });
             }
-            TargetEvent::Workload(workload) => cluster.apply_workload(workload),
-            event => {
-                let is_refreshing = self.in_flight().is_some_and(InFlight::is_refresh);
-                let stale_since = is_refreshing.then_some(now.elapsed);
-                let [pods, revisions] = &mut self.stale_since;
-                match &event {
-                    TargetEvent::Pods(_) => *pods = stale_since,
-                    TargetEvent::Revisions(_) => *revisions = stale_since,
-                    _ => {}
-                }
-                cluster.apply(event);
+            TargetEvent::Observed { observation, .. } => {
+                let _ = cluster.apply(*observation); // one that does not match changes nothing
             }
+            TargetEvent::Refreshed(_) | TargetEvent::Log(_) | TargetEvent::RolledBack(_) => {}
         }
     }
 
@@ -98,7 +90,7 @@ impl Engine {
             self.end(StepOutcome::Gone { recreated: true });
             return false;
         }
-        let fits = cluster.apply_refresh(observed);
+        let fits = cluster.apply(*observed);
         if self.leaving().is_none() {
             self.unanswered.clear();
         }
@@ -116,7 +108,7 @@ impl Engine {
         let Action::Write(write) = sent.action else { return None };
         match result {
             WriteResult::Stored(workload) => {
-                cluster.apply_workload(workload);
+                cluster.apply_workload(*workload);
                 return Some(*write);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {

@@ -7,7 +7,7 @@ use super::request::Request;
 use super::start::find_plan;
 use super::state::State;
 use crate::model::api::node::Node;
-use crate::model::follow::{self, Now, TargetEvent};
+use crate::model::follow::Now;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -17,7 +17,7 @@ use crate::model::observation::Observation;
 pub(super) struct ClusterView {
     /// The workload as it was found. Used until the first refresh.
     found: Workload,
-    view: follow::ObservationBuilder,
+    observed: Option<Observation>,
     /// The nodes; none when listing nodes is forbidden.
     pub(super) nodes: Option<Vec<Node>>,
     /// The plan in the annotation, if it is readable.
@@ -28,8 +28,7 @@ pub(super) struct ClusterView {
 
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
-        let view = follow::ObservationBuilder::new();
-        Self { found, view, nodes: None, record: None, last_record: None }
+        Self { found, observed: None, nodes: None, record: None, last_record: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -37,7 +36,7 @@ impl ClusterView {
     }
 
     pub(super) fn observed(&self) -> Option<&Observation> {
-        self.view.observation()
+        self.observed.as_ref()
     }
 
     /// Returns the plan in the annotation, if it is readable.
@@ -69,42 +68,42 @@ impl ClusterView {
         workload.object().uid() != self.found.object().uid()
     }
 
-    /// Applies an event. Only the latest state of the workload is kept.
-    pub(super) fn apply(&mut self, event: TargetEvent) {
-        let is_of_pods =
-            matches!(event, TargetEvent::Pods(_) | TargetEvent::Revisions(_) | TargetEvent::Warnings(_));
-        let keeps_workload = is_of_pods && self.observed().is_some();
-        let mut later = self.view.apply(event);
-        while let Some(workload) = later.pop_front() {
-            later.extend(self.view.apply(TargetEvent::Workload(Box::new(workload))));
+    /// Applies the workload of a response, unless a newer one is known from a watch.
+    pub(super) fn apply_workload(&mut self, workload: Workload) {
+        if self.knows_newer(&workload) {
+            return;
         }
-        if let Some(observed) = self.view.observation().filter(|_| !keeps_workload) {
-            self.record = PlanRecord::of(&observed.workload).ok().flatten();
-            self.last_record = self.record.clone().or(self.last_record.take());
+        if let Some(observed) = &mut self.observed {
+            observed.replace_workload(workload);
         }
+        self.read_plan();
     }
 
-    /// Applies the workload of a watch event or a response, unless a newer one is known. A watch can lag behind
-    /// a response, and a response behind a watch.
-    pub(super) fn apply_workload(&mut self, workload: Box<Workload>) {
-        if !self.knows_newer(&workload) {
-            self.apply(TargetEvent::Workload(workload));
-        }
-    }
-
-    /// Applies a refresh. A newer workload from a watch is kept. Returns false if that has another spec, because the
-    /// refresh does not match it.
-    pub(super) fn apply_refresh(&mut self, mut observed: Box<Observation>) -> bool {
+    /// Applies an observation. A newer workload from a response is kept. Ignores the observation and returns false if that
+    /// has another spec, because the observation does not match it.
+    pub(super) fn apply(&mut self, mut observed: Observation) -> bool {
+        let version =
+            |observed: &Observation| observed.workload.object().resource_version().map(str::to_owned);
+        let known_version = self.observed().and_then(version);
         if let Some(known) = self.observed().map(|known| &known.workload)
             && self.knows_newer(&observed.workload)
         {
             if known.object().generation() != observed.workload.object().generation() {
                 return false;
             }
-            observed.workload = known.clone();
+            observed.replace_workload(known.clone());
         }
-        self.apply(TargetEvent::Refreshed(observed));
+        let is_known = known_version.is_some() && known_version == version(&observed);
+        self.observed = Some(observed);
+        if !is_known {
+            self.read_plan();
+        }
         true
+    }
+
+    fn read_plan(&mut self) {
+        self.record = self.observed().and_then(|observed| PlanRecord::of(&observed.workload).ok().flatten());
+        self.last_record = self.record.clone().or(self.last_record.take());
     }
 
     /// Whether a newer state of the workload is known.

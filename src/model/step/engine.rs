@@ -28,9 +28,6 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// How long a later event of the watch is awaited after a refresh that may be stale.
-const AWAIT_WATCH: Duration = Duration::from_secs(5);
-
 /// Decides and performs. [`Doing`] says what it is doing.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -45,9 +42,6 @@ pub(super) struct Engine {
     pub(super) must_refresh: bool,
     /// The pods whose deletion got no response.
     pub(super) unanswered: BTreeSet<String>,
-    /// When a watch reported pods and revisions while the last refresh was in flight. The refresh may be older than these
-    /// states, and replaces them. If the watch reports nothing more, only another refresh shows them.
-    pub(super) stale_since: [Option<Duration>; 2],
     pub(super) due: Option<Duration>,
 }
 
@@ -87,7 +81,6 @@ impl Engine {
             conflicts: 0,
             must_refresh: false,
             unanswered: BTreeSet::new(),
-            stale_since: [None; 2],
             due: Some(Duration::ZERO),
         }
     }
@@ -132,10 +125,6 @@ impl Engine {
             let is_wait = action.is_wait();
             self.perform(action, state, now);
             if is_wait {
-                let is_stale = |since: Duration| now.elapsed >= since.saturating_add(AWAIT_WATCH);
-                if self.stale_since.into_iter().flatten().any(is_stale) {
-                    self.perform(Action::Refresh, state, now);
-                }
                 break;
             }
         }
@@ -158,7 +147,6 @@ impl Engine {
             Action::Wait => {}
             Action::WaitFor(what) => self.reporter.wait(what, now),
             Action::Refresh => {
-                self.stale_since = [None; 2];
                 self.send(Action::Refresh, Task::Refresh, now);
             }
             Action::Write(write) => {

@@ -8,7 +8,8 @@ use rollout2::model::api::pod::Pod;
 use rollout2::model::follow::{FollowOptions, Follower, FollowerEvent, LogLines, Now, TargetEvent, TargetId};
 use rollout2::model::kind::Workload;
 use rollout2::model::kind::deployment::Deployment;
-use rollout2::model::revision::Revision;
+use rollout2::model::observation::Observation;
+use rollout2::model::revision::{Revision, Revisions};
 use rollout2::render::frame::{FollowSnapshot, Frame};
 use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
@@ -149,15 +150,17 @@ pub(crate) fn follower(observations: &[(u64, &[RolloutFixture])]) -> Follower {
     let mut follower = Follower::new(FollowOptions::default(), workloads);
     for (seconds, rollouts) in observations {
         for (index, rollout) in rollouts.iter().enumerate() {
-            let revisions = [4, 5].map(|number| rollout.revision(number).into()).to_vec();
-            let events = [
-                TargetEvent::Warnings(Some(Events::default())),
-                TargetEvent::Workload(Box::new(rollout.workload())),
-                TargetEvent::Revisions(Some(revisions)),
-                TargetEvent::Pods(Some(rollout.pods().into_iter().map(Into::into).collect())),
-            ];
+            let workload = rollout.workload();
+            let revisions = [4, 5].map(|number| rollout.revision(number).into());
+            let observation = Box::new(Observation {
+                revisions: Revisions::among(&workload, revisions),
+                workload,
+                pods: Some(rollout.pods().into_iter().map(Into::into).collect()),
+                events: Some(Events::default()),
+            });
+            let observed = TargetEvent::Observed { observation, knows_warnings: true };
             let logs = rollout.logs.iter().cloned().map(TargetEvent::Log);
-            for event in events.into_iter().chain(logs) {
+            for event in std::iter::once(observed).chain(logs) {
                 follower.apply(FollowerEvent::Target(TargetId(index), event), at(*seconds));
             }
         }

@@ -9,12 +9,11 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::container_logs::{ContainerLogs, LogLines};
 use super::decision::Decision;
-use super::evaluation::{Evaluation, TargetOutput};
+use super::evaluation::Evaluation;
 use super::event::{Now, StopSignal, TargetEvent};
-use super::first_reports::FirstReports;
-use super::observation_builder::ObservationBuilder;
 use super::options::FollowOptions;
-use super::output::{Outcome, Report, TargetResult};
+use super::output::{Outcome, Report, TargetOutput, TargetResult};
+use super::reported::FirstReports;
 use super::rollback::{Rollback, StartState};
 use crate::model::api::configuration::Configuration;
 use crate::model::cause::{Cause, without_secrets_of};
@@ -37,7 +36,7 @@ pub struct TargetTracker {
     options: Arc<FollowOptions>,
     /// The workload as it was found, before any event.
     found: Workload,
-    observation: ObservationBuilder,
+    observation: Option<Observation>,
     start_state: Option<StartState>,
     first_reports: FirstReports,
     evaluation: Evaluation,
@@ -59,7 +58,7 @@ impl TargetTracker {
             evaluation: Evaluation::new(&found, &options),
             options,
             found,
-            observation: ObservationBuilder::new(),
+            observation: None,
             start_state: None,
             first_reports: FirstReports::default(),
             evaluated_at: Duration::ZERO,
@@ -81,7 +80,7 @@ impl TargetTracker {
     /// Returns the observation once it is complete.
     #[must_use]
     pub fn observation(&self) -> Option<&Observation> {
-        self.observation.observation()
+        self.observation.as_ref()
     }
 
     /// Returns what is stale of the ConfigMaps and Secrets that the template names.
@@ -153,11 +152,11 @@ impl TargetTracker {
 
     /// Applies an event of the target.
     pub(super) fn apply(&mut self, event: TargetEvent, now: Now, out: &mut TargetOutput) {
-        match event {
+        let event = match event {
             TargetEvent::Log(log) => return self.add_log(log, out), // useful even after the end
             TargetEvent::RolledBack(written) => return self.apply_rollback_result(written, now, out),
             event if self.may_be_rolled_back_later() => {
-                let _ = self.observation.apply(event); // its rollback is evaluated from the present state
+                let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
             }
             _ if self.result.is_some() => return,
@@ -165,24 +164,38 @@ impl TargetTracker {
             TargetEvent::Unreadable(error) => {
                 return self.finish(Outcome::Unreadable(error), now.elapsed, out);
             }
-            _ => {}
-        }
-        if self.is_recreated(&event) {
-            return self.finish(Outcome::Recreated, now.elapsed, out);
-        }
-        if self.predates_rollback(&event) {
-            return;
-        }
-        let fresh = matches!(event, TargetEvent::Refreshed(_));
-        if matches!(event, TargetEvent::Warnings(_)) {
-            self.evaluation.decider.note_warnings();
-        }
-        let mut later_workloads = self.observation.apply(event);
-        self.evaluate(now, fresh, out);
-        while let Some(workload) = later_workloads.pop_front().filter(|_| self.result.is_none()) {
-            later_workloads.extend(self.observation.apply(TargetEvent::Workload(Box::new(workload))));
+            event if self.is_recreated(&event) => {
+                return self.finish(Outcome::Recreated, now.elapsed, out);
+            }
+            event => event,
+        };
+        if let Some(fresh) = self.observe(event) {
             self.evaluate(now, fresh, out);
         }
+    }
+
+    /// Records an observation, and returns whether it was read as a whole just now. One from before the rollback was
+    /// written would look like a second failure: of its parts only the workload is known to be older.
+    fn observe(&mut self, event: TargetEvent) -> Option<bool> {
+        let (mut observation, fresh) = match event {
+            TargetEvent::Observed { observation, knows_warnings } => {
+                if knows_warnings {
+                    self.evaluation.decider.note_warnings();
+                }
+                (*observation, false)
+            }
+            TargetEvent::Refreshed(observation) => (*observation, true),
+            _ => return None,
+        };
+        let is_older = observation.workload.object().generation() < self.found.object().generation();
+        if self.rollback.is_some() && is_older {
+            if fresh {
+                return None;
+            }
+            observation.replace_workload(self.workload().clone());
+        }
+        self.observation = Some(observation);
+        Some(fresh)
     }
 
     /// Evaluates the target because time passed. The server last answered a read `answered` ago.
@@ -216,14 +229,6 @@ impl TargetTracker {
         event.workload().is_some_and(|workload| workload.object().uid() != self.found.object().uid())
     }
 
-    /// Whether the event carries a state from before the rollback was written. It would look like a
-    /// second failure.
-    fn predates_rollback(&self, event: &TargetEvent) -> bool {
-        let is_older =
-            |workload: &Workload| workload.object().generation() < self.found.object().generation();
-        self.rollback.is_some() && event.workload().is_some_and(is_older)
-    }
-
     fn add_log(&mut self, log: LogLines, out: &mut TargetOutput) {
         if log.lines.is_empty() {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
@@ -243,7 +248,7 @@ impl TargetTracker {
         if self.rollback.is_some() && !self.is_rollback_written() {
             return;
         }
-        if let Some(observation) = self.observation.observation() {
+        if let Some(observation) = &self.observation {
             self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
                 Decision::Finish(outcome) => return self.finish_or_roll_back(outcome, now.elapsed, out),

@@ -5,10 +5,11 @@ use std::time::Duration;
 use super::TargetTracker;
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::follow::evaluation::TargetOutput;
-use crate::model::follow::event::{Now, TargetEvent};
+use crate::model::follow::event::Now;
 use crate::model::follow::options::UndoScope;
-use crate::model::follow::output::{FollowerTask, Outcome, Report, RollbackResult, TargetResult};
+use crate::model::follow::output::{
+    FollowerTask, Outcome, Report, RollbackResult, TargetOutput, TargetResult,
+};
 use crate::model::follow::rollback::{Rollback, StartState, unblock};
 use crate::model::kind::Workload;
 use crate::model::revision::Revision;
@@ -112,7 +113,9 @@ impl TargetTracker {
         self.found = Workload::clone(&written);
         self.stuck_pods = StuckPodDeletions::default();
         self.rollback = Some(Rollback { is_written: true, ..rollback });
-        let _ = self.observation.apply(TargetEvent::Workload(written)); // the observation is complete already
+        if let Some(observation) = &mut self.observation {
+            observation.replace_workload(*written);
+        }
         self.evaluate(now, false, out);
     }
 
@@ -120,7 +123,7 @@ impl TargetTracker {
     /// is one.
     pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetOutput) {
         let is_ours = self.rollback.is_some() || self.options.expect_found_template;
-        let Some(observation) = self.observation.observation() else { return };
+        let Some(observation) = &self.observation else { return };
         if !is_ours || !self.options.replace_stuck_pods {
             return;
         }

@@ -229,8 +229,7 @@ fn an_exceeded_quota_is_fatal_only_without_progress_and_terminating_pods() {
             json["status"] = json!({"conditions": condition});
             owned.push(crate::model::api::object::Object::read(json).unwrap());
         }
-        fixture.event(fixture.truth.event_of(&owned));
-        fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
+        fixture.event(fixture.truth.observed_with(owned));
     };
     let mut fixture = FollowerFixture::of(fail_fast(), deployment(BEGUN));
     fixture.in_reach = false; // refreshes would replace the revisions of the test

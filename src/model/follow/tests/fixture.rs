@@ -13,7 +13,7 @@ use crate::model::cause::Cause;
 use crate::model::follow::*;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::{Revision, Revisions};
+use crate::model::revision::Revisions;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -109,15 +109,18 @@ impl Truth {
         (!self.pods_withheld).then(|| self.pods.iter().map(read).collect())
     }
 
-    pub(super) fn revisions(&self) -> TargetEvent {
-        self.event_of(&self.owned())
+    /// Returns everything, as the observer emits it.
+    pub(super) fn observed(&self) -> TargetEvent {
+        self.observed_with(self.owned())
     }
 
-    pub(super) fn event_of(&self, owned: &[Object]) -> TargetEvent {
-        let kind = self.workload().kind();
-        TargetEvent::Revisions(Some(
-            owned.iter().map(|object| Revision::read(kind, object.clone()).into()).collect(),
-        ))
+    /// Returns everything with these revisions.
+    pub(super) fn observed_with(&self, owned: Vec<Object>) -> TargetEvent {
+        let workload = self.workload();
+        let revisions = Revisions::of(&workload, owned);
+        let observation =
+            Observation { workload, revisions, pods: self.pods(), events: Some(Events::default()) };
+        TargetEvent::Observed { observation: Box::new(observation), knows_warnings: true }
     }
 
     pub(super) fn request_refresh(&self) -> TargetEvent {
@@ -225,10 +228,7 @@ impl FollowerFixture {
 
     /// Sends the whole state.
     pub(super) fn show(&mut self) {
-        self.event(TargetEvent::Warnings(Some(Events::default())));
-        self.event(self.truth.revisions());
-        self.event(TargetEvent::Pods(self.truth.pods()));
-        self.event(TargetEvent::Workload(Box::new(self.truth.workload())));
+        self.event(self.truth.observed());
     }
 
     /// Changes the state and sends it.

@@ -12,13 +12,9 @@ fn until(goal: Goal) -> FollowOptions {
 }
 
 #[test]
-fn each_line_is_reported_once_and_only_after_a_complete_observation() {
-    let mut fixture = FollowerFixture::without_events(FollowOptions::default(), deployment(BEGUN));
-    fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload())));
-    fixture.event(TargetEvent::Workload(Box::new(deployment([4, 2, 3, 3]).workload())));
-    assert!(fixture.reported.is_empty());
-    fixture.event(TargetEvent::Pods(Some(Vec::new())));
-    fixture.event(fixture.truth.revisions());
+fn each_line_is_reported_once() {
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), deployment(BEGUN));
+    fixture.becomes(deployment([4, 2, 3, 3]));
     fixture.becomes(deployment([4, 2, 4, 4]));
     fixture.becomes(deployment([4, 3, 4, 4]));
     fixture.becomes(deployment(DONE));

@@ -96,18 +96,19 @@ proptest! {
 
     #[test]
     fn any_sequence_of_events_is_accepted(
-        facts in proptest::collection::vec((state(), 0..6_usize, 0..100_u64), 0..30),
+        facts in proptest::collection::vec((state(), 0..4_usize, 0..100_u64), 0..30),
         options in options(),
     ) {
         let mut fixture = FollowerFixture::without_events(options, deployment(BEGUN));
         for (truth, which, seconds) in facts {
             fixture.truth = truth;
             match which {
-                0 => fixture.event(TargetEvent::Workload(Box::new(fixture.truth.workload()))),
-                1 => fixture.event(fixture.truth.revisions()),
-                2 => fixture.event(TargetEvent::Pods(fixture.truth.pods())),
-                3 => fixture.event(TargetEvent::Revisions(None)),
-                4 => fixture.event(TargetEvent::Pods(None)),
+                0 => fixture.event(fixture.truth.observed()),
+                1 => fixture.event(fixture.truth.observed_with(Vec::new())),
+                2 => {
+                    fixture.truth.pods_withheld = true;
+                    fixture.event(fixture.truth.observed());
+                }
                 _ => fixture.event(fixture.truth.request_refresh()),
             }
             fixture.pass(seconds);

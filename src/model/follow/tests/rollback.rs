@@ -125,7 +125,7 @@ fn events_from_before_the_rollback_are_ignored() {
     let mut fixture = failed_with_request();
     apply_result(&mut fixture, &written());
     let late = broken();
-    fixture.event(TargetEvent::Workload(Box::new(late.workload())));
+    fixture.event(late.observed());
     fixture.event(late.request_refresh());
     assert_eq!(fixture.follower.targets()[0].workload().object().generation(), 3);
     fixture.truth = written();

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::fixture::*;
 use crate::error::{Error, ErrorKind};
-use crate::model::api::event::Events;
 use crate::model::follow::*;
 
 /// A follower of several targets, and what it reported and requested.
@@ -27,7 +26,7 @@ impl Release {
         let mut release =
             Self { follower, reported: Vec::new(), rolled_back: Vec::new(), elapsed: Duration::ZERO };
         for (index, truth) in truths.iter().enumerate() {
-            release.event(index, TargetEvent::Warnings(Some(Events::default())));
+            release.event(index, truth.observed());
             release.event(index, truth.request_refresh());
         }
         release

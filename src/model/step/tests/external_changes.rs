@@ -5,12 +5,13 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, lock, seconds};
-use super::observation::{refreshed, template};
+use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::follow::{Now, Output, TargetEvent};
+use crate::model::follow::{Now, Output};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::step::*;
 
 /// A plan in the soak of its canary.
@@ -263,7 +264,8 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     };
     cluster.write(&patch);
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
-    stepper.apply(StepEvent::Target(TargetEvent::Workload(newer)), now);
+    let newer = Observation { workload: *newer, ..cluster.observed() };
+    stepper.apply(StepEvent::Target(watched(newer)), now);
     stepper.apply(StepEvent::Written(WriteResult::Stored(answer)), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
@@ -281,7 +283,7 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
         observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
         observed
     };
-    stepper.apply(StepEvent::Target(TargetEvent::Workload(Box::new(at("9").workload))), now);
+    stepper.apply(StepEvent::Target(watched(at("9"))), now);
     stepper.apply(refreshed(at("7"), cluster.nodes()), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::fake_cluster::FakeCluster;
+use super::observation::watched;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, Output, PodRef, TargetEvent};
+use crate::model::follow::{Now, Output, PodRef};
 use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
@@ -201,9 +202,7 @@ impl StepperFixture {
 
     /// Sends a watch event.
     fn show(&mut self) {
-        let observed = self.cluster.observed();
-        self.see(StepEvent::Target(TargetEvent::Workload(Box::new(observed.workload))));
-        self.see(StepEvent::Target(TargetEvent::Pods(observed.pods)));
+        self.see(StepEvent::Target(watched(self.cluster.observed())));
     }
 
     /// Advances the clock by seconds, or until the command ends.

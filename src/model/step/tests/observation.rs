@@ -6,6 +6,7 @@ use super::fake_cluster::{FakeCluster, FakePod};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::follow::TargetEvent;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::StepEvent;
@@ -64,6 +65,11 @@ impl FakeCluster {
                     {"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": since.to_string()}]}});
         Pod::read(&Object::read(json).unwrap())
     }
+}
+
+/// Returns the event of a watch with this observation.
+pub(super) fn watched(observation: Observation) -> TargetEvent {
+    TargetEvent::Observed { observation: Box::new(observation), knows_warnings: true }
 }
 
 pub(super) fn template(number: i64) -> Value {

@@ -1,10 +1,13 @@
-//! Decides which of kubectl's lines to print, and when to print one again.
+//! What was reported of a target: which of kubectl's lines to print, when to print one again, and what to print once.
 
 use std::time::Duration;
 
-use super::output::Report;
+use super::options::FollowOptions;
+use super::output::{Report, RollbackTarget, ShortTimeout, TargetOutput};
+use crate::model::change::effect::Effect;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::verdict::Verdict;
+use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::observation::Observation;
 
 /// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
 /// counters many times a second.
@@ -101,5 +104,38 @@ impl ReportedStatus {
         }
         self.last_line = Some(line.clone());
         true
+    }
+}
+
+/// Which of the reports were made that a target has at most once: what a failure would be rolled back to, and the least
+/// time of its rollout.
+#[derive(Debug, Default)]
+pub(super) struct FirstReports {
+    rollback_target: bool,
+    least_time: bool,
+}
+
+impl FirstReports {
+    /// Reports what is known of a rollout that is not finished: the rollback target at once, and the least time when it first
+    /// progresses.
+    pub(super) fn add(
+        &mut self,
+        observation: &Observation,
+        state: Option<RolloutState>,
+        options: &FollowOptions,
+        elapsed: Duration,
+        out: &mut TargetOutput,
+    ) {
+        if options.undo_on_failure.is_some() && !std::mem::replace(&mut self.rollback_target, true) {
+            out.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));
+        }
+        let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));
+        if !is_progressing || std::mem::replace(&mut self.least_time, true) {
+            return;
+        }
+        if let Some(least) = Effect::of_rollout(observation).least_time {
+            let timeout = options.timeout.and_then(|timeout| ShortTimeout::of(timeout, least, elapsed));
+            out.reports.push(Report::LeastTime { least, timeout });
+        }
     }
 }

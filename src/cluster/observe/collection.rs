@@ -1,0 +1,215 @@
+//! The objects that one reflector has read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::wanted::{Facts, Stored};
+use crate::error::Error;
+use crate::model::api::event::Event;
+use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::follow::TargetId;
+use crate::model::kind::{self, Workload};
+use crate::model::revision::Revision;
+
+/// A message to the observer.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// A change of the objects of the reflector with this index.
+    Reflected(usize, Delta),
+    /// The result of reading everything about a target.
+    Refreshed(TargetId, Box<Refresh>),
+}
+
+/// What a refresh read.
+#[derive(Debug)]
+pub(super) enum Refresh {
+    /// Everything; no pods or revisions if they cannot be read.
+    Read { workload: Workload, revisions: Vec<(String, Stored)>, pods: Option<Vec<(String, Stored)>> },
+    /// The workload was deleted.
+    Deleted,
+    /// It cannot be read.
+    Unreadable(Error),
+}
+
+/// A change of the objects that a reflector lists. Each has its key, `namespace/name`.
+#[derive(Debug)]
+pub(super) enum Delta {
+    /// The complete list of objects.
+    Listed(Vec<(String, Stored)>),
+    /// An object was added or modified.
+    Changed(String, Stored),
+    /// The object with this key was deleted, or is no longer wanted.
+    Removed(String),
+    /// RBAC forbids reading the objects. Following continues without them.
+    Forbidden,
+    /// The workloads themselves cannot be read.
+    Lost(Error),
+}
+
+/// Whether the objects of a type could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// The first list has not arrived.
+    Pending,
+    /// They were listed, and are watched.
+    Synced,
+    /// RBAC forbids it.
+    Forbidden,
+    /// The workloads cannot be read.
+    Lost,
+}
+
+/// The revisions, pods or events that one reflector has read, by owner: the uid of the controller, or of the object that an
+/// event is about. Of workloads it has only the reading.
+#[derive(Debug)]
+pub(super) struct Collection {
+    pub(super) type_: &'static ResourceType,
+    pub(super) reading: Reading,
+    /// The objects of each owner, sorted by key.
+    owned: HashMap<Arc<str>, Vec<(Arc<str>, Stored)>>,
+    owners: HashMap<Arc<str>, Arc<str>>,
+    /// The objects that the watch reported since a refresh began.
+    reported: HashSet<String>,
+}
+
+impl Collection {
+    pub(super) fn new(type_: &'static ResourceType) -> Self {
+        let (owned, owners, reported) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { type_, reading: Reading::Pending, owned, owners, reported }
+    }
+
+    /// Whether it holds workloads.
+    pub(super) fn holds_workloads(&self) -> bool {
+        kind::of_type(self.type_).is_some()
+    }
+
+    /// Whether the first list arrived, or reading failed permanently.
+    pub(super) fn was_read(&self) -> bool {
+        self.reading != Reading::Pending
+    }
+
+    /// Whether the objects can be read; until the first list, they may be.
+    pub(super) fn is_readable(&self) -> bool {
+        matches!(self.reading, Reading::Pending | Reading::Synced)
+    }
+
+    /// Replaces all objects.
+    pub(super) fn replace(&mut self, all: Vec<(String, Stored)>) {
+        self.owned.clear();
+        self.owners.clear();
+        for (key, stored) in all {
+            self.insert(key, stored);
+        }
+    }
+
+    /// Records that the watch reported an object while a refresh is in flight.
+    pub(super) fn record_reported(&mut self, key: String) {
+        self.reported.insert(key);
+    }
+
+    /// Forgets what the watch reported, because no refresh is in flight.
+    pub(super) fn forget_reported(&mut self) {
+        self.reported.clear();
+    }
+
+    /// Stores an object, and returns its owner, and the owner that it had before.
+    pub(super) fn insert(&mut self, key: String, stored: Stored) -> Vec<Arc<str>> {
+        let mut changed: Vec<_> = self.remove(&key).into_iter().collect();
+        let Some(owner) = stored.facts.owner() else { return changed };
+        let key = Arc::<str>::from(key);
+        let owner = match self.owned.get_key_value(owner) {
+            Some((owner, _)) => Arc::clone(owner),
+            None => Arc::from(owner),
+        };
+        let all = self.owned.entry(Arc::clone(&owner)).or_default();
+        let index = all.partition_point(|(other, _)| *other < key);
+        all.insert(index, (Arc::clone(&key), stored));
+        self.owners.insert(key, Arc::clone(&owner));
+        changed.push(owner);
+        changed
+    }
+
+    /// Removes an object, and returns its owner.
+    pub(super) fn remove(&mut self, key: &str) -> Option<Arc<str>> {
+        let owner = self.owners.remove(key)?;
+        if let Some(all) = self.owned.get_mut(&owner) {
+            let index = all.partition_point(|(other, _)| **other < *key);
+            if all.get(index).is_some_and(|(other, _)| **other == *key) {
+                all.remove(index);
+            }
+            if all.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
+        Some(owner)
+    }
+
+    /// Replaces the objects of some owners by those of a refresh, and keeps what the watch reported meanwhile if it is newer.
+    /// Returns whether something is.
+    pub(super) fn merge<'a>(
+        &mut self,
+        owners: impl Iterator<Item = &'a str>,
+        refreshed: Vec<(String, Stored)>,
+    ) -> bool {
+        let mut known = HashMap::new();
+        for (key, stored) in owners.flat_map(|owner| self.owned.remove(owner).unwrap_or_default()) {
+            self.owners.remove(&key);
+            known.insert(key, stored);
+        }
+        let mut has_newer = false;
+        for (key, refreshed) in refreshed {
+            match known.remove(key.as_str()) {
+                Some(stored) if stored.version > refreshed.version => {
+                    has_newer = true;
+                    self.insert(key, stored);
+                }
+                None if self.reported.contains(&key) => has_newer = true, // it was deleted
+                _ => drop(self.insert(key, refreshed)),
+            }
+        }
+        known.retain(|key, _| self.reported.contains(&**key)); // those were created
+        has_newer |= !known.is_empty();
+        for (key, stored) in known {
+            self.insert(key.as_ref().to_owned(), stored);
+        }
+        has_newer
+    }
+
+    pub(super) fn revisions_of(&self, owner: &str) -> impl Iterator<Item = Arc<Revision>> {
+        self.of(owner).filter_map(|facts| match facts {
+            Facts::Revision(revision) => Some(Arc::clone(revision)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn pods_of(&self, owner: &str) -> impl Iterator<Item = Arc<Pod>> {
+        self.of(owner).filter_map(|facts| match facts {
+            Facts::Pod(pod) => Some(Arc::clone(pod)),
+            _ => None,
+        })
+    }
+
+    pub(super) fn events_about(&self, uid: &str) -> impl Iterator<Item = Event> {
+        self.of(uid).filter_map(|facts| match facts {
+            Facts::Event(event) => Some((**event).clone()),
+            _ => None,
+        })
+    }
+
+    fn of(&self, owner: &str) -> impl Iterator<Item = &Facts> {
+        self.owned.get(owner).into_iter().flatten().map(|(_, stored)| &stored.facts)
+    }
+}
+
+impl Facts {
+    /// Returns the uid of the object's controller, or of the object that an event is about.
+    fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Workload(_) => None,
+            Self::Revision(revision) => Some(&revision.owner_uid),
+            Self::Pod(pod) => Some(&pod.owner_uid),
+            Self::Event(event) => Some(&event.about),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Which objects an observer keeps, and which facts it keeps of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::outage::Outage;
+use crate::cluster::connection::Connection;
+use crate::cluster::page::{label_query, percent_encoded, warning_query};
+use crate::cluster::pod_labels::PodLabels;
+use crate::model::api::event::Event;
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::{EVENT, POD, ResourceType};
+use crate::model::api::selector::Selector;
+use crate::model::kind::{self, Kind, Workload};
+use crate::model::revision::Revision;
+
+/// What all reads of an observer share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) connection: Arc<Connection>,
+    pub(super) wanted: Wanted,
+    pub(super) outage: Outage,
+}
+
+/// Which objects an observer keeps.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    /// Those that may belong to the workloads that a search found.
+    Of(FoundWorkloads),
+    /// All of them.
+    All {
+        /// Whether the workloads keep their managed fields.
+        with_managed_fields: bool,
+    },
+}
+
+/// The facts of an object. Objects are numerous, so only a few facts of each are kept.
+#[derive(Clone, Debug)]
+pub(super) enum Facts {
+    Workload(Box<Workload>),
+    Revision(Arc<Revision>),
+    Pod(Arc<Pod>),
+    Event(Box<Event>),
+}
+
+/// The facts of an object, with its resourceVersion.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    /// Zero if it is not a number.
+    pub(super) version: u64,
+    pub(super) facts: Facts,
+}
+
+/// The workloads that a search found, and what their objects have in common with them.
+#[derive(Debug, Default)]
+pub(super) struct FoundWorkloads {
+    /// Each has its index as the id of the target.
+    pub(super) found: Vec<Workload>,
+    kinds: HashMap<String, &'static dyn Kind>,
+    namespaces: HashMap<String, FoundInNamespace>,
+}
+
+#[derive(Debug, Default)]
+struct FoundInNamespace {
+    /// The indices of the workloads of a name.
+    by_name: HashMap<String, Vec<usize>>,
+    labels: PodLabels,
+}
+
+impl Wanted {
+    /// Returns the key and the facts of an object; none when it is not wanted.
+    pub(super) fn stored(&self, object: Object, type_: &ResourceType) -> Option<(String, Stored)> {
+        let (key, version) = (key(&object), object.version_number().unwrap_or_default());
+        Some((key, Stored { version, facts: self.facts(object, type_)? }))
+    }
+
+    fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
+        match self {
+            Self::Of(found) => found.facts(object, type_),
+            Self::All { with_managed_fields } => {
+                let object = if *with_managed_fields { object } else { object.into_unmanaged() };
+                let owner = object.controller().and_then(|owner| kind::of(owner.kind, owner.api_version));
+                Facts::read(object, type_, owner)
+            }
+        }
+    }
+
+    /// Returns the workloads that a search found; empty if all are watched.
+    pub(super) fn found(&self) -> &[Workload] {
+        match self {
+            Self::Of(found) => &found.found,
+            Self::All { .. } => &[],
+        }
+    }
+}
+
+impl Facts {
+    /// Reads an object; none for a revision without a workload, and for an event that is no warning.
+    fn read(object: Object, type_: &ResourceType, owner: Option<&'static dyn Kind>) -> Option<Self> {
+        Some(if type_ == &POD {
+            Self::Pod(Arc::new(Pod::read(&object)))
+        } else if type_ == &EVENT {
+            Self::Event(Box::new(Event::read(&object)?))
+        } else if kind::of_type(type_).is_some() {
+            Self::Workload(Box::new(Workload::of(object)?))
+        } else {
+            Self::Revision(Arc::new(Revision::read(owner?, object)))
+        })
+    }
+}
+
+impl FoundWorkloads {
+    pub(super) fn of(found: &[Workload]) -> Self {
+        let mut all = Self { found: found.to_vec(), ..Self::default() };
+        for (index, workload) in found.iter().enumerate() {
+            let object = workload.object();
+            all.kinds.insert(object.uid().to_owned(), workload.kind());
+            let here = all.namespaces.entry(object.namespace().to_owned()).or_default();
+            here.by_name.entry(object.name().to_owned()).or_default().push(index);
+            // Without a valid selector no pod belongs to it, as for its controller.
+            if let Ok(selector) = Selector::of_workload(object) {
+                here.labels.add(&selector);
+            }
+        }
+        all
+    }
+
+    fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
+        let here = self.namespaces.get(object.namespace())?;
+        let owner = object.controller().and_then(|owner| self.kinds.get(owner.uid).copied());
+        if type_ == &POD {
+            here.labels.may_belong(&object).then_some(())?;
+        } else if type_ == &EVENT {
+            here.may_concern(&object).then_some(())?;
+        } else if let Some(kind) = kind::of_type(type_) {
+            let mut named =
+                here.by_name.get(object.name())?.iter().filter_map(|index| self.found.get(*index));
+            let found = named.find(|found| found.kind() == kind)?;
+            let object = same_version(found.object(), &object).cloned().unwrap_or(object);
+            return Facts::read(object, type_, owner);
+        }
+        Facts::read(object, type_, owner)
+    }
+}
+
+impl FoundInNamespace {
+    /// Whether an event may be about a workload or an object that belongs to it. The names of such objects begin with the
+    /// workload's name.
+    fn may_concern(&self, event: &Object) -> bool {
+        let about = event.text("/involvedObject/name").unwrap_or_default();
+        let mut ends = about.match_indices('-').map(|(end, _)| end).chain([about.len()]);
+        ends.any(|end| about.get(..end).is_some_and(|name| self.by_name.contains_key(name)))
+    }
+}
+
+/// Returns the workload that a search found, if this is the same version of it. Thousands of workloads are then in memory
+/// once, and those of a search by type without their managed fields.
+fn same_version<'a>(found: &'a Object, object: &Object) -> Option<&'a Object> {
+    let version = found.resource_version();
+    (version.is_some() && version == object.resource_version() && found.uid() == object.uid())
+        .then_some(found)
+}
+
+/// Returns the key of an object: `namespace/name`.
+pub(super) fn key(object: &Object) -> String {
+    format!("{}/{}", object.namespace(), object.name())
+}
+
+/// Returns the query that selects the objects of a single workload, or the warnings among events. RBAC can allow a watch of
+/// one name, which is why kubectl uses the same field selector.
+pub(super) fn narrow_query(type_: &ResourceType, found: &[&Workload]) -> String {
+    match found {
+        _ if type_ == &EVENT => warning_query(),
+        [only] if kind::of_type(type_).is_some() => name_query(only),
+        [only] => {
+            let selector = Selector::of_workload(only.object());
+            selector.map_or_else(|_| String::new(), |selector| label_query(&selector.to_query()))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the query that selects a workload by its name. RBAC can allow such lists and watches without others.
+pub(super) fn name_query(workload: &Workload) -> String {
+    format!("fieldSelector={}", percent_encoded(&format!("metadata.name={}", workload.name())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::resource_type::REPLICA_SET;
+    use crate::model::kind::deployment::Deployment;
+    use serde_json::{Value, json};
+
+    fn found() -> FoundWorkloads {
+        let workload = |(name, namespace, selector): (&str, &str, Value)| {
+            let object = json!({
+                "kind": "Deployment", "apiVersion": "apps/v1",
+                "metadata": {"name": name, "namespace": namespace, "uid": format!("{namespace}-{name}")},
+                "spec": {"selector": selector},
+            });
+            Workload::of_json(&object).unwrap()
+        };
+        let labels = |app: &str| json!({"matchLabels": {"app": app, "env": "prod"}});
+        let found = [
+            ("web", "shop", labels("web")),
+            ("web-api", "shop", labels("api")),
+            ("web", "test", labels("web")),
+        ];
+        FoundWorkloads::of(&found.map(workload))
+    }
+
+    fn is_wanted(object: &Value, type_: &ResourceType, namespace: &str) -> bool {
+        let mut object = object.clone();
+        object["kind"] = json!(type_.title());
+        object["metadata"]["namespace"] = json!(namespace);
+        found().facts(Object::read(object).unwrap(), type_).is_some()
+    }
+
+    #[test]
+    fn a_pod_is_wanted_if_a_workload_of_its_namespace_may_select_it() {
+        let pod = |app: &str| json!({"metadata": {"name": "p", "labels": {"app": app}}});
+        for (app, namespace, wanted) in
+            [("web", "shop", true), ("api", "shop", true), ("api", "test", false), ("web", "other", false)]
+        {
+            assert_eq!(is_wanted(&pod(app), &POD, namespace), wanted, "{app} {namespace}");
+        }
+    }
+
+    #[test]
+    fn other_objects_are_wanted_if_they_refer_to_a_workload() {
+        let named = |name: &str| json!({"metadata": {"name": name}});
+        assert!(is_wanted(&named("web"), Deployment.type_(), "shop"));
+        assert!(!is_wanted(&named("web-"), Deployment.type_(), "shop"));
+        for (about, wanted) in [("web-api-7f9-x2", true), ("web", true), ("webapi", false), ("db-web", false)]
+        {
+            let event =
+                json!({"metadata": {"name": "e"}, "type": "Warning", "involvedObject": {"name": about}});
+            assert_eq!(is_wanted(&event, &EVENT, "shop"), wanted, "{about}");
+        }
+        let owned = |uid: &str| json!({"metadata": {"name": "r", "ownerReferences": [{"uid": uid, "controller": true, "kind": "Deployment", "name": "x"}]}});
+        assert!(is_wanted(&owned("shop-web"), &REPLICA_SET, "shop"));
+        assert!(!is_wanted(&owned("shop-db"), &REPLICA_SET, "shop"));
+    }
+}
