@@ -38,7 +38,7 @@ use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::text::plural::plural;
 use crate::render::appearance::Color;
-use crate::render::error_document::error_document;
+use crate::render::json::error_document;
 use crate::render::job_summary::markdown;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;

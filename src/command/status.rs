@@ -32,7 +32,6 @@ use crate::model::view::RolloutView;
 use crate::render::frame::pod_tree;
 use crate::render::job_summary::{self, Row};
 use crate::render::line::Line;
-use crate::render::remark;
 use crate::render::status::{self as render, NameContext};
 use crate::render::template_form::TemplateForm;
 use crate::render::ui::Ui;
@@ -190,7 +189,7 @@ fn show(
         Output::Template(_) => documents.push(document()),
         Output::Text => {
             print_status(&view, request.pods.then(|| pod_tree(observed, now, ui.terminal())), names, ui);
-            ui.notes(remark::stale_configuration(&view.workload, &view.stale_configuration, now));
+            ui.notes(render::stale_configuration(&view.workload, &view.stale_configuration, now));
         }
     }
     let row = job_summary::of_status(&view, names);

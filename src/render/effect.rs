@@ -1,13 +1,11 @@
 //! The effect of a change on the pods: which ones are replaced, how many at a time, and which ones are kept.
 
-use serde_json::{Value, json};
-
 use super::line::Line;
 use super::pod_names::{names, pods};
 use super::pod_update;
 use super::style::Style;
 use crate::model::change::effect::Effect;
-use crate::model::change::least_time::{LeastTime, UpdatePace};
+use crate::model::change::least_time::UpdatePace;
 use crate::model::hold::HeldBy;
 use crate::model::text::plural::plural;
 
@@ -25,17 +23,6 @@ pub(super) fn lines(effect: &Effect) -> Vec<Line> {
         lines.push(Line::of(format!("  scaling down removes {removed}")));
     }
     lines
-}
-
-/// Returns the least time of an update as JSON; null if it is short or not known.
-pub(super) fn least_time_json(least: Option<LeastTime>) -> Value {
-    least.map_or(Value::Null, |least| {
-        json!({
-            "seconds": least.total.as_secs_f64(),
-            "waves": least.waves,
-            "minReadySeconds": least.min_ready.as_secs(),
-        })
-    })
 }
 
 /// Returns how many pods are replaced at a time: `at most 1 unavailable and 1 surge pod at a time`.

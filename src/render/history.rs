@@ -6,7 +6,7 @@ use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
 use super::markdown;
-use super::status::workload_json;
+use super::json::workload_json;
 use super::style::Style;
 use k8s_openapi::jiff::Timestamp;
 
@@ -53,7 +53,7 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     }
     let mut table = Table::new(&columns);
     for entry in &history.entries {
-        table.row(&row(entry, history, options.wide));
+        table.row(row(entry, history, options.wide));
     }
     if options.markdown {
         lines.extend(table.markdown());
@@ -62,18 +62,8 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
         table.fit(terminal.width.into(), &[("CHANGE-CAUSE", 12), ("CHANGES", 12)]);
     }
-    lines.extend(table.lines("STATE", state_style));
+    lines.extend(table.lines());
     lines
-}
-
-/// Returns the style of a cell of STATE.
-fn state_style(state: &str) -> Style {
-    match state {
-        "current" | "stable" => Style::Good,
-        state if state.contains("altered") => Style::Bad,
-        "updating" | "leaving" => Style::Warning,
-        _ => Style::Plain,
-    }
 }
 
 fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
@@ -97,18 +87,19 @@ pub(super) fn last_changed(author: &Authorship, now: Timestamp) -> String {
     format!("template last changed by {}, {} ago", author.manager, age(author.time, now))
 }
 
-fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<String> {
+fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line> {
     let revision = entry.revision;
     let mut cells = vec![
-        number(revision),
-        revision.created.map_or_else(|| "-".to_owned(), |created| age(created, history.now)),
-        pods(entry),
+        Line::of(number(revision)),
+        Line::of(revision.created.map_or_else(|| "-".to_owned(), |created| age(created, history.now))),
+        Line::of(pods(entry)),
         state(entry),
-        changes(entry),
-        cause_cell(entry),
+        Line::of(changes(entry)),
+        Line::of(cause_cell(entry)),
     ];
     if wide {
-        cells.extend([revision.name.clone(), revision.digest.short(), entry.images.join(",")]);
+        let facts = [revision.name.clone(), revision.digest.short(), entry.images.join(",")];
+        cells.extend(facts.map(Line::of));
     }
     cells
 }
@@ -142,10 +133,16 @@ fn pods(entry: &HistoryEntry<'_>) -> String {
     }
 }
 
-fn state(entry: &HistoryEntry<'_>) -> String {
-    let role = entry.role.map(role_name);
+fn state(entry: &HistoryEntry<'_>) -> Line {
     let altered = matches!(entry.integrity, Integrity::Altered { .. }).then_some("altered");
-    role.into_iter().chain(altered).collect::<Vec<_>>().join(",")
+    let style = match (entry.role, altered) {
+        (_, Some(_)) => Style::Bad,
+        (Some(Role::Current | Role::Stable), None) => Style::Good,
+        (Some(Role::Updating | Role::Leaving), None) => Style::Warning,
+        (None, None) => Style::Plain,
+    };
+    let words = entry.role.map(role_name).into_iter().chain(altered).collect::<Vec<_>>();
+    Line::styled(style, words.join(","))
 }
 
 fn role_name(role: Role) -> &'static str {

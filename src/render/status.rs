@@ -1,21 +1,23 @@
-//! The status of a rollout: kubectl's line, a line for each cause, and JSON.
+//! The status of a rollout: kubectl's line, a line for each cause, remarks, and JSON.
 
 use std::collections::HashSet;
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::effect::least_time_json;
+use super::age::age;
 use super::fit_width::LongWord;
+use super::json::{least_time_json, merge, remarks_json, rollout_json};
 use super::line::Line;
-use super::remark;
 use super::state_words::state_style;
 use super::style::Style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::least_time::LeastTime;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::plural::plural;
+use crate::model::text::shell_command::command;
 use crate::model::view::RolloutView;
 use crate::world::Terminal;
 
@@ -219,6 +221,29 @@ pub fn deadlock_hints(view: &RolloutView) -> Vec<String> {
     vec![format!("hint: let an old pod go first: {unblock}"), format!("hint: afterwards: {restore}")]
 }
 
+/// Returns `3 of 3 pods started before`.
+pub(super) fn started_before(pods: PodsReadingAtStart) -> String {
+    format!("{} of {} pods started before", pods.started_before, pods.total)
+}
+
+/// Returns the note about each ConfigMap and Secret of which pods have earlier values, with the command that replaces them.
+pub fn stale_configuration(
+    workload: &Workload,
+    stale: &[StaleConfiguration],
+    now: Timestamp,
+) -> impl Iterator<Item = String> {
+    stale.iter().map(move |one| {
+        let (object, ago) = (one.object.target(), age(one.change.time, now));
+        let pods = started_before(one.pods);
+        format!("note: {object} changed {ago} ago; {pods}: {}", restart_command(workload))
+    })
+}
+
+/// Returns the command that replaces the pods of a workload.
+pub(super) fn restart_command(workload: &Workload) -> String {
+    command("kubectl rollout2 restart {}", [workload.command_target()])
+}
+
 /// Returns the status of one workload as JSON, with the least time that its rollout still needs. docs/json.md documents the
 /// fields.
 #[must_use]
@@ -226,99 +251,6 @@ pub fn json(view: &RolloutView, least: Option<LeastTime>) -> Value {
     let least = least_time_json(least);
     let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
     merge(&mut document, rollout_json(view));
-    document["remarks"] = remark::json(&view.workload, &view.stale_configuration);
+    document["remarks"] = remarks_json(&view.workload, &view.stale_configuration);
     document
-}
-
-/// Returns the facts of a rollout that all documents have in common.
-pub(super) fn rollout_json(view: &RolloutView) -> Value {
-    json!({
-        "workload": workload_json(&view.workload),
-        "revision": view.revision,
-        "revisionName": view.revision_name,
-        "state": view.state().word(),
-        "message": view.verdict.line,
-        "since": view.since.map(|since| since.to_string()),
-        "pods": pods_json(view.counts),
-        "outage": view.is_outage,
-        "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
-        "unknown": view.unknown,
-    })
-}
-
-/// Adds the fields of one document to another one.
-pub(super) fn merge(document: &mut Value, facts: Value) {
-    if let (Value::Object(document), Value::Object(facts)) = (document, facts) {
-        document.extend(facts);
-    }
-}
-
-/// Returns the identity of a workload as JSON.
-pub(in crate::render) fn workload_json(workload: &Workload) -> Value {
-    let object = workload.object();
-    json!({
-        "apiVersion": workload.api_version(),
-        "kind": object.kind(),
-        "namespace": object.namespace(),
-        "name": object.name(),
-        "uid": object.uid(),
-        "generation": object.generation(),
-    })
-}
-
-/// Returns a revision as JSON: its number, or the name of its object before it has a number.
-pub(super) fn revision_json(label: &str) -> Value {
-    label.parse::<i64>().map_or_else(|_| json!(label), Value::from)
-}
-
-/// Returns the pod counters of a workload's status as JSON.
-pub(super) fn pods_json(counts: Counts) -> Value {
-    json!({
-        "wanted": counts.wanted,
-        "expectedUpdated": counts.released,
-        "total": counts.total,
-        "updated": counts.updated,
-        "ready": counts.ready,
-        "available": counts.available,
-    })
-}
-
-/// Returns a cause as JSON.
-pub(super) fn cause_json(cause: &Cause) -> Value {
-    json!({
-        "id": cause.id.name(),
-        "transient": cause.is_transient,
-        "hold": cause.id.is_hold(),
-        "summary": cause.summary,
-        "container": cause.container,
-        "pods": cause.pods.len(),
-        "example": cause.pods.first(),
-        "restarts": cause.restarts,
-        "evidence": cause.evidence,
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::cause::CauseId;
-
-    #[test]
-    fn evidence_that_repeats_the_summary_is_left_out() {
-        for (summary, evidence, is_new) in [
-            ("ImagePullBackOff, no image app:2", "not found", false),
-            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
-            (
-                "claim \"data\" not found",
-                "0/3 nodes are available: claim \"data\" not found. not found",
-                false,
-            ),
-            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
-            ("crashed, exit 1", "panic: DB_URL is not set", true),
-        ] {
-            let evidence = Some(evidence.to_owned());
-            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
-            assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
-        }
-    }
 }

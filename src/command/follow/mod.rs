@@ -26,8 +26,7 @@ use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
-use crate::render::remark;
-use crate::render::status::NameContext;
+use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 
@@ -144,7 +143,7 @@ async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &m
 fn print_remarks(follower: &Follower, configuration: &[Configuration], cluster: &Cluster, ui: &mut Ui) {
     for tracker in follower.targets() {
         let stale = tracker.stale_configuration(configuration);
-        ui.notes(remark::stale_configuration(tracker.workload(), &stale, cluster.now()));
+        ui.notes(stale_configuration(tracker.workload(), &stale, cluster.now()));
     }
 }
 

@@ -7,18 +7,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::api::configuration::Configuration;
-use crate::model::cause::Cause;
 use crate::model::follow::{
-    CauseChange, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
+    Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
     TargetResult, TargetTracker,
 };
 use crate::model::kind::counts::Counts;
 use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
 use crate::render::age::lasting;
-use crate::render::effect::least_time_json;
-use crate::render::remark;
-use crate::render::status::{cause_json, merge, pods_json, revision_json, workload_json};
+use crate::render::json::{
+    cause_facts, cause_json, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json, workload_json,
+};
 
 /// Returns one report.
 #[must_use]
@@ -85,7 +84,7 @@ fn target_summary(tracker: &TargetTracker, configuration: &[Configuration]) -> V
     facts["outage"] = json!(outage(tracker));
     facts["revision"] = revision(tracker);
     facts["causes"] = tracker.causes().map(cause_json).collect();
-    facts["remarks"] = remark::json(tracker.workload(), &tracker.stale_configuration(configuration));
+    facts["remarks"] = remarks_json(tracker.workload(), &tracker.stale_configuration(configuration));
     facts["unknown"] = json!(unknown_of(tracker));
     facts
 }
@@ -103,11 +102,6 @@ fn document(event: &str, elapsed: Duration) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": elapsed})
 }
 
-/// Returns a duration in whole milliseconds.
-pub(in crate::render) fn milliseconds(elapsed: Duration) -> u64 {
-    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
-}
-
 fn revision(tracker: &TargetTracker) -> Value {
     let running = tracker.observation().and_then(|observed| observed.revisions.current());
     json!(running.and_then(|running| running.number.known()))
@@ -116,15 +110,6 @@ fn revision(tracker: &TargetTracker) -> Value {
 /// Whether no pod serves; null for a target that was never observed completely.
 fn outage(tracker: &TargetTracker) -> Option<bool> {
     Some(is_outage(tracker.observation()?, tracker.verdict()?.state))
-}
-
-pub(in crate::render) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
-    let change = match change {
-        CauseChange::Appeared => "appeared",
-        CauseChange::Changed => "changed",
-        CauseChange::Gone => "gone",
-    };
-    json!({"change": change, "cause": cause_json(cause)})
 }
 
 fn ended(result: &TargetResult) -> Value {

@@ -7,7 +7,7 @@ use crate::model::hold::plan::Hold;
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
-use crate::render::columns::{aligned, shorten_column};
+use crate::render::columns::{aligned, fit};
 use crate::render::line::Line;
 use crate::render::pod_names::pods;
 use crate::render::status::NameContext;
@@ -121,13 +121,8 @@ pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
 
 /// Returns the rows with their pods shortened to the width, so that the stage and the time stay visible.
 fn rows_in_width(batches: &[Batch], width: usize) -> Vec<Line> {
-    let rows = batch_rows(batches);
-    let excess = rows.iter().map(Line::cells).max().unwrap_or_default().saturating_sub(width);
-    if excess == 0 {
-        return rows;
-    }
     let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
-    shorten_column(&mut rows, PODS, excess, FEWEST_CELLS);
+    fit(&mut rows, width, &[(PODS, FEWEST_CELLS)], Line::shortened_to);
     aligned(rows)
 }
 

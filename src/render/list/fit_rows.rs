@@ -1,7 +1,7 @@
 //! Fits the rows of `list` into the width of a terminal.
 
 use super::columns::{CellWidth, ListRow};
-use crate::render::columns::{aligned, shorten_column};
+use crate::render::columns::{aligned, fit};
 use crate::render::fit_width::LongWord;
 use crate::render::line::Line;
 
@@ -81,13 +81,9 @@ impl ListRow {
 fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<Line>, Vec<Line>) {
     let causes = rows.iter_mut().map(|row| std::mem::take(&mut row.cause)).collect();
     let mut cells: Vec<_> = rows.into_iter().map(|row| row.cells).collect();
-    let lines = aligned(cells.clone());
-    let width = lines.iter().map(Line::cells).max().unwrap_or_default();
-    let excess = room.map_or(0, |room| width.saturating_sub(room.width));
-    let Some(column) = room.and_then(|room| room.shortened_column).filter(|_| excess > 0) else {
-        return (lines, causes);
-    };
-    shorten_column(&mut cells, column, excess, MIN_NAME_WIDTH);
+    if let Some((room, column)) = room.and_then(|room| Some((room, room.shortened_column?))) {
+        fit(&mut cells, room.width, &[(column, MIN_NAME_WIDTH)], Line::shortened_to);
+    }
     (aligned(cells), causes)
 }
 

@@ -16,7 +16,7 @@ use super::age::in_utc;
 use super::columns::Table;
 use super::fit_width::LongWord;
 use super::line::Line;
-use super::status::{merge, rollout_json};
+use super::json::{merge, rollout_json};
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};
 
@@ -61,12 +61,10 @@ fn last_line(all: &[RolloutView], options: TableOptions) -> Line {
 /// Returns the table in Markdown, with all columns.
 #[must_use]
 pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptions) -> Vec<Line> {
-    let texts = |row: ListRow| row.into_cells().iter().map(Line::text).collect::<Vec<_>>();
-    let names = texts(header(options, CellWidth::Full));
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let mut table = Table::new(&names);
+    let names: Vec<_> = header(options, CellWidth::Full).into_cells().iter().map(Line::text).collect();
+    let mut table = Table::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     for rollout in shown {
-        table.row(&texts(row(rollout, options, CellWidth::Full)));
+        table.row(row(rollout, options, CellWidth::Full).into_cells());
     }
     let mut lines = if shown.is_empty() { Vec::new() } else { table.markdown() };
     if options.headers {

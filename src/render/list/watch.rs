@@ -10,9 +10,9 @@ use super::fit_rows::{Room, fitted};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
-use crate::render::columns::joined;
+use crate::render::columns::aligned;
 use crate::render::fit_width::LongWord;
-use crate::render::follow::json::milliseconds;
+use crate::render::json::milliseconds;
 use crate::render::frame::{Frame, usable_height, usable_width};
 use crate::render::line::Line;
 use crate::render::style::Style;
@@ -80,15 +80,14 @@ impl WatchedList {
     /// Aligns rows below those that were printed before.
     fn padded(&mut self, rows: Vec<ListRow>) -> Vec<Line> {
         let rows: Vec<_> = rows.into_iter().map(ListRow::into_cells).collect();
-        for row in &rows {
-            for (column, cell) in row.iter().enumerate() {
-                match self.widths.get_mut(column) {
-                    Some(width) => *width = cell.cells().max(*width),
-                    None => self.widths.push(cell.cells()),
-                }
+        for (column, cell) in rows.iter().flat_map(|row| row.iter().enumerate()) {
+            match self.widths.get_mut(column) {
+                Some(width) => *width = cell.cells().max(*width),
+                None => self.widths.push(cell.cells()),
             }
         }
-        rows.into_iter().map(|row| joined(row, &self.widths)).collect()
+        let widest = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
+        aligned(std::iter::once(widest).chain(rows).collect()).split_off(1)
     }
 
     /// Returns a frame that fits the terminal: the rollouts from the top, a line that counts the hidden ones, and a line

@@ -10,8 +10,7 @@ use crate::model::change::least_time::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome};
 use crate::model::hold::HeldBy;
 use crate::render::diff::changes;
-use crate::render::effect::least_time_json;
-use crate::render::status::workload_json;
+use crate::render::json::{least_time_json, workload_json};
 
 /// Returns the document of all workloads, with the counts of the other objects by kind.
 #[must_use]

@@ -1,6 +1,5 @@
 //! `history --since` as a table and as JSON.
 
-mod configuration;
 mod rollout;
 
 use std::cmp::Reverse;
@@ -12,10 +11,13 @@ use serde_json::{Value, json};
 use super::age::{in_utc, start_age};
 use super::columns::Table;
 use super::line::Line;
+use super::json::{remark_pods_json, workload_json};
+use super::status::started_before;
 use super::style::Style;
 use crate::model::api::configuration::Configuration;
 use crate::model::status::uses::UseStart;
-use crate::model::text::plural::plural;
+use crate::model::kind::Workload;
+use crate::model::text::plural::{first_of, plural};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::recent::RecentRollout;
 use crate::model::view::recent::configuration::ConfigurationChange;
@@ -54,7 +56,7 @@ struct Row {
     start: UseStart,
     namespace: String,
     /// OBJECT, REVISION, CHANGES, BY and NOW.
-    cells: [String; 5],
+    cells: [Line; 5],
     /// NAME and CHANGE-CAUSE.
     wide: [String; 2],
 }
@@ -74,7 +76,7 @@ impl RecentChanges<'_> {
         let is_empty = rows.is_empty();
         let mut table = Table::new(&columns);
         for row in rows {
-            table.row(&self.cells(row, options));
+            table.row(self.cells(row, options));
         }
         if let Some(terminal) = options.terminal.filter(|_| !options.wide && !options.markdown) {
             table.fit(
@@ -85,7 +87,7 @@ impl RecentChanges<'_> {
         let mut lines = match (is_empty, options.markdown) {
             (true, _) => Vec::new(),
             (_, true) => table.markdown().into_iter().chain([Line::default()]).collect(),
-            (_, false) => table.lines("NOW", now_style),
+            (_, false) => table.lines(),
         };
         lines.push(Line::of(self.count()));
         lines
@@ -99,16 +101,16 @@ impl RecentChanges<'_> {
         rows
     }
 
-    fn cells(&self, row: Row, options: RecentTableOptions) -> Vec<String> {
-        let mut cells = vec![start_age(row.start, self.now)];
-        cells.extend(Some(row.namespace).filter(|_| options.namespaces));
+    fn cells(&self, row: Row, options: RecentTableOptions) -> Vec<Line> {
+        let mut cells = vec![Line::of(start_age(row.start, self.now))];
+        cells.extend(options.namespaces.then(|| Line::of(row.namespace)));
         cells.extend(row.cells);
         if options.wide {
-            cells.push(match row.start {
+            cells.push(Line::of(match row.start {
                 UseStart::At(time) => time.to_string(),
                 UseStart::Between { earliest, .. } => format!("after {earliest}"),
-            });
-            cells.extend(row.wide);
+            }));
+            cells.extend(row.wide.map(Line::of));
         }
         cells
     }
@@ -137,7 +139,7 @@ impl RecentChanges<'_> {
             "kind": "ChangeList",
             "since": self.since.to_string(),
             "items": self.rollouts.iter().map(rollout::json).collect::<Vec<_>>(),
-            "configuration": self.configuration.iter().map(configuration::json).collect::<Vec<_>>(),
+            "configuration": self.configuration.iter().map(configuration_json).collect::<Vec<_>>(),
             "configurationWithoutTimes": self.undated.len(),
         })
     }
@@ -152,11 +154,11 @@ impl Row {
             start: rollout.start,
             namespace: rollout.workload.object().namespace().to_owned(),
             cells: [
-                rollout.workload.target(),
-                number + &was,
-                rollout::changes(rollout),
-                rollout.by.clone().unwrap_or_else(dash),
-                rollout::now_words(&rollout.now),
+                Line::of(rollout.workload.target()),
+                Line::of(number + &was),
+                Line::of(rollout::changes(rollout)),
+                Line::of(rollout.by.clone().unwrap_or_else(dash)),
+                Line::styled(rollout::now_style(&rollout.now), rollout::now_words(&rollout.now)),
             ],
             wide: [rollout.name.clone(), cause],
         }
@@ -167,11 +169,11 @@ impl Row {
             start: UseStart::At(changed.change.time),
             namespace: changed.object.namespace.clone(),
             cells: [
-                changed.object.target(),
-                String::new(),
-                configuration::readers(changed),
-                changed.change.manager.clone(),
-                configuration::now_words(changed),
+                Line::of(changed.object.target()),
+                Line::default(),
+                Line::of(readers(changed)),
+                Line::of(&changed.change.manager),
+                pods_of_change(changed),
             ],
             wide: Default::default(),
         }
@@ -199,15 +201,39 @@ fn listed(mut words: Vec<String>) -> String {
     }
 }
 
-/// Returns the style of a cell of NOW.
-fn now_style(cell: &str) -> Style {
-    if cell.ends_with(" started before") {
-        return if cell.starts_with("0 ") { Style::Plain } else { Style::Warning };
+/// How many workloads a row names.
+const READERS: usize = 3;
+
+/// Returns which workloads read it: `read by deployment/checkout`.
+fn readers(changed: &ConfigurationChange) -> String {
+    let readers: Vec<_> = changed.readers.iter().map(Workload::target).collect();
+    format!("read by {}", first_of(&readers, READERS, ", "))
+}
+
+/// Returns what the pods have of the change: `3 of 3 pods started before`.
+fn pods_of_change(changed: &ConfigurationChange) -> Line {
+    match changed.pods {
+        _ if !changed.is_read_at_start => Line::of("the kubelet updates the files"),
+        None => Line::of("-"),
+        Some(pods) if pods.total == 0 => Line::of("no pods"),
+        Some(pods) => {
+            let style = if pods.started_before == 0 { Style::Plain } else { Style::Warning };
+            Line::styled(style, started_before(pods))
+        }
     }
-    match cell.split([',', ':']).next().unwrap_or_default() {
-        "current" => Style::Good,
-        "stuck" | "failed" => Style::Bad,
-        "held" | "paused" => Style::Warning,
-        _ => Style::Plain,
-    }
+}
+
+/// Returns a changed ConfigMap or Secret as JSON.
+fn configuration_json(changed: &ConfigurationChange) -> Value {
+    let pods = changed.pods.filter(|_| changed.is_read_at_start);
+    json!({
+        "kind": changed.object.type_.title(),
+        "namespace": changed.object.namespace,
+        "name": changed.object.name,
+        "time": changed.change.time.to_string(),
+        "by": changed.change.manager,
+        "readBy": changed.readers.iter().map(workload_json).collect::<Vec<_>>(),
+        "readAtStart": changed.is_read_at_start,
+        "pods": pods.map(remark_pods_json),
+    })
 }

@@ -10,7 +10,9 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::model::view::recent::{RecentRollout, UseNow};
 use crate::render::list::cause_text;
-use crate::render::status::{cause_json, workload_json};
+use crate::render::json::{cause_json, workload_json};
+use crate::render::state_words::state_style;
+use crate::render::style::Style;
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
 pub(super) fn changes(rollout: &RecentRollout) -> String {
@@ -59,6 +61,14 @@ pub(super) fn now_words(now: &UseNow) -> String {
         RolloutState::Progressing | RolloutState::Paused | RolloutState::Held => {
             with(format!("{word}, {}", pods_words(view, *pods)), cause.filter(|_| view.needs_a_fix))
         }
+    }
+}
+
+/// Returns the style of what became of a rollout.
+pub(super) fn now_style(now: &UseNow) -> Style {
+    match now {
+        UseNow::Ended(_) => Style::Plain,
+        UseNow::InUse { view, .. } => state_style(view.state()),
     }
 }
 

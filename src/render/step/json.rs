@@ -15,10 +15,10 @@ use crate::model::step::{
     Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport,
     Stepper, StopReason,
 };
-use crate::render::effect::least_time_json;
-use crate::render::follow::json::{cause_facts, milliseconds};
+use crate::render::json::{
+    cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json,
+};
 use crate::render::pod_update;
-use crate::render::status::{merge, revision_json, workload_json};
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]

@@ -5,7 +5,6 @@
 //! may have the same description. No function here fails: a field of the wrong type counts as not set, where
 //! kubectl would fail for the whole object.
 
-mod claim;
 mod container;
 mod environment;
 mod field;
@@ -14,7 +13,6 @@ mod metadata;
 mod probe;
 mod scheduling;
 mod volume;
-mod volume_source;
 
 use serde_json::Value;
 

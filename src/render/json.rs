@@ -1,0 +1,164 @@
+//! The facts that JSON documents have in common. docs/json.md documents the fields.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::status::restart_command;
+use crate::error::Error;
+use crate::model::cause::Cause;
+use crate::model::change::least_time::LeastTime;
+use crate::model::follow::CauseChange;
+use crate::model::kind::Workload;
+use crate::model::kind::counts::Counts;
+use crate::model::status::stale_configuration::{PodsReadingAtStart, STALE_CONFIG, StaleConfiguration};
+use crate::model::text::secret::without_secrets;
+use crate::model::view::RolloutView;
+
+/// Returns the facts of a rollout that all documents have in common.
+pub(super) fn rollout_json(view: &RolloutView) -> Value {
+    json!({
+        "workload": workload_json(&view.workload),
+        "revision": view.revision,
+        "revisionName": view.revision_name,
+        "state": view.state().word(),
+        "message": view.verdict.line,
+        "since": view.since.map(|since| since.to_string()),
+        "pods": pods_json(view.counts),
+        "outage": view.is_outage,
+        "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
+        "unknown": view.unknown,
+    })
+}
+
+/// Adds the fields of one document to another one.
+pub(super) fn merge(document: &mut Value, facts: Value) {
+    if let (Value::Object(document), Value::Object(facts)) = (document, facts) {
+        document.extend(facts);
+    }
+}
+
+/// Returns the identity of a workload as JSON.
+pub(super) fn workload_json(workload: &Workload) -> Value {
+    let object = workload.object();
+    json!({
+        "apiVersion": workload.api_version(),
+        "kind": object.kind(),
+        "namespace": object.namespace(),
+        "name": object.name(),
+        "uid": object.uid(),
+        "generation": object.generation(),
+    })
+}
+
+/// Returns a revision as JSON: its number, or the name of its object before it has a number.
+pub(super) fn revision_json(label: &str) -> Value {
+    label.parse::<i64>().map_or_else(|_| json!(label), Value::from)
+}
+
+/// Returns the pod counters of a workload's status as JSON.
+pub(super) fn pods_json(counts: Counts) -> Value {
+    json!({
+        "wanted": counts.wanted,
+        "expectedUpdated": counts.released,
+        "total": counts.total,
+        "updated": counts.updated,
+        "ready": counts.ready,
+        "available": counts.available,
+    })
+}
+
+/// Returns a cause as JSON.
+pub(super) fn cause_json(cause: &Cause) -> Value {
+    json!({
+        "id": cause.id.name(),
+        "transient": cause.is_transient,
+        "hold": cause.id.is_hold(),
+        "summary": cause.summary,
+        "container": cause.container,
+        "pods": cause.pods.len(),
+        "example": cause.pods.first(),
+        "restarts": cause.restarts,
+        "evidence": cause.evidence,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::cause::CauseId;
+
+    #[test]
+    fn evidence_that_repeats_the_summary_is_left_out() {
+        for (summary, evidence, is_new) in [
+            ("ImagePullBackOff, no image app:2", "not found", false),
+            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
+            (
+                "claim \"data\" not found",
+                "0/3 nodes are available: claim \"data\" not found. not found",
+                false,
+            ),
+            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
+            ("crashed, exit 1", "panic: DB_URL is not set", true),
+        ] {
+            let evidence = Some(evidence.to_owned());
+            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
+            assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
+        }
+    }
+}
+
+/// Returns a cause with its change as JSON.
+pub(super) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
+    let change = match change {
+        CauseChange::Appeared => "appeared",
+        CauseChange::Changed => "changed",
+        CauseChange::Gone => "gone",
+    };
+    json!({"change": change, "cause": cause_json(cause)})
+}
+
+/// Returns the least time of an update as JSON; null if it is short or not known.
+pub(super) fn least_time_json(least: Option<LeastTime>) -> Value {
+    least.map_or(Value::Null, |least| {
+        json!({
+            "seconds": least.total.as_secs_f64(),
+            "waves": least.waves,
+            "minReadySeconds": least.min_ready.as_secs(),
+        })
+    })
+}
+
+/// Returns the remarks about a workload as JSON.
+pub(super) fn remarks_json(workload: &Workload, stale: &[StaleConfiguration]) -> Value {
+    let remark = |one: &StaleConfiguration| {
+        json!({
+            "id": STALE_CONFIG,
+            "object": one.object.target(),
+            "changedAt": one.change.time.to_string(),
+            "changedBy": one.change.manager,
+            "pods": remark_pods_json(one.pods),
+            "command": restart_command(workload),
+        })
+    };
+    stale.iter().map(remark).collect()
+}
+
+/// Returns the pods of a remark as JSON.
+pub(super) fn remark_pods_json(pods: PodsReadingAtStart) -> Value {
+    json!({"startedBefore": pods.started_before, "total": pods.total})
+}
+
+/// Returns a duration in whole milliseconds.
+pub(super) fn milliseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the document of an error, with the exit code that it causes.
+#[must_use]
+pub fn error_document(error: &Error, exit: u8) -> Value {
+    json!({
+        "apiVersion": "rollout2/v1", "kind": "Error",
+        "error": without_secrets(&error.sentence()), "reason": error.kind().word(), "exitCode": exit,
+    })
+}
