@@ -9,7 +9,7 @@ use clap::{Arg, Command, ValueEnum};
 use crate::command::template_file;
 use crate::error::{Error, Result};
 use crate::model::text::jsonpath::JsonPath;
-use crate::render::custom_columns::CustomColumns;
+use crate::render::template_form::CustomColumns;
 use crate::render::template_form::TemplateForm;
 
 /// A value of `-o`.

@@ -17,7 +17,7 @@ use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::change::effect::Effect;
 use crate::model::diff::SecretValues;
-use crate::model::diff::redaction::shown;
+use crate::model::diff::shown;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

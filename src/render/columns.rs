@@ -1,11 +1,12 @@
-//! Aligns columns, in cells of a terminal: rows of styled cells, and tables with a header as kubectl prints them.
+//! Aligns columns, in cells of a terminal: rows of styled cells, and tables with a header as kubectl prints them. Also writes
+//! tables in Markdown, in which text from the cluster stays text.
 
 use tabled::builder::Builder;
 use tabled::settings::{Padding, Style as TableStyle};
 
 use super::line::Line;
-use super::markdown;
 use super::style::Style;
+use crate::model::text::secret::without_secrets;
 
 /// The spaces between two columns.
 const GAP: usize = 2;
@@ -16,7 +17,7 @@ pub(super) fn aligned(rows: Vec<Vec<Line>>) -> Vec<Line> {
     let texts = |row: &Vec<Line>| -> Vec<String> {
         shown.iter().map(|column| row.get(*column).map(Line::text).unwrap_or_default()).collect()
     };
-    let mut table = Builder::from_iter(rows.iter().map(texts)).build();
+    let mut table = rows.iter().map(texts).collect::<Builder>().build();
     table.with(TableStyle::empty()).with(Padding::new(0, GAP, 0, 0));
     let text = table.to_string();
     let lines = text.lines().chain(std::iter::repeat(""));
@@ -94,11 +95,31 @@ impl Table {
     /// Returns the lines of the table in Markdown.
     #[must_use]
     pub(super) fn markdown(self) -> Vec<Line> {
-        let cells = |row: &Vec<Line>| markdown::row(row.iter().map(|cell| markdown::cell(&cell.text())));
+        let cells = |row: &Vec<Line>| markdown_row(row.iter().map(|cell| markdown_cell(&cell.text())));
         let mut lines: Vec<String> = self.rows.iter().map(cells).collect();
-        lines.insert(1, markdown::row(vec!["---".to_owned(); columns(&self.rows)]));
+        lines.insert(1, markdown_row(vec!["---".to_owned(); columns(&self.rows)]));
         lines.into_iter().map(Line::of).collect()
     }
+}
+
+/// Returns a text as code, in which Markdown and HTML mean nothing. Secret-looking values are masked.
+pub(super) fn code(text: &str) -> String {
+    let text = without_secrets(text);
+    let text = Line::of(text.trim()).text().replace('`', "'").replace('|', "\\|");
+    if text.is_empty() { text } else { format!("`{text}`") }
+}
+
+/// Returns the cell of a table: as it is if Markdown cannot change it, and otherwise as code.
+fn markdown_cell(text: &str) -> String {
+    let is_plain = |character: char| {
+        character.is_ascii_alphanumeric() || matches!(character, ' ' | ',' | '/' | '(' | ')' | '-')
+    };
+    if text.chars().all(is_plain) { text.trim().to_owned() } else { code(text) }
+}
+
+/// Returns a row of a table.
+fn markdown_row(cells: impl IntoIterator<Item = String>) -> String {
+    cells.into_iter().fold("|".to_owned(), |row, cell| format!("{row} {cell} |"))
 }
 
 #[cfg(test)]
@@ -155,5 +176,22 @@ mod tests {
         let mut narrow = table();
         narrow.fit(46, &[("CHANGES", 12)]);
         assert_eq!(texts(&narrow.lines())[1], "1         image shop/web:1.1,…  because\\nof it");
+    }
+
+    #[test]
+    fn only_plain_words_are_not_code() {
+        for (text, expected) in [
+            ("", ""),
+            ("deployment/web", "deployment/web"),
+            ("6 (was 4)", "6 (was 4)"),
+            ("image web:1.1", "`image web:1.1`"),
+            ("www.example.com", "`www.example.com`"),
+            ("a|b `c` <b>", "`a\\|b 'c' <b>`"),
+            ("DB_PASSWORD=hunter2", "`DB_PASSWORD=***`"),
+            ("two\nlines", "`two\\nlines`"),
+        ] {
+            assert_eq!(markdown_cell(text), expected);
+        }
+        assert_eq!(markdown_row(["a".to_owned(), String::new()]), "| a |  |");
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::columns::aligned;
+use super::json::workload_json;
 use super::line::Line;
 use super::pod_update;
-use super::json::workload_json;
 use super::style::Style;
 use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::columns::Table;
+use super::columns::{Table, code};
 use super::fit_width::LongWord;
-use super::line::Line;
-use super::markdown;
 use super::json::workload_json;
+use super::line::Line;
 use super::style::Style;
 use k8s_openapi::jiff::Timestamp;
 
@@ -39,7 +38,7 @@ pub struct HistoryTableOptions {
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let width = options.terminal.map_or(usize::MAX, |terminal| terminal.width.into());
     let mut lines = if options.markdown {
-        vec![Line::of(markdown::code(&header(history, options))), Line::default()]
+        vec![Line::of(code(&header(history, options))), Line::default()]
     } else {
         Line::of(header(history, options)).wrapped("  ", width, usize::MAX, LongWord::Keep)
     };

@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::markdown::code;
+use super::columns::code;
 use super::state_words::state_text;
 use super::status::{NameContext, cause_words, rollback_hint, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};

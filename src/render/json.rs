@@ -83,31 +83,6 @@ pub(super) fn cause_json(cause: &Cause) -> Value {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::cause::CauseId;
-
-    #[test]
-    fn evidence_that_repeats_the_summary_is_left_out() {
-        for (summary, evidence, is_new) in [
-            ("ImagePullBackOff, no image app:2", "not found", false),
-            ("ImagePullBackOff, no image app:2", "failed to resolve reference \"app:2\": not found", false),
-            (
-                "claim \"data\" not found",
-                "0/3 nodes are available: claim \"data\" not found. not found",
-                false,
-            ),
-            ("unschedulable", "0/3 nodes are available: 3 Insufficient cpu.", true),
-            ("crashed, exit 1", "panic: DB_URL is not set", true),
-        ] {
-            let evidence = Some(evidence.to_owned());
-            let cause = Cause { summary: summary.to_owned(), evidence, ..Cause::sample(CauseId::CrashLoop) };
-            assert_eq!(new_evidence(&cause).is_some(), is_new, "{:?}", cause.evidence);
-        }
-    }
-}
-
 /// Returns a cause with its change as JSON.
 pub(super) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
     let change = match change {

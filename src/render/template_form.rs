@@ -1,11 +1,12 @@
-//! The output formats that a template of the user defines: `-o jsonpath` and `-o custom-columns`.
+//! The output formats that a template of the user defines: `-o jsonpath`, and `-o custom-columns`, a table whose columns are
+//! JSONPaths, as `kubectl get` prints it.
 
 use serde_json::Value;
 
-use super::custom_columns::CustomColumns;
 use super::kubectl_json;
+use super::line::Line;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::jsonpath::{FoundValue, JsonPath, Numbers};
+use crate::model::text::jsonpath::{FoundValue, JsonPath, Numbers, go_text};
 
 /// A template of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,4 +78,213 @@ impl TemplateForm {
 fn failed(path: &JsonPath, why: &str) -> Error {
     let template = path.template();
     Error::new(ErrorKind::Malformed, format!("jsonpath {template:?}: {why}"))
+}
+
+/// The columns of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomColumns(Vec<Column>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Column {
+    header: String,
+    path: JsonPath,
+}
+
+impl CustomColumns {
+    /// Parses `NAME:.metadata.name,IMAGES:{.spec.containers[*].image}`.
+    ///
+    /// # Errors
+    /// kubectl's message.
+    pub fn parse(spec: &str) -> Result<Self, String> {
+        if spec.is_empty() {
+            return Err("custom-columns format specified but no custom columns given".to_owned());
+        }
+        let columns = spec.split(',').map(|column| match column.split_once(':') {
+            Some((header, path)) => Column::parse(header, path),
+            None => {
+                Err(format!("unexpected custom-columns spec: {column}, expected <header>:<json-path-expr>"))
+            }
+        });
+        columns.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Parses the content of a file: a line of headers, and a line of JSONPaths.
+    ///
+    /// # Errors
+    /// kubectl's message.
+    pub fn parse_file(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut line = |name| {
+            lines.next().ok_or_else(|| {
+                format!(
+                    "invalid template, missing {name} line. Expected format is one line of space separated headers, \
+                     one line of space separated column specs."
+                )
+            })
+        };
+        let (headers, paths) = (line("header")?, line("spec")?);
+        if headers.len() != paths.len() {
+            return Err(format!(
+                "number of headers ({}) and field specifications ({}) don't match",
+                headers.len(),
+                paths.len()
+            ));
+        }
+        let columns = headers.into_iter().zip(paths).map(|(header, path)| Column::parse(header, path));
+        columns.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns the table of documents.
+    ///
+    /// # Errors
+    /// kubectl's message, such as that of an index out of bounds.
+    pub fn table<'a>(
+        &self,
+        documents: impl IntoIterator<Item = &'a Value>,
+        has_headers: bool,
+        numbers: Numbers,
+    ) -> Result<String, String> {
+        let headers = || self.0.iter().map(|column| column.header.clone()).collect();
+        let mut rows: Vec<Vec<String>> = has_headers.then(headers).into_iter().collect();
+        for document in documents {
+            rows.push(self.0.iter().map(|column| column.cell(document, numbers)).collect::<Result<_, _>>()?);
+        }
+        let line =
+            |row: &Vec<String>| row.iter().map(|cell| Line::of(cell).text()).collect::<Vec<_>>().join("\t");
+        let lines: Vec<_> = rows.iter().map(line).collect();
+        Ok(if lines.is_empty() { String::new() } else { aligned(&lines.join("\n")) })
+    }
+}
+
+impl Column {
+    fn parse(header: &str, path: &str) -> Result<Self, String> {
+        let path = JsonPath::parse(&in_braces(path)?)?;
+        Ok(Self { header: header.to_owned(), path })
+    }
+
+    /// Returns all results, separated by commas.
+    fn cell(&self, document: &Value, numbers: Numbers) -> Result<String, String> {
+        let found = self.path.find(document, numbers)?;
+        let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item.value(), numbers)).collect();
+        Ok(if texts.is_empty() { "<none>".to_owned() } else { texts.join(",") })
+    }
+}
+
+/// Returns a JSONPath in braces. The braces and the dot at its beginning may be missing.
+fn in_braces(path: &str) -> Result<String, String> {
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    let inside = path.strip_prefix('{').and_then(|path| path.strip_suffix('}')).unwrap_or(path);
+    let fields = inside.strip_prefix('.').filter(|rest| !rest.is_empty()).unwrap_or(inside);
+    if fields.is_empty() || fields.contains(['{', '}']) {
+        return Err("unexpected path string, expected a 'name1.name2' or '.name1.name2' or '{name1.name2}' or '{.name1.name2}'".to_owned());
+    }
+    Ok(format!("{{.{fields}}}"))
+}
+
+/// The spaces between two columns of `kubectl get`.
+const PADDING: usize = 3;
+
+/// The minimum width of a column of `kubectl get`, with its spaces.
+const MIN_WIDTH: usize = 6;
+
+/// Aligns tab-terminated cells as `kubectl get` does, with Go's `text/tabwriter`. The last cell of a line belongs to no column and is not padded.
+///
+/// A column is a block of adjacent lines that have a cell there. So a tab inside a cell, as a change-cause may
+/// have, begins another column, and a newline begins a row.
+fn aligned(text: &str) -> String {
+    let rows: Vec<Vec<&str>> = text.split('\n').map(|line| line.split('\t').collect()).collect();
+    let mut widths: Vec<Vec<usize>> = rows.iter().map(|row| vec![0; row.len() - 1]).collect();
+    for start in 0..rows.len() {
+        for column in 0..rows[start].len() - 1 {
+            let begins_a_block = start == 0 || rows[start - 1].len() - 1 <= column;
+            if begins_a_block {
+                let block = rows[start..].iter().take_while(|row| row.len() - 1 > column);
+                let width = block.clone().map(|row| row[column].chars().count()).max().unwrap_or(0);
+                let length = block.count();
+                for row in &mut widths[start..start + length] {
+                    row[column] = (width + PADDING).max(MIN_WIDTH);
+                }
+            }
+        }
+    }
+    rows.iter().zip(&widths).fold(String::new(), |text, (row, widths)| text + &line(row, widths) + "\n")
+}
+
+fn line(cells: &[&str], widths: &[usize]) -> String {
+    let mut line = String::new();
+    for (index, cell) in cells.iter().enumerate() {
+        match widths.get(index) {
+            Some(&width) => line.push_str(&format!("{cell:width$}")),
+            None => line.push_str(cell),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SNAPSHOT: &str = include_str!("../../tests/data/jsonpath/snapshot.json");
+    const CASES: &str = include_str!("../../tests/data/jsonpath/cases.json");
+
+    #[test]
+    fn tables_and_errors_are_kubectls() {
+        let snapshot: Value = serde_json::from_str(SNAPSHOT).unwrap();
+        let cases: Value = serde_json::from_str(CASES).unwrap();
+        let cases = cases.as_array().unwrap().iter().filter(|case| case["output"] == "custom-columns");
+        assert!(cases.clone().count() > 10);
+        for case in cases {
+            let text = |name: &str| case[name].as_str().unwrap();
+            let is_wanted =
+                |item: &&Value| text("command").contains(&item["kind"].as_str().unwrap().to_lowercase());
+            let documents = snapshot["items"].as_array().unwrap().iter().filter(is_wanted);
+            let has_headers = !text("command").contains("--no-headers");
+            let columns = CustomColumns::parse(text("expression"));
+            match columns.and_then(|columns| columns.table(documents, has_headers, Numbers::Exact)) {
+                Ok(table) => {
+                    assert_eq!((table.as_str(), &case["exit"]), (text("stdout"), &0.into()), "{case}");
+                }
+                Err(message) => assert_eq!(format!("error: {message}\n"), text("stderr"), "{case}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_cell_stays_on_its_line_and_has_no_control_characters() {
+        let columns = CustomColumns::parse("TEXT:.text,KIND:.kind").unwrap();
+        let document = serde_json::json!({"text": "a\tb\nc\u{1b}[2J", "kind": "Pod"});
+        let table = columns.table([&document], true, Numbers::Exact).unwrap();
+        assert_eq!(table.lines().count(), 2, "{table:?}");
+        assert!(!table.contains(['\t', '\u{1b}']), "{table:?}");
+    }
+
+    #[test]
+    fn a_file_has_a_line_of_headers_and_a_line_of_paths() {
+        let columns = CustomColumns::parse("NAME:.metadata.name,KIND:kind");
+        assert_eq!(CustomColumns::parse_file("NAME  KIND\n{.metadata.name}\t{kind}\n"), columns);
+        for (text, message) in [
+            ("", "invalid template, missing header line."),
+            ("NAME", "invalid template, missing spec line."),
+            ("NAME KIND\n.kind", "number of headers (2) and field specifications (1) don't match"),
+        ] {
+            assert!(CustomColumns::parse_file(text).unwrap_err().starts_with(message), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn columns_end_where_a_line_has_no_cell_for_them() {
+        assert_eq!(
+            aligned("REVISION\tCAUSE\n1\tone\n22\t<none>"),
+            "REVISION   CAUSE\n1          one\n22         <none>\n"
+        );
+        assert_eq!(
+            aligned("A\tB\n1\tx\ty\n2\tlonger\tz\n3\tq"),
+            "A     B\n1     x        y\n2     longer   z\n3     q\n"
+        );
+        assert_eq!(aligned("A\tB\n1\tbroken\nrow\n2\tx"), "A     B\n1     broken\nrow\n2     x\n");
+        assert_eq!(aligned(""), "\n");
+    }
 }

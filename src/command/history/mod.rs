@@ -7,7 +7,7 @@ use crate::cluster::reader::{Needs, RevisionContent, read_all};
 use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
-use crate::model::diff::redaction::shown;
+use crate::model::diff::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;

@@ -14,7 +14,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
 use crate::model::text::start_time::StartTime;
 use crate::model::text::yaml::yaml;
-use crate::model::view::recent::configuration::ConfigurationChanges;
+use crate::model::view::recent::ConfigurationChanges;
 use crate::model::view::recent::{recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::{RecentChanges, RecentTableOptions};

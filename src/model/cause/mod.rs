@@ -5,8 +5,7 @@
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.
 
 mod admission;
-mod allowed_restarts;
-mod blocked;
+mod awaited;
 mod config;
 mod context;
 mod crash;
@@ -16,24 +15,19 @@ mod held;
 mod id;
 mod image_pull;
 mod in_place;
-mod init;
 mod node;
 mod pod_problems;
 mod probe;
-mod redact;
 mod runtime_messages;
 mod scheduling;
 mod start;
 mod stuck;
 mod surge_deadlock;
-mod terminating;
-mod volume;
 
-pub use allowed_restarts::AllowedRestarts;
-pub use context::Cause;
+pub use context::{AllowedRestarts, Cause};
 pub(in crate::model) use crash::{has_crash_loop, is_crash_looping};
+pub use group::without_secrets_of;
 pub use id::CauseId;
-pub use redact::without_secrets_of;
 pub use stuck::stuck_if;
 pub use surge_deadlock::surge_deadlock_commands;
 
@@ -86,11 +80,11 @@ fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, n
     }
     causes.extend(held::unavailable_pods(&context, state));
     causes.extend(deleting);
-    causes.extend(terminating::outliving_grace_period(&context));
+    causes.extend(awaited::outliving_grace_period(&context));
     if state != RolloutState::Complete {
-        causes.extend(terminating::awaited(&context));
+        causes.extend(awaited::terminating(&context));
         causes.extend(admission::causes(&context));
-        causes.extend(blocked::causes(&context));
+        causes.extend(awaited::blocking(&context));
         causes.extend(in_place::causes(&context, state));
         causes.extend(node::unreachable(&context));
         causes.extend(group::by_cause(context.pod_problems()));
@@ -107,7 +101,7 @@ fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, n
             &b.summary,
         ))
     });
-    redact::mask_secrets(&mut causes, observed);
+    group::mask_secrets(&mut causes, observed);
     for cause in &mut causes {
         cause.allowed_restarts = allowed.limit();
     }
@@ -132,7 +126,7 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
     let context = CauseContext::new(observed, Some(revision), AllowedRestarts::default(), now);
     let mut causes = group::by_cause(context.pod_problems());
-    redact::mask_secrets(&mut causes, observed);
+    group::mask_secrets(&mut causes, observed);
     causes
 }
 

@@ -3,7 +3,7 @@
 use super::context::{CauseContext, PodProblem, Problem, SLOW_AFTER};
 use super::group::by_cause;
 use super::runtime_messages::inner_message;
-use super::volume::is_being_created;
+use super::scheduling::is_being_created;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 

@@ -1,7 +1,7 @@
 //! The problems of one pod, and the order in which the detectors examine it.
 
 use super::context::{CauseContext, PodProblem, Problem};
-use super::{config, crash, creating, image_pull, in_place, init, node, probe, scheduling, start, volume};
+use super::{config, crash, creating, image_pull, in_place, node, probe, scheduling, start};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;
 
@@ -13,8 +13,8 @@ const POD_DETECTORS: [PodDetector; 6] = [
     node::refused,
     node::without_status,
     scheduling::unscheduled,
-    volume::unbound,
-    volume::unmounted,
+    scheduling::unbound,
+    scheduling::unmounted,
     node::no_sandbox,
 ];
 
@@ -26,7 +26,7 @@ const CONTAINER_DETECTORS: [ContainerDetector; 6] = [
     image_pull::find_problem,
     config::find_problem,
     start::find_problem,
-    init::find_problem,
+    creating::find_init_problem,
     crash::find_problem,
     probe::find_problem,
 ];

@@ -4,30 +4,26 @@
 //! the unified diff, JSON) comes from one list of [`Change`]s in which secrets are already masked.
 //! No output can leak one.
 
-mod apply;
 mod change;
 mod field_change;
 mod list_keys;
 mod path;
 pub mod pod_update;
 pub mod portable_template;
-pub mod redaction;
 mod secret;
 mod short_value;
 mod summary;
 mod unified;
-mod yaml_lines;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::Value;
 
-pub use apply::apply;
-pub use change::Change;
+pub use change::{Change, apply};
 pub use list_keys::fields_of as identity_fields;
 pub use path::{PathError, PathStep, TemplatePath, key_values};
-pub use secret::{MASK_CHANGED, SecretValues, without_secret_env};
+pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
 pub use short_value::short_digests;
 pub use summary::ChangeRow;
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};

@@ -3,7 +3,6 @@
 pub mod history;
 pub mod stale_configuration;
 pub mod template_author;
-pub mod template_change;
 pub mod use_author;
 pub mod uses;
 pub mod verdict;

@@ -8,15 +8,16 @@ use serde_json::{Value, json};
 
 use crate::model::api::configuration::Configuration;
 use crate::model::follow::{
-    Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
-    TargetResult, TargetTracker,
+    Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport, TargetResult,
+    TargetTracker,
 };
 use crate::model::kind::counts::Counts;
 use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
 use crate::render::age::lasting;
 use crate::render::json::{
-    cause_facts, cause_json, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json, workload_json,
+    cause_facts, cause_json, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json,
+    workload_json,
 };
 
 /// Returns one report.

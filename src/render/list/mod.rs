@@ -1,7 +1,6 @@
 //! `list` as a table and as documents.
 
 mod columns;
-mod fit_rows;
 mod watch;
 
 pub use columns::TableOptions;
@@ -10,13 +9,12 @@ pub use watch::{WatchedList, WatchedRollouts, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{CellWidth, ListRow, header, row};
-use self::fit_rows::{Room, fitted, unfitted};
+use self::columns::{CellWidth, ListRow, Room, fitted, header, row, unfitted};
 use super::age::in_utc;
 use super::columns::Table;
 use super::fit_width::LongWord;
-use super::line::Line;
 use super::json::{merge, rollout_json};
+use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};
 

@@ -5,15 +5,14 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::json;
 
-use super::columns::{CellWidth, ListRow, TableOptions, header, row, row_with};
-use super::fit_rows::{Room, fitted};
+use super::columns::{CellWidth, ListRow, Room, TableOptions, fitted, header, row, row_with};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
 use crate::render::columns::aligned;
 use crate::render::fit_width::LongWord;
-use crate::render::json::milliseconds;
 use crate::render::frame::{Frame, usable_height, usable_width};
+use crate::render::json::milliseconds;
 use crate::render::line::Line;
 use crate::render::style::Style;
 use crate::world::Terminal;

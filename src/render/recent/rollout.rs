@@ -9,8 +9,8 @@ use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::model::view::recent::{RecentRollout, UseNow};
-use crate::render::list::cause_text;
 use crate::render::json::{cause_json, workload_json};
+use crate::render::list::cause_text;
 use crate::render::state_words::state_style;
 use crate::render::style::Style;
 

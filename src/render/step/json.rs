@@ -15,9 +15,7 @@ use crate::model::step::{
     Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport,
     Stepper, StopReason,
 };
-use crate::render::json::{
-    cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json,
-};
+use crate::render::json::{cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json};
 use crate::render::pod_update;
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.

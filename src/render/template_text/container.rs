@@ -6,8 +6,7 @@ use crate::model::api::quantity::Quantity;
 
 use super::environment;
 use super::field::IndentedText;
-use super::field::{flag, items, member, number, part, texts, words};
-use super::go_format::quoted;
+use super::field::{flag, items, member, number, part, quoted, texts, words};
 use super::probe;
 
 /// Writes a list of containers.

@@ -8,7 +8,6 @@
 mod container;
 mod environment;
 mod field;
-mod go_format;
 mod metadata;
 mod probe;
 mod scheduling;

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::field::{number, part, port, texts, words};
-use super::go_format;
+use super::field::{list, number, part, port, texts, words};
 
 /// Formats a probe: `ACTION delay=..s timeout=..s period=..s #success=.. #failure=..`
 pub(super) fn line(probe: &Value) -> String {
@@ -22,7 +21,7 @@ pub(super) fn line(probe: &Value) -> String {
 
 fn action(probe: &Value) -> String {
     if let Some(exec) = part(probe, "exec") {
-        format!("exec {}", go_format::list(&texts(exec, "command")))
+        format!("exec {}", list(&texts(exec, "command")))
     } else if let Some(get) = part(probe, "httpGet") {
         format!("http-get {}", url(get))
     } else if let Some(socket) = part(probe, "tcpSocket") {

@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::model::api::quantity::Quantity;
 
-use super::field::{IndentedText, flag, items, member, number, part, texts, words};
-use super::go_format;
+use super::field::{self, IndentedText, flag, items, member, number, part, texts, words};
 use super::metadata::{annotations, pairs, shortened};
 
 /// The volume sources that kubectl describes, in the order in which it looks for them.
@@ -29,8 +28,8 @@ pub(super) fn describe(text: &mut IndentedText, volumes: &[&Value]) {
 
 fn describe_source(text: &mut IndentedText, volume: &Value) {
     let mut lines = SOURCES.lines();
-    let mut types = lines.by_ref().filter(|line| !line.starts_with('\t'));
-    let found = types.find_map(|line| {
+    let mut headings = lines.by_ref().filter(|line| !line.starts_with('\t'));
+    let found = headings.find_map(|line| {
         let (name, type_) = line.split_once(": ")?;
         Some((name, type_, part(volume, name)?))
     });
@@ -61,10 +60,10 @@ fn value(source: &Value, field: &str) -> String {
         "number" => number(source, name).to_string(),
         "number-or-none" => member(source, name).as_i64().map_or_else(none, |number| number.to_string()),
         "flag" => flag(source, name).to_string(),
-        "list" => go_format::list(&texts(source, name)),
+        "list" => field::list(&texts(source, name)),
         "joined" => texts(source, name).join(", "),
-        "map" => go_format::map(member(source, name)),
-        "reference" => go_format::reference(source, name),
+        "map" => field::map(member(source, name)),
+        "reference" => field::reference(source, name),
         "size" => match Quantity::read(member(source, name)) {
             Some(size) if size > Quantity::zero() => size.to_string(),
             _ => "<unset>".to_owned(),

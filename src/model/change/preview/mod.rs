@@ -3,7 +3,6 @@
 //! The object is as the API server would store it, so that defaults, admission and the rules of `apply` are in it.
 //! The preview compares it with the workload that the API server has now.
 
-mod fields;
 mod outcome;
 mod warning;
 
@@ -66,7 +65,7 @@ impl Preview {
         // A change made during a pause can be taken back before it has a revision.
         let compared = if is_same { before.workload.template() } else { base };
         let changes = Diff::between(&compared, &after.template(), secrets);
-        let fields = fields::changed(&before.workload, &after, secrets);
+        let fields = outcome::changed_fields(&before.workload, &after, secrets);
         let effect = Effect::of(before, existing, after.object().json());
         let outcome = if is_same {
             match (releases(before, &effect, existing), fields.is_empty() && changes.is_empty()) {

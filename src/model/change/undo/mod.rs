@@ -2,11 +2,9 @@
 
 mod doubt;
 mod last_applied;
-mod rollback_command;
 mod target_revision;
 
-pub use doubt::{Doubt, blocked_rollback, doubts};
-pub use rollback_command::rollback_command;
+pub use doubt::{Doubt, blocked_rollback, doubts, rollback_command};
 pub use target_revision::TargetRevision;
 
 use serde_json::Value;
