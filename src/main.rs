@@ -1,10 +1,11 @@
 //! The `kubectl-rollout2` binary, which calls the library's `run`.
 
-use rollout2::world::{World, core_dump};
+use rollout2::world::World;
+use rollout2::world::process::disable_core_dumps;
 
 #[expect(clippy::print_stderr, reason = "a panic hook has no other stream")]
 fn main() {
-    core_dump::disable_core_dumps();
+    disable_core_dumps();
     // Print only the location of a panic, since its message may contain text from the cluster. The release build
     // cannot unwind, and would abort with a signal.
     std::panic::set_hook(Box::new(|panic| {

@@ -4,13 +4,14 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::memory::HeldMemory;
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
-use crate::snapshot::json_decoder::ItemSeed;
-use crate::snapshot::memory_budget::MemoryBudget;
+use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
+use crate::model::kind;
+use crate::snapshot::json::{ObjectWithout, is_too_large, parsed_size};
 
 /// The estimated memory of the facts that are kept of an object, in bytes.
 const FACTS: usize = 2 << 10;
@@ -18,7 +19,7 @@ const FACTS: usize = 2 << 10;
 /// A decoded list.
 #[derive(Debug)]
 pub(super) struct List<T> {
-    /// The number of its items, including values that are not objects.
+    /// The number of its items.
     pub(super) items: usize,
     /// What the caller kept of the objects.
     pub(super) kept: Vec<T>,
@@ -28,20 +29,26 @@ pub(super) struct List<T> {
     pub(super) version: String,
 }
 
-/// Decodes the pages of a list within a memory budget.
+/// Decodes the pages of a list.
 #[derive(Debug)]
 pub(super) struct ListReader<'a> {
     /// The type of the objects.
     pub(super) type_: &'a ResourceType,
     /// Whether the objects are kept as complete JSON.
     pub(super) is_whole: bool,
-    /// The memory budget of all pages.
-    pub(super) budget: MemoryBudget,
+    /// The memory of what is kept of the objects.
+    pub(super) held: HeldMemory,
+    /// Whether they take more memory than is left.
+    pub(super) is_too_large: bool,
 }
 
 impl ListReader<'_> {
-    /// Decodes a page; none when the JSON is not a list or exceeds the budget.
+    /// Decodes a page; none when the JSON is not a list of objects or does not fit into the memory.
     pub(super) fn read<T>(&mut self, json: &[u8], keep: impl FnMut(Object) -> Option<T>) -> Option<List<T>> {
+        self.is_too_large = is_too_large(json) || self.is_whole && !self.held.grow(parsed_size(json));
+        if self.is_too_large {
+            return None;
+        }
         let mut json = serde_json::Deserializer::from_slice(json);
         let items = ItemsSeed { reader: self, keep, kept: Vec::new(), read: 0 };
         let list = json.deserialize_map(ListVisitor(items)).ok()??;
@@ -73,9 +80,7 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for ListVisitor<'_, '_,
         let (mut metadata, mut is_list) = (Value::Null, false);
         while let Some(name) = members.next_key::<String>()? {
             match name.as_str() {
-                "metadata" => {
-                    metadata = members.next_value_seed(ItemSeed::whole(&mut self.0.reader.budget))?;
-                }
+                "metadata" => metadata = members.next_value()?,
                 "items" => {
                     is_list = true;
                     members.next_value_seed(&mut self.0)?;
@@ -115,47 +120,50 @@ impl<'de, T, K: FnMut(Object) -> Option<T>> Visitor<'de> for &mut ItemsSeed<'_, 
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let ListReader { type_, is_whole, budget } = &mut *self.reader;
-        loop {
-            // What is not kept as JSON is given back.
-            let before = budget.used();
-            let item = if *is_whole { ItemSeed::whole(budget) } else { ItemSeed::of(type_, budget) };
-            let Some(mut item) = items.next_element_seed(item)? else { return Ok(()) };
+        let (type_, is_whole) = (self.reader.type_, self.reader.is_whole);
+        // Only the managed fields of workloads, ConfigMaps and Secrets are used.
+        let is_used = is_whole || kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
+        let seed = || if is_used { ObjectWithout::NOTHING } else { ObjectWithout::MANAGED_FIELDS };
+        while let Some(mut item) = items.next_element_seed(seed())? {
             self.read += 1;
+            if !is_whole && !self.reader.held.grow(FACTS) {
+                self.reader.is_too_large = true;
+                return Err(A::Error::custom("no memory is left"));
+            }
             if let Some(members) = item.as_object_mut() {
                 members.entry("kind").or_insert_with(|| type_.title().into());
                 members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
             }
             self.kept.extend(Object::read(item).ok().and_then(&mut self.keep));
-            if !*is_whole {
-                budget.set_used(before);
-                budget.take(FACTS); // the next value is refused when it is exceeded
-            }
         }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::memory::CommandMemory;
     use crate::model::api::resource_type::POD;
     use crate::model::kind::Kind;
     use crate::model::kind::deployment::Deployment;
     use serde_json::json;
 
-    fn reading(type_: &ResourceType) -> ListReader<'_> {
-        ListReader { type_, is_whole: false, budget: MemoryBudget::new(1 << 20) }
+    fn read(json: &str, type_: &ResourceType) -> Option<List<Object>> {
+        let held = CommandMemory::default().hold();
+        let mut reader = ListReader { type_, is_whole: false, held, is_too_large: false };
+        reader.read(json.as_bytes(), Some)
     }
 
     fn all(list: &Value, type_: &ResourceType) -> Option<List<Object>> {
-        reading(type_).read(list.to_string().as_bytes(), Some)
+        read(&list.to_string(), type_)
     }
 
     #[test]
     fn items_get_the_kind_and_version_of_the_list() {
         let list = json!({
             "kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "on", "resourceVersion": "7"},
-            "items": [{"metadata": {"name": "a"}}, 7, {"kind": "Pod", "metadata": {"name": "b"}}]
+            "items": [{"metadata": {"name": "a"}}, {}, {"kind": "Pod", "metadata": {"name": "b"}}]
         });
         let list = all(&list, &POD).unwrap();
         assert_eq!((list.rest.as_str(), list.version.as_str()), ("on", "7"));
@@ -168,11 +176,18 @@ mod tests {
 
     #[test]
     fn other_json_is_not_a_list() {
-        for other in [json!({"kind": "Status"}), json!({"items": {}}), json!([]), json!("x"), json!(null)] {
+        for other in [
+            json!({"kind": "Status"}),
+            json!({"items": {}}),
+            json!({"items": [7]}),
+            json!([]),
+            json!("x"),
+            json!(null),
+        ] {
             assert!(all(&other, &POD).is_none(), "{other}");
         }
         for broken in ["", "{\"items\": [", "{\"items\": []} x", "<html>"] {
-            assert!(reading(&POD).read(broken.as_bytes(), Some).is_none(), "{broken}");
+            assert!(read(broken, &POD).is_none(), "{broken}");
         }
     }
 }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::StatusCode;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
 use super::list_query::{ListForm, ListQuery};
+use super::memory::COMMAND_TOO_LARGE;
 use super::notice::Listener;
 use super::observe::{Observer, WatchedScope};
-use super::page::{Pages, percent_encoded};
-use super::served_versions::{group_path, is_absent, is_fixed, is_unserved, not_served};
+use super::page::Pages;
+use super::served_versions::{Discovery, group_path, is_fixed, not_served, percent_encoded};
 use super::write::{WriteFailure, WriteOptions};
 use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +24,6 @@ use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
 use crate::model::follow::{LogRef, last_lines};
 use crate::model::kind;
 use crate::model::kind::Workload;
-use crate::snapshot::memory_budget::COMMAND_TOO_LARGE;
 use crate::world::{Clock, World};
 
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
@@ -254,8 +255,17 @@ impl Cluster {
             return Ok(());
         }
         let path = group_path(type_);
-        let answer = Box::pin(self.connection.read(&path, is_absent)); // a large future
-        match self.connection.served.has_group(answer).await {
+        let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
+        let answer = async {
+            match self.connection.read(&path, is_absent).await {
+                Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
+                Ok(response) => Ok(Discovery::read(&response.json())),
+                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
+                Err(failure) => Err(failure),
+            }
+        };
+        // On the heap, because it is a large future.
+        match self.connection.served.has_group(Box::pin(answer)).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(not_served(type_)),
             Err(failure) => Err(self.explain(type_, failure)),
@@ -269,7 +279,7 @@ impl Cluster {
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
     fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
-        if is_unserved(type_, &failure) {
+        if !is_fixed(type_) && failure.has_status(StatusCode::NOT_FOUND) {
             return not_served(type_);
         }
         let is_optional = failure.is_forbidden() && kind::of_type(type_).is_none();

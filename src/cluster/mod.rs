@@ -12,6 +12,7 @@ pub mod kubeconfig;
 mod list;
 pub mod list_query;
 pub mod live;
+mod memory;
 pub mod notice;
 pub mod observe;
 mod owned;

@@ -6,9 +6,10 @@ use std::collections::HashSet;
 
 use super::connection::ApiResponse;
 use super::list::ListReader;
+use super::memory::{COMMAND_TOO_LARGE, CommandMemory};
+use super::served_versions::percent_encoded;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
-use crate::snapshot::memory_budget::{COMMAND_TOO_LARGE, CommandMemory};
 use http::StatusCode;
 
 /// The number of objects of a page, as in kubectl.
@@ -76,7 +77,7 @@ impl<'a, T> Pages<'a, T> {
             collection,
             query,
             memory,
-            reader: ListReader { type_, is_whole: false, budget: memory.budget() },
+            reader: ListReader { type_, is_whole: false, held: memory.hold(), is_too_large: false },
             next: Some(PageStart::Beginning),
             tokens: HashSet::new(),
             page_count: 0,
@@ -115,13 +116,12 @@ impl<'a, T> Pages<'a, T> {
         if is_expired(response) {
             // The token expired between two pages. Paging again could expire again, so read one large page.
             self.kept.clear();
-            self.reader.budget = self.memory.budget();
+            self.reader.held = self.memory.hold();
             self.next = Some(PageStart::Everything);
             return Ok(());
         }
         let Some(page) = self.reader.read(response.body(), keep) else {
-            let is_exceeded = self.reader.budget.is_exceeded();
-            return Err(if is_exceeded { COMMAND_TOO_LARGE } else { "is not a list" });
+            return Err(if self.reader.is_too_large { COMMAND_TOO_LARGE } else { "is not a list" });
         };
         self.page_count += 1;
         self.objects += page.items;
@@ -139,7 +139,7 @@ impl<'a, T> Pages<'a, T> {
 
     /// Returns what the caller kept of the objects, and the resourceVersion of the list, at which a watch can start.
     pub(super) fn finish(self) -> (Vec<T>, String) {
-        self.memory.keep_list(format!("{}?{}", self.collection, self.query), self.reader.budget);
+        self.memory.keep_list(format!("{}?{}", self.collection, self.query), self.reader.held);
         (self.kept, self.version)
     }
 }
@@ -157,19 +157,6 @@ pub(super) fn label_query(selector: &str) -> String {
 /// Returns the query that selects warnings among events.
 pub(super) fn warning_query() -> String {
     format!("fieldSelector={}", percent_encoded("type=Warning"))
-}
-
-/// Percent-encodes everything but letters, digits and `-._~`.
-pub(super) fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded += &format!("%{byte:02X}");
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]

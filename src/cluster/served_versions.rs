@@ -3,13 +3,10 @@
 //! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
 //! preferred version. What is not among them is served in the older version, or not at all.
 
-use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::connection::{ApiResponse, RequestError};
-use super::page::percent_encoded;
 use super::shared_failure::SharedFailure;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
@@ -17,14 +14,15 @@ use crate::model::kind::{self, Kind};
 
 /// What the server answered about the group of the types that are not Kubernetes' own. All of them are of one
 /// group.
-#[derive(Debug, Default)]
-pub(super) struct ServedVersions {
+#[derive(Debug)]
+pub(super) struct ServedVersions<E> {
     discovery: OnceCell<Discovery>,
-    failure: SharedFailure<RequestError>,
+    failure: SharedFailure<E>,
 }
 
+/// Which of these types the server serves in the preferred version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Discovery {
+pub(super) enum Discovery {
     /// The server has no such group.
     NoGroup,
     /// The plural names of the resources in the preferred version.
@@ -33,25 +31,27 @@ enum Discovery {
     Forbidden,
 }
 
-impl ServedVersions {
-    /// Whether the server may serve the types that are not Kubernetes' own. The answer to [`group_path`] is awaited once.
+impl<E> Default for ServedVersions<E> {
+    fn default() -> Self {
+        Self { discovery: OnceCell::default(), failure: SharedFailure::default() }
+    }
+}
+
+impl<E: Clone> ServedVersions<E> {
+    /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub(super) async fn has_group(
         &self,
-        answer: impl Future<Output = Result<ApiResponse, RequestError>>,
-    ) -> Result<bool, RequestError> {
+        answer: impl Future<Output = Result<Discovery, E>>,
+    ) -> Result<bool, E> {
         let asked = Instant::now();
         let discovery = self.discovery.get_or_try_init(async || {
             if let Some(failure) = self.failure.since(asked) {
                 return Err(failure);
             }
-            match answer.await {
-                Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
-                response => response.map(|response| Discovery::of(&response)),
-            }
-            .inspect_err(|failure| self.failure.record(failure))
+            answer.await.inspect_err(|failure| self.failure.record(failure))
         });
         let discovery = discovery.await?;
         Ok(*discovery != Discovery::NoGroup)
@@ -90,26 +90,13 @@ pub(super) fn group_path(type_: &ResourceType) -> String {
     format!("/apis/{}", type_.api_version())
 }
 
-/// Whether the server has no such group.
-pub(super) fn is_absent(response: &ApiResponse) -> bool {
-    response.status == StatusCode::NOT_FOUND
-}
-
 impl Discovery {
-    fn of(response: &ApiResponse) -> Self {
-        if is_absent(response) {
-            return Self::NoGroup;
-        }
-        let list = response.json();
+    /// Reads the answer about the path of the group.
+    pub(super) fn read(list: &Value) -> Self {
         let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
         let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
         Self::Preferred(plurals.collect())
     }
-}
-
-/// Whether a failed request shows that the server does not serve the type.
-pub(super) fn is_unserved(type_: &ResourceType, failure: &RequestError) -> bool {
-    !is_fixed(type_) && matches!(failure, RequestError::Status(response) if is_absent(response))
 }
 
 /// Returns the error for a type that the server does not serve.
@@ -117,4 +104,17 @@ pub(super) fn not_served(type_: &ResourceType) -> Error {
     let resource = type_.resource();
     Error::new(ErrorKind::NotFound, format!("the server has no {resource}"))
         .hint("to see which resources it has: kubectl api-resources")
+}
+
+/// Percent-encodes everything but letters, digits and `-._~`.
+pub(super) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded += &format!("%{byte:02X}");
+        }
+    }
+    encoded
 }

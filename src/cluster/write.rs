@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 
-use super::connection::{ApiResponse, RequestError, TransportError};
+use super::connection::{ApiResponse, RequestError};
 use crate::error::{Error, ErrorKind};
 
 /// The options of a write.
@@ -72,11 +72,8 @@ impl WriteOutcome {
     fn of(failure: &RequestError) -> Self {
         match failure {
             // Nothing is sent before the connection is established. A lost connection may have delivered it.
-            RequestError::Transport(TransportError::ConnectionBroken(_) | TransportError::Tls(_))
-            | RequestError::ReadTimeout(_)
-            | RequestError::DeadlineExceeded(_)
-            | RequestError::TooLarge(_) => Self::Unknown,
-            RequestError::NotSent(_) | RequestError::Transport(_) => Self::Unchanged,
+            RequestError::NoResponse(failure) if failure.may_be_handled => Self::Unknown,
+            RequestError::NotSent(_) | RequestError::NoResponse(_) => Self::Unchanged,
             RequestError::Status(response) => match response.status {
                 StatusCode::UNPROCESSABLE_ENTITY if response.causes().is_empty() => Self::TestsFailed,
                 StatusCode::CONFLICT => Self::Conflict,
@@ -114,11 +111,10 @@ fn invalid(response: &ApiResponse) -> Option<Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use http::HeaderMap;
 
     use super::*;
+    use crate::cluster::connection::NoResponse;
 
     const CAUSES: &str = r#"{"kind": "Status", "details": {"causes": [{"reason": "DisruptionBudget", "message": "needs 2"}]}}"#;
 
@@ -129,14 +125,11 @@ mod tests {
     /// The server may have stored the object unless it said that it did not, or nothing was sent.
     #[test]
     fn a_write_is_unchanged_only_if_that_is_certain() {
-        let broken = || "the connection was reset".to_owned();
+        let error = || Error::new(ErrorKind::Unreachable, "the connection failed");
         for (failure, outcome) in [
-            (RequestError::Transport(TransportError::ConnectionBroken(broken())), WriteOutcome::Unknown),
-            (RequestError::Transport(TransportError::Tls(broken())), WriteOutcome::Unknown),
-            (RequestError::Transport(TransportError::ConnectionRefused), WriteOutcome::Unchanged),
-            (RequestError::ReadTimeout(Duration::ZERO), WriteOutcome::Unknown),
-            (RequestError::DeadlineExceeded(Duration::ZERO), WriteOutcome::Unknown),
-            (RequestError::TooLarge("has more than 256 MiB"), WriteOutcome::Unknown),
+            (NoResponse::after_sending("reset", error()).into(), WriteOutcome::Unknown),
+            (NoResponse::without_connection("refused", error()).into(), WriteOutcome::Unchanged),
+            (RequestError::NotSent(error()), WriteOutcome::Unchanged),
             (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::INTERNAL_SERVER_ERROR, "{}"), WriteOutcome::Unknown),

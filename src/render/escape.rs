@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::text::hidden_character::is_misleading;
+use crate::model::text::control::is_misleading;
 
 /// Escapes text of several lines. Newlines and tabs stay.
 #[must_use]

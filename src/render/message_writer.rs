@@ -13,8 +13,8 @@ use super::fit_width::LongWord;
 use super::frame::Frame;
 use super::line::{Line, text_of};
 use super::style::Style;
+use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
-use crate::model::text::workflow_command::disarmed;
 use crate::world::job_summary::is_github_actions;
 use crate::world::{Environment, Stream, Terminal};
 

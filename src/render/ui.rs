@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::line::{Line, text_of};
 use super::message_writer::MessageWriter;
 use crate::error::Error;
-use crate::model::text::workflow_command::{disarmed, escaped_json};
+use crate::model::text::control::{disarmed, escaped_json};
 use crate::world::{Stream, Terminal, World};
 
 /// Prints the output of a command: results to stdout, everything else to stderr. Asks the user where there is a terminal.

@@ -8,9 +8,8 @@ use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use super::json_decoder::TOO_LARGE;
-use super::memory_budget::{ALL_OBJECTS, MemoryBudget};
-use super::record::{Document, Items, Record};
+use super::json::{LIMIT, TOO_LARGE};
+use super::record::{Document, Items, MOST_OBJECTS, Record};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 
@@ -33,28 +32,50 @@ const DEEPEST_LIST: usize = 8;
 /// # Errors
 /// When the text is empty, is neither JSON nor YAML, or contains a value that is not an object.
 pub fn read_objects(text: String, origin: &str) -> Result<Vec<Object>> {
-    let mut budget = MemoryBudget::new(ALL_OBJECTS);
-    let records = index(text, origin, &mut budget)?;
-    records.iter().map(|record| parse(record, origin, &mut budget)).collect()
+    parsed(&index(text, origin)?, origin, |object| object)
 }
 
-/// Parses the object of a record.
-pub(super) fn parse(record: &Record, origin: &str, budget: &mut MemoryBudget) -> Result<Object> {
-    record.object(budget).map_err(|error| unreadable(origin, "JSON", &json_problem(&error)))
+/// Parses the objects of records, and returns what `keep` makes of each.
+///
+/// # Errors
+/// When an object cannot be parsed, or all of them together take too much memory.
+pub(super) fn parsed<'r, T>(
+    records: impl IntoIterator<Item = &'r Record>,
+    origin: &str,
+    keep: impl Fn(Object) -> T,
+) -> Result<Vec<T>> {
+    let mut size = 0_usize;
+    let records = records.into_iter().map(|record| {
+        size = size.saturating_add(record.parsed_size());
+        if size > LIMIT {
+            Err(unreadable(origin, "JSON", &TOO_LARGE))
+        } else {
+            object_of(record, origin).map(&keep)
+        }
+    });
+    records.collect()
 }
 
-/// Finds every object in a text, within a memory budget that several texts share.
+/// Parses the object of a record. `origin` names the text in errors.
+///
+/// # Errors
+/// When the object is too large, or has too many levels.
+pub(super) fn object_of(record: &Record, origin: &str) -> Result<Object> {
+    record.object().map_err(|error| unreadable(origin, "JSON", &json_problem(&error)))
+}
+
+/// Finds every object in a text.
 ///
 /// # Errors
 /// As [`read_objects`].
-pub(super) fn index(text: String, origin: &str, budget: &mut MemoryBudget) -> Result<Vec<Record>> {
+pub(super) fn index(text: String, origin: &str) -> Result<Vec<Record>> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     if start.is_empty() {
         return Err(Error::new(ErrorKind::File, format!("{origin} is empty")));
     }
     let json = if start.starts_with(['{', '[']) { text } else { json_of_yaml(&text, origin)? };
     let json = Arc::new(json);
-    let mut index = Index { json: &json, origin, budget, records: Vec::new() };
+    let mut index = Index { json: &json, origin, records: Vec::new() };
     let mut rest = json.trim_start_matches('\u{feff}');
     while !rest.trim_start().is_empty() {
         rest = index.add(rest.trim_start(), DEEPEST_LIST)?;
@@ -85,7 +106,6 @@ fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
 struct Index<'a> {
     json: &'a Arc<String>,
     origin: &'a str,
-    budget: &'a mut MemoryBudget,
     records: Vec<Record>,
 }
 
@@ -124,7 +144,7 @@ impl<'a> Index<'a> {
         let end = start + text.len() - rest.len();
         let header =
             document.header().map_err(|why| not_objects(self.origin, &format!("a value that {why}")))?;
-        if !self.budget.take(header.size()) {
+        if self.records.len() == MOST_OBJECTS {
             return Err(unreadable(self.origin, "JSON", &TOO_LARGE));
         }
         self.records.push(Record::new(header, self.json, start..end));

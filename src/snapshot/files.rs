@@ -2,12 +2,12 @@
 
 use std::fs::{File, Metadata};
 use std::io::{Read, Result as IoResult};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::document::{STDIN, read_objects};
-use super::memory_budget::FILE;
+use super::json::LIMIT;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 
@@ -72,8 +72,8 @@ pub(crate) fn read_text(path: &Path) -> IoResult<String> {
 
 fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
     let mut bytes = Vec::new();
-    source.take(FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE {
+    source.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > LIMIT {
         return Err(std::io::Error::other("it has more than 1 GiB"));
     }
     Ok(bytes)
@@ -117,6 +117,64 @@ fn walk(directory: &Path, recursive: bool, files: &mut Vec<PathBuf>) -> Result<(
     Ok(())
 }
 
+/// Returns the paths that a pattern (`*`, `?`, `[a-z]`) matches, sorted; none when it contains no wildcard. As with Go's
+/// `filepath.Glob`, a wildcard matches within one segment of the path. A shell expands unquoted patterns; kubectl expands
+/// quoted ones.
+pub(crate) fn matching_paths(pattern: &Path) -> Vec<PathBuf> {
+    if !pattern.to_string_lossy().contains(['*', '?', '[']) {
+        return Vec::new();
+    }
+    let mut paths = vec![PathBuf::new()];
+    for component in pattern.components() {
+        paths = match component {
+            Component::Normal(segment) => {
+                let segment: Vec<char> = segment.to_string_lossy().chars().collect();
+                paths.iter().flat_map(|directory| entries(directory, &segment)).collect()
+            }
+            other => paths.into_iter().map(|path| path.join(other)).collect(),
+        };
+    }
+    paths
+}
+
+fn entries(directory: &Path, segment: &[char]) -> Vec<PathBuf> {
+    let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let names = std::fs::read_dir(here).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let fits = |name: &std::ffi::OsString| fits(segment, &name.to_string_lossy().chars().collect::<Vec<_>>());
+    let mut names: Vec<_> = names.filter(fits).collect();
+    names.sort();
+    names.into_iter().map(|name| directory.join(name)).collect()
+}
+
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        (['*', rest @ ..], _) => {
+            (0..=name.len()).any(|taken| fits(rest, name.get(taken..).unwrap_or_default()))
+        }
+        (['?', rest @ ..], [_, name @ ..]) => fits(rest, name),
+        (['[', rest @ ..], [first, name @ ..]) => match rest.iter().position(|character| *character == ']') {
+            Some(end) => {
+                let (class, rest) = rest.split_at(end);
+                is_in(class, *first) && fits(rest.get(1..).unwrap_or_default(), name)
+            }
+            None => false,
+        },
+        ([literal, rest @ ..], [first, name @ ..]) => literal == first && fits(rest, name),
+        _ => false,
+    }
+}
+
+/// Whether a class such as `abc`, `a-c` or `^a-c` contains a character.
+fn is_in(class: &[char], character: char) -> bool {
+    match class {
+        ['^', class @ ..] => !is_in(class, character),
+        [from, '-', to, rest @ ..] => (*from..=*to).contains(&character) || is_in(rest, character),
+        [one, rest @ ..] => *one == character || is_in(rest, character),
+        [] => false,
+    }
+}
+
 fn text(bytes: Vec<u8>, origin: &str) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::File, format!("{origin} is not UTF-8 text")))
 }
@@ -125,10 +183,11 @@ fn cannot_read(origin: &str, error: std::io::Error) -> Error {
     Error::new(ErrorKind::File, format!("cannot read {origin}")).caused_by(error)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn a_pipe_without_a_writer_is_an_error() {
         let path = std::env::temp_dir().join(format!("rollout2-pipe-{}", std::process::id()));
@@ -143,5 +202,35 @@ mod tests {
         assert_eq!(read(60_000).unwrap(), b"text");
         writer.join().unwrap();
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn patterns_match_as_in_go() {
+        for (pattern, name, expected) in [
+            ("*.yaml", "a.yaml", true),
+            ("*.yaml", "a.yml", false),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("[a-c]x", "bx", true),
+            ("[^a-c]x", "bx", false),
+            ("[^a-c]x", "dx", true),
+            ("[ab", "a", false),
+            ("*", "", true),
+            ("a*b*c", "a-b-b-c", true),
+        ] {
+            let characters = |text: &str| text.chars().collect::<Vec<_>>();
+            assert_eq!(fits(&characters(pattern), &characters(name)), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn only_a_pattern_is_expanded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(matching_paths(&root.join("src/ma?n.rs")), [root.join("src/main.rs")]);
+        assert!(matching_paths(&root.join("src/main.rs")).is_empty());
+        assert_eq!(
+            matching_paths(&root.join("sr*/snapshot/f[h-j]les.rs")),
+            [root.join("src/snapshot/files.rs")]
+        );
     }
 }

@@ -2,9 +2,7 @@
 
 pub mod document;
 pub(crate) mod files;
-pub(crate) mod glob;
-pub(crate) mod json_decoder;
-pub(crate) mod memory_budget;
+pub(crate) mod json;
 mod record;
 
 use std::io::Read;
@@ -12,9 +10,8 @@ use std::path::{Path, PathBuf};
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::document::{index, parse};
+use self::document::{index, object_of, parsed};
 use self::files::{files_in, text_of, text_on};
-use self::memory_budget::{ALL_OBJECTS, MemoryBudget};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -46,15 +43,14 @@ impl Snapshot {
     /// # Errors
     /// When a file cannot be read, is neither JSON nor YAML, or contains no objects.
     pub fn read(path: &InputPath, stdin: &mut dyn Read) -> Result<Self> {
-        let mut budget = MemoryBudget::new(ALL_OBJECTS);
         let origin = path.to_string();
         let mut records = Vec::new();
         match path {
-            InputPath::Stdin => records = index(text_on(stdin)?, &origin, &mut budget)?,
+            InputPath::Stdin => records = index(text_on(stdin)?, &origin)?,
             InputPath::Path(path) => {
                 let files = if path.is_dir() { files_of(path)? } else { vec![path.clone()] };
                 for file in files {
-                    records.extend(index(text_of(&file)?, &file.display().to_string(), &mut budget)?);
+                    records.extend(index(text_of(&file)?, &file.display().to_string())?);
                 }
             }
         }
@@ -105,7 +101,7 @@ impl Snapshot {
     pub fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
         let mut records = self.all_of(type_)?.into_iter();
         let found = records.find(|record| record.name() == name && record.namespace() == namespace);
-        found.map(|record| self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS))).transpose()
+        found.map(|record| object_of(record, &self.origin)).transpose()
     }
 
     /// Returns the object with this name, in this namespace or else in any. A manifest may set no namespace.
@@ -117,7 +113,7 @@ impl Snapshot {
         let named: Vec<_> = self.records.iter().filter(named).collect();
         let target = format!("{}/{name}", type_.typed());
         match (named.iter().find(|record| record.namespace() == namespace), named.as_slice()) {
-            (Some(record), _) | (None, [record]) => self.parse(record, &mut MemoryBudget::new(ALL_OBJECTS)),
+            (Some(record), _) | (None, [record]) => object_of(record, &self.origin),
             (None, []) => Err(Error::new(ErrorKind::NotFound, format!("{} has no {target}", self.origin))),
             (None, [..]) => {
                 let message = format!("{} has {target} in several namespaces", self.origin);
@@ -131,7 +127,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// When the snapshot has no object of the type: either none existed, or the type was not recorded. When an object
-    /// cannot be parsed.
+    /// cannot be parsed, or all of them are too large.
     pub fn list_as<T>(
         &self,
         type_: &ResourceType,
@@ -143,12 +139,7 @@ impl Snapshot {
             |record: &&Record| namespace.is_none_or(|namespace| record.namespace() == namespace);
         let matching =
             self.all_of(type_)?.into_iter().filter(in_namespace).filter(|record| record.matches(selector));
-        let mut budget = MemoryBudget::new(ALL_OBJECTS);
-        matching.map(|record| Ok(keep(self.parse(record, &mut budget)?))).collect()
-    }
-
-    fn parse(&self, record: &Record, budget: &mut MemoryBudget) -> Result<Object> {
-        parse(record, &self.origin, budget)
+        parsed(matching, &self.origin, keep)
     }
 
     fn all_of(&self, type_: &ResourceType) -> Result<Vec<&Record>> {
@@ -188,7 +179,7 @@ mod tests {
             "status": {"notAfter": "2036-11-20T13:00:00Z"},
         });
         let text = json!([pod, certificate]).to_string();
-        let records = index(text, "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let records = index(text, "x").unwrap();
         let snapshot = Snapshot { origin: "x".to_owned(), records };
         assert_eq!(snapshot.now().to_string(), "2026-11-20T13:00:01Z");
     }
@@ -207,7 +198,7 @@ mod tests {
             object("ReplicaSet", "a", &deep),
             object("ReplicaSet", "b", "2"),
         ];
-        let records = index(text.join("\n"), "x", &mut MemoryBudget::new(ALL_OBJECTS)).unwrap();
+        let records = index(text.join("\n"), "x").unwrap();
         let snapshot = Snapshot { origin: "x".to_owned(), records };
         let specs = |type_: &ResourceType, labels: &str| {
             let selector = Selector::parse(labels).unwrap();

@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::json_decoder::{ItemSeed, TOO_LARGE};
-use super::memory_budget::MemoryBudget;
+use super::json::{TOO_LARGE, parse, parsed_size};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
@@ -43,14 +41,21 @@ impl Record {
         Self { header, text: Arc::clone(text), range }
     }
 
-    /// Parses the object, within a memory budget.
+    fn json(&self) -> &[u8] {
+        self.text.as_bytes().get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Returns about how much memory the object takes when it is parsed, in bytes.
+    pub(super) fn parsed_size(&self) -> usize {
+        parsed_size(self.json())
+    }
+
+    /// Parses the object.
     ///
     /// # Errors
-    /// When the object does not fit into the budget, or has too many levels.
-    pub(super) fn object(&self, budget: &mut MemoryBudget) -> Result<Object, serde_json::Error> {
-        let text = self.text.get(self.range.clone()).unwrap_or_default();
-        let value = ItemSeed::whole(budget).deserialize(&mut serde_json::Deserializer::from_str(text))?;
-        Object::read(value).map_err(serde_json::Error::custom)
+    /// When the object is too large, or has too many levels.
+    pub(super) fn object(&self) -> Result<Object, serde_json::Error> {
+        Object::read(parse(self.json())?).map_err(serde_json::Error::custom)
     }
 
     /// Returns `metadata.namespace`; empty if there is none.
@@ -83,48 +88,40 @@ impl Record {
     }
 }
 
-impl Header {
-    /// Returns the memory that it takes, without what the allocator adds.
-    pub(super) fn size(&self) -> usize {
-        let labels =
-            self.labels.iter().map(|(name, value)| size_of::<[Box<str>; 2]>() + name.len() + value.len());
-        let texts = [&self.api_version, &self.kind, &self.namespace, &self.name].map(|text| text.len());
-        size_of::<Record>() + texts.into_iter().sum::<usize>() + labels.sum::<usize>()
-    }
-}
-
-/// A JSON document that is an object, with what an index needs of it. Members of an unexpected type count as missing.
+/// A JSON document that is an object, with what an index needs of it: nothing is parsed but texts and labels. Members of an
+/// unexpected type count as missing.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Document<'a> {
-    api_version: Value,
-    kind: Value,
-    metadata: Metadata,
     #[serde(borrow)]
+    api_version: Option<&'a RawValue>,
+    kind: Option<&'a RawValue>,
+    metadata: Metadata<'a>,
     items: Option<&'a RawValue>,
     // The times of a workload or a pod, and of an event.
-    status: NewestStamp,
-    last_timestamp: NewestStamp,
-    event_time: NewestStamp,
-    series: NewestStamp,
+    status: Option<&'a RawValue>,
+    last_timestamp: Option<&'a RawValue>,
+    event_time: Option<&'a RawValue>,
+    series: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Metadata {
-    namespace: Value,
-    name: Value,
-    labels: Value,
-    creation_timestamp: NewestStamp,
-    managed_fields: NewestStamp,
+struct Metadata<'a> {
+    #[serde(borrow)]
+    namespace: Option<&'a RawValue>,
+    name: Option<&'a RawValue>,
+    labels: Option<&'a RawValue>,
+    creation_timestamp: Option<&'a RawValue>,
+    managed_fields: Option<&'a RawValue>,
 }
 
 impl<'a> Document<'a> {
     /// Returns the member `items` of a `List`, a `DeploymentList` or the like, which has no name. `null` stands for a
     /// List without items.
     pub(super) fn list_items(&self) -> Option<&'a str> {
-        let is_list = self.kind.as_str().is_some_and(|kind| kind.ends_with("List"));
-        (is_list && self.metadata.name.is_null()).then(|| self.items.map_or("null", RawValue::get))
+        let is_list = text(self.kind).ends_with("List");
+        (is_list && self.metadata.name.is_none()).then(|| self.items.map_or("null", RawValue::get))
     }
 
     /// Returns the header of an object.
@@ -132,19 +129,19 @@ impl<'a> Document<'a> {
     /// # Errors
     /// If `kind` or `metadata.name` is missing.
     pub(super) fn header(self) -> Result<Header, &'static str> {
-        let text = |value: &Value| value.as_str().unwrap_or_default().into();
         let metadata = self.metadata;
-        let labels = metadata.labels.as_object().into_iter().flatten();
+        let labels = metadata.labels.and_then(|json| parse(json.get().as_bytes()).ok()).unwrap_or_default();
+        let labels = labels.as_object().into_iter().flatten();
         let labels = labels.filter_map(|(name, value)| Some((name.as_str().into(), value.as_str()?.into())));
         let times = [self.status, self.last_timestamp, self.event_time, self.series];
         let times = times.into_iter().chain([metadata.creation_timestamp, metadata.managed_fields]);
         let header = Header {
-            api_version: text(&self.api_version),
-            kind: text(&self.kind),
-            namespace: text(&metadata.namespace),
-            name: text(&metadata.name),
+            api_version: text(self.api_version),
+            kind: text(self.kind),
+            namespace: text(metadata.namespace),
+            name: text(metadata.name),
             labels: labels.collect(),
-            newest_stamp: times.filter_map(|time| time.0).max(),
+            newest_stamp: times.flatten().filter_map(|json| newest_stamp(json.get())).max(),
         };
         match (&*header.kind, &*header.name) {
             ("", _) => Err("has no kind"),
@@ -154,8 +151,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The limit of items in one List. 16 bytes of memory find each.
-const MOST_ITEMS: usize = 10_000_000;
+/// Returns a string; an empty one for another value.
+fn text(json: Option<&RawValue>) -> Box<str> {
+    json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+}
+
+/// The limit of objects in one text. About 300 bytes of memory find each.
+pub(super) const MOST_OBJECTS: usize = 2_000_000;
 
 /// The JSON of each item of a List.
 pub(super) struct Items<'a>(pub(super) Vec<&'a RawValue>);
@@ -175,7 +177,7 @@ impl<'de> Visitor<'de> for Items<'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Self, A::Error> {
         while let Some(item) = items.next_element()? {
-            if self.0.len() == MOST_ITEMS {
+            if self.0.len() == MOST_OBJECTS {
                 return Err(A::Error::custom(TOO_LARGE));
             }
             self.0.push(item);
@@ -184,61 +186,9 @@ impl<'de> Visitor<'de> for Items<'de> {
     }
 }
 
-/// The newest time within a JSON value, in the format that the API server writes.
-#[derive(Clone, Copy, Default)]
-struct NewestStamp(Option<Timestamp>);
-
-impl<'de> Deserialize<'de> for NewestStamp {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(Self::default())
-    }
-}
-
-impl<'de> Visitor<'de> for NewestStamp {
-    type Value = Self;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self, E> {
-        let is_stamp = text.len() >= 20 && text.as_bytes().get(10) == Some(&b'T');
-        Ok(Self(is_stamp.then(|| text.parse().ok()).flatten()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        let mut newest = self;
-        while let Some(item) = items.next_element::<Self>()? {
-            newest.0 = newest.0.max(item.0);
-        }
-        Ok(newest)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
-        let mut newest = self;
-        while let Some((_, value)) = members.next_entry::<IgnoredAny, Self>()? {
-            newest.0 = newest.0.max(value.0);
-        }
-        Ok(newest)
-    }
+/// Returns the newest time among the strings of a JSON text, in the format that the API server writes. A time in quotes
+/// within a string ends with a backslash here, and is none.
+fn newest_stamp(json: &str) -> Option<Timestamp> {
+    let is_stamp = |text: &&str| text.len() >= 20 && text.as_bytes().get(10) == Some(&b'T');
+    json.split('"').filter(is_stamp).filter_map(|text| text.parse().ok()).max()
 }

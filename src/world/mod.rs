@@ -3,12 +3,9 @@
 //! No command reads them from the process, so a test can replace each one: no test sets an environment
 //! variable or waits for a clock.
 
-pub mod core_dump;
 pub mod input_path;
 pub mod job_summary;
 pub mod process;
-#[cfg(target_os = "linux")]
-mod process_tree;
 pub mod program;
 pub mod shell;
 pub mod temp_dir;

@@ -142,7 +142,7 @@ impl Drop for ProcessGroup {
             let leader = self.leader.and_then(|leader| i32::try_from(leader).ok()).and_then(Pid::from_raw);
             if let Some(leader) = leader {
                 #[cfg(target_os = "linux")]
-                super::process_tree::kill_tree(leader);
+                super::process::kill_tree(leader);
                 let _ = kill_process_group(leader, Signal::KILL); // it may have exited
             }
         }

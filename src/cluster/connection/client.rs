@@ -3,53 +3,112 @@
 //! kube's client keeps the credential it was built with, so a new credential needs a new client. When the
 //! renewed credential is the same, the client and its open connection are kept.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use k8s_openapi::ByteString;
-use k8s_openapi::jiff::SignedDuration;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use kube::config::{AuthInfo, Cluster};
 use kube::{Client, Config};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::active_client::ActiveClient;
+use super::api_server::ApiServer;
 use super::request_error::RequestError;
-use super::{Connection, transport};
-use crate::cluster::credential::Credential;
+use super::transport;
+use crate::cluster::credential::{Credential, PluginContext};
+use crate::cluster::shared_failure::SharedFailure;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A credential is renewed this long before it expires, so that it does not expire during a request.
 const AHEAD: SignedDuration = SignedDuration::from_secs(10);
 
-impl Connection {
-    /// Returns a client whose credential has not expired.
-    pub(super) async fn client(&self) -> Result<Client, RequestError> {
+/// The client of a connection.
+#[derive(Debug)]
+pub(super) struct CurrentClient {
+    server: Arc<ApiServer>,
+    plugin_context: PluginContext,
+    /// The limit for a TCP connection.
+    connect_timeout: Duration,
+    active: Mutex<Option<ActiveClient>>,
+    failure: SharedFailure<RequestError>,
+}
+
+/// A client and the credential it was built with.
+struct ActiveClient {
+    client: Client,
+    credential: Credential,
+}
+
+impl ActiveClient {
+    /// Whether the credential has not expired at this time.
+    fn is_valid_at(&self, time: Timestamp) -> bool {
+        self.credential.expires.is_none_or(|expires| expires > time)
+    }
+}
+
+impl std::fmt::Debug for ActiveClient {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ActiveClient")
+            .field("expires", &self.credential.expires)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CurrentClient {
+    /// Creates it without a client yet.
+    pub(super) fn new(
+        server: &Arc<ApiServer>,
+        plugin_context: PluginContext,
+        connect_timeout: Duration,
+    ) -> Self {
+        Self {
+            server: Arc::clone(server),
+            plugin_context,
+            connect_timeout,
+            active: Mutex::default(),
+            failure: SharedFailure::default(),
+        }
+    }
+
+    /// Uses a client whose credential is never renewed.
+    pub(super) fn permanent(self, client: Client) -> Self {
+        let credential = Credential::permanent(AuthInfo::default());
+        Self { active: Mutex::new(Some(ActiveClient { client, credential })), ..self }
+    }
+
+    /// Returns a client whose credential has not expired. `now` returns the server's time.
+    pub(super) async fn get(&self, now: impl Fn() -> Timestamp) -> Result<Client, RequestError> {
         let asked = Instant::now();
-        let mut live = self.active_client.lock().await;
-        let soon = self.now().checked_add(AHEAD).unwrap_or_else(|_| self.now());
+        let mut live = self.active.lock().await;
+        let soon = now().checked_add(AHEAD).unwrap_or(Timestamp::MAX);
         if let Some(active) = live.as_ref().filter(|active| active.is_valid_at(soon)) {
             return Ok(active.client.clone());
         }
-        match self.obtain_client(live.as_ref(), asked).await {
+        match self.obtain(live.as_ref(), asked, now()).await {
             Ok(renewed) => Ok(live.insert(renewed).client.clone()),
             // The renewal is ahead of time, and the next request tries it again.
             Err(failure) => live
                 .as_ref()
-                .filter(|active| active.is_valid_at(self.now()))
+                .filter(|active| active.is_valid_at(now()))
                 .map(|active| active.client.clone())
                 .ok_or(failure),
         }
     }
 
-    /// Returns a kubeconfig with the server and the credential of this connection. It needs no plugin and no flag.
+    /// Returns a kubeconfig with the server and the credential. It needs no plugin and no flag.
     ///
     /// # Errors
     /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
-    pub(in crate::cluster) async fn kubeconfig(&self) -> Result<Value> {
-        self.client().await.map_err(|failure| self.explain(failure))?;
-        let live = self.active_client.lock().await;
+    pub(super) async fn kubeconfig(&self, now: impl Fn() -> Timestamp) -> Result<Value> {
+        self.get(now).await.map_err(|failure| self.server.explain(failure))?;
+        let live = self.active.lock().await;
         let mut user = live.as_ref().map(|active| active.credential.user.clone()).unwrap_or_default();
-        let mut cluster = self.endpoint.cluster.clone();
+        let mut cluster = self.server.endpoint.cluster.clone();
         // In another file, a relative path would belong to another directory.
         let paths = [&mut cluster.certificate_authority, &mut user.client_certificate, &mut user.client_key];
         for path in paths.into_iter().flatten() {
@@ -63,55 +122,56 @@ impl Connection {
             "apiVersion": "v1", "kind": "Config", "current-context": name,
             "clusters": [{"name": name, "cluster": cluster}],
             "contexts": [{"name": name, "context": {
-                "cluster": name, "user": name, "namespace": self.endpoint.namespace.clone().unwrap_or_default(),
+                "cluster": name, "user": name, "namespace": self.server.endpoint.namespace.clone().unwrap_or_default(),
             }}],
             "users": [{"name": name, "user": user}],
         }))
     }
 
     /// Obtains the credential again after a 401. Returns a new client if the credential changed.
-    pub(super) async fn renew_client(&self) -> Result<Option<Client>, RequestError> {
+    pub(super) async fn renew(&self, now: Timestamp) -> Result<Option<Client>, RequestError> {
         let asked = Instant::now();
-        let mut live = self.active_client.lock().await;
+        let mut live = self.active.lock().await;
         if live.as_ref().is_some_and(|live| !live.credential.renewable) {
             return Ok(None);
         }
         let old = live.take(); // the server refused it
-        let renewed = self.obtain_client(old.as_ref(), asked).await?;
+        let renewed = self.obtain(old.as_ref(), asked, now).await?;
         let is_same = old.is_some_and(|old| old.credential.is_same(&renewed.credential));
         let client = live.insert(renewed).client.clone();
         Ok((!is_same).then_some(client))
     }
 
     /// Obtains the credential for a request that `asked` for it.
-    async fn obtain_client(
+    async fn obtain(
         &self,
         old: Option<&ActiveClient>,
         asked: Instant,
+        now: Timestamp,
     ) -> Result<ActiveClient, RequestError> {
-        if let Some(failure) = self.credential_failure.since(asked) {
+        if let Some(failure) = self.failure.since(asked) {
             return Err(failure);
         }
-        let obtained = Credential::obtain(&self.endpoint.user, &self.plugin_context, self.now()).await;
+        let obtained = Credential::obtain(&self.server.endpoint.user, &self.plugin_context, now).await;
         let obtained = obtained.and_then(|credential| {
             let client = match old {
                 Some(old) if old.credential.is_same(&credential) => old.client.clone(),
-                _ => self.build_client(&credential)?,
+                _ => self.build(&credential)?,
             };
             Ok(ActiveClient { client, credential })
         });
-        obtained.map_err(RequestError::NotSent).inspect_err(|failure| self.credential_failure.record(failure))
+        obtained.map_err(RequestError::NotSent).inspect_err(|failure| self.failure.record(failure))
     }
 
-    fn build_client(&self, credential: &Credential) -> Result<Client> {
-        let cluster = &self.endpoint.cluster;
-        let mut config = Config::new(self.api_server.url.clone());
+    fn build(&self, credential: &Credential) -> Result<Client> {
+        let cluster = &self.server.endpoint.cluster;
+        let mut config = Config::new(self.server.url.clone());
         config.root_cert = authority(cluster)?;
         config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or_default();
         config.tls_server_name.clone_from(&cluster.tls_server_name);
         config.disable_compression = cluster.disable_compression.unwrap_or_default();
         config.auth_info = with_identity_read(&credential.user)?;
-        transport::client(config, self.proxy.as_ref(), self.timeouts.connect)
+        transport::client(config, self.server.proxy.as_ref(), self.connect_timeout)
             .map_err(|error| unusable(&error))
     }
 }

@@ -4,52 +4,75 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use super::response::ApiResponse;
-use super::transport_error::TransportError;
+use super::message::ApiResponse;
 use crate::error::Error;
 
 /// Why a request failed.
 #[derive(Clone, Debug)]
 pub(crate) enum RequestError {
-    /// No response arrived.
-    Transport(TransportError),
-    /// The server sent nothing for this long.
-    ReadTimeout(Duration),
-    /// The response was not complete within this limit.
-    DeadlineExceeded(Duration),
-    /// The response exceeds a limit of memory, as a fragment: `has more than 256 MiB`.
-    TooLarge(&'static str),
-    /// The server sent a response other than the expected one.
-    Status(ApiResponse),
     /// Nothing was sent: there is no credential, or it cannot be used.
     NotSent(Error),
+    /// No response arrived, or not all of it.
+    NoResponse(NoResponse),
+    /// The server sent a response other than the expected one.
+    Status(ApiResponse),
+}
+
+/// Why no response arrived, or not all of it.
+#[derive(Clone, Debug)]
+pub(crate) struct NoResponse {
+    /// The failure as a fragment for a notice: `connection refused`.
+    pub(super) summary: String,
+    /// The error for the user.
+    pub(super) error: Error,
+    /// Whether the server may have handled the request.
+    pub(crate) may_be_handled: bool,
+    /// Whether a further attempt may succeed at once.
+    pub(super) is_transient: bool,
+}
+
+impl NoResponse {
+    /// Creates the failure of a connection over which nothing was sent.
+    pub(crate) fn without_connection(summary: impl Into<String>, error: Error) -> Self {
+        Self { summary: summary.into(), error, may_be_handled: false, is_transient: false }
+    }
+
+    /// Creates the failure of a request that may have been sent.
+    pub(crate) fn after_sending(summary: impl Into<String>, error: Error) -> Self {
+        Self { may_be_handled: true, ..Self::without_connection(summary, error) }
+    }
+
+    /// Marks a failure after which a further attempt may succeed at once.
+    pub(crate) fn transient(self) -> Self {
+        Self { is_transient: true, ..self }
+    }
+}
+
+impl From<NoResponse> for RequestError {
+    fn from(failure: NoResponse) -> Self {
+        Self::NoResponse(failure)
+    }
 }
 
 impl RequestError {
     /// Whether the server responded with 403.
     pub(crate) fn is_forbidden(&self) -> bool {
-        matches!(self, Self::Status(response) if response.status == StatusCode::FORBIDDEN)
-    }
-
-    /// Whether the server responded with 401, or no credential could be obtained.
-    pub(crate) fn is_unauthorized(&self) -> bool {
-        match self {
-            Self::Status(response) => response.status == StatusCode::UNAUTHORIZED,
-            Self::NotSent(_) => true,
-            Self::Transport(_) | Self::ReadTimeout(_) | Self::DeadlineExceeded(_) | Self::TooLarge(_) => {
-                false
-            }
-        }
+        self.has_status(StatusCode::FORBIDDEN)
     }
 
     /// Whether the server responded with 401 or 403, or no credential could be obtained.
     pub(crate) fn is_refused(&self) -> bool {
-        self.is_forbidden() || self.is_unauthorized()
+        matches!(self, Self::NotSent(_)) || self.is_forbidden() || self.has_status(StatusCode::UNAUTHORIZED)
     }
 
     /// Whether the requested resourceVersion or continue token has expired (410).
     pub(crate) fn is_expired(&self) -> bool {
-        matches!(self, Self::Status(response) if response.status == StatusCode::GONE)
+        self.has_status(StatusCode::GONE)
+    }
+
+    /// Whether the server responded with this status.
+    pub(crate) fn has_status(&self, status: StatusCode) -> bool {
+        matches!(self, Self::Status(response) if response.status == status)
     }
 
     /// Returns the minimum delay before a retry; none when a retry cannot help.
@@ -58,9 +81,8 @@ impl RequestError {
     /// at once. A 500 is retried only when the server sends `Retry-After`.
     pub(super) fn retry_delay(&self) -> Option<Duration> {
         match self {
-            Self::Transport(TransportError::ConnectionBroken(_)) | Self::ReadTimeout(_) => {
-                Some(Duration::ZERO)
-            }
+            Self::NotSent(_) => None,
+            Self::NoResponse(failure) => failure.is_transient.then_some(Duration::ZERO),
             Self::Status(response) => match response.status {
                 StatusCode::TOO_MANY_REQUESTS
                 | StatusCode::BAD_GATEWAY
@@ -69,19 +91,15 @@ impl RequestError {
                 StatusCode::INTERNAL_SERVER_ERROR => response.retry_after(),
                 _ => None,
             },
-            Self::Transport(_) | Self::DeadlineExceeded(_) | Self::TooLarge(_) | Self::NotSent(_) => None,
         }
     }
 
     /// Returns the failure as a fragment for a notice: `503 Service Unavailable`.
     pub(crate) fn summary(&self) -> String {
         match self {
-            Self::Transport(error) => error.summary(),
-            Self::ReadTimeout(silence) => format!("no response for {silence:?}"),
-            Self::DeadlineExceeded(limit) => format!("no complete response within {limit:?}"),
-            Self::TooLarge(why) => format!("the response {why}"),
-            Self::Status(response) => response.status.to_string(),
             Self::NotSent(error) => error.sentence(),
+            Self::NoResponse(failure) => failure.summary.clone(),
+            Self::Status(response) => response.status.to_string(),
         }
     }
 }

@@ -125,10 +125,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::cluster::connection::NoResponse;
+    use crate::error::{Error, ErrorKind};
 
     #[tokio::test(start_paused = true)]
     async fn a_request_is_tried_three_times_with_growing_pauses() {
-        let failure = || RequestError::ReadTimeout(Duration::ZERO);
+        let lost = NoResponse::after_sending("lost", Error::new(ErrorKind::Unreachable, "lost")).transient();
+        let failure = || RequestError::NoResponse(lost.clone());
         let (mut attempts, backoff) = (Attempts::default(), Backoff::random());
         let begun = Instant::now();
         assert!(attempts.pause(failure(), &backoff).await.is_ok());

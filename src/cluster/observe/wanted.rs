@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::outage::Outage;
 use crate::cluster::connection::Connection;
-use crate::cluster::page::{label_query, percent_encoded, warning_query};
+use crate::cluster::page::{label_query, warning_query};
 use crate::cluster::pod_labels::PodLabels;
+use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;

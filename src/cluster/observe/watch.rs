@@ -8,9 +8,9 @@ use tokio::time::{Instant, sleep};
 
 use super::collection::Update;
 use super::reflector::{MIN_WATCH_TIME, Reflector, ReflectorError};
-use crate::cluster::page::percent_encoded;
+use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::object::Object;
-use crate::snapshot::json_decoder::read_json;
+use crate::snapshot::json::parse;
 
 /// The `timeoutSeconds` of a watch. The server then closes it, so a silent watch or an expired credential
 /// is used no longer than this.
@@ -85,7 +85,7 @@ impl WatchEvent {
     /// starts at the last resourceVersion.
     #[must_use]
     pub fn read(line: &[u8]) -> Self {
-        let Some(Value::Object(mut event)) = read_json(line) else {
+        let Ok(Value::Object(mut event)) = parse(line) else {
             return Self::Broken;
         };
         let object = event.remove("object").unwrap_or_default();

@@ -8,8 +8,7 @@ use crate::model::api::object::Object;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 use crate::model::text::shell_command::{Word, command};
-use crate::snapshot::files::{files_in, objects_of, objects_on};
-use crate::snapshot::glob;
+use crate::snapshot::files::{files_in, matching_paths, objects_of, objects_on};
 use crate::world::input_path::InputPath;
 
 /// The manifests of a command line, in order.
@@ -124,7 +123,7 @@ fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<ManifestObject>> {
 /// Returns the files at a path: the file, the files of the directory, or the matches of the pattern.
 fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let paths = if path.exists() { vec![path.to_owned()] } else { glob::matches(path) };
+    let paths = if path.exists() { vec![path.to_owned()] } else { matching_paths(path) };
     if paths.is_empty() {
         return Err(Error::new(
             ErrorKind::File,

@@ -1,13 +1,11 @@
 //! API objects: the fields that the other folders read of objects, pods, nodes and events.
 
 pub mod autoscaler;
-pub mod condition;
 pub mod configuration;
 pub mod container;
 pub mod disruption_budget;
 pub mod event;
 pub mod field_path;
-pub mod in_place_update;
 pub mod managed_fields;
 pub mod node;
 pub mod object;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::Condition;
-use super::object::Object;
+use super::object::{Condition, Object};
 
 /// The fields of a node that `step` depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::context::CauseContext;
 use super::{Cause, CauseId};
-use crate::model::api::condition::Condition;
+use crate::model::api::object::Condition;
 use crate::model::kind::counts::Counts;
 
 /// Returns the cause for the API server's last rejection of a pod.

@@ -17,8 +17,7 @@ use serde_json::Value;
 
 use self::revision_object::RevisionObject;
 use self::template::{Template, secrets_in};
-use crate::model::api::condition::Condition;
-use crate::model::api::object::Object;
+use crate::model::api::object::{Condition, Object};
 use crate::model::api::pod::Pod;
 use crate::model::kind::controller_hash::DataHash;
 use crate::model::kind::fields::HOLD_ANNOTATION;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::hidden_character::is_misleading;
+use super::control::is_misleading;
 use crate::model::text::name::is_object_name;
 
 /// The placeholder for a word in a template.

@@ -55,18 +55,10 @@ impl StartTime {
     }
 }
 
-/// Parses `14:10` or `14:10:30`.
+/// Parses `14:10` or `14:10:30`. The formats would skip blanks before numbers.
 fn time_of_day(text: &str) -> Option<Time> {
-    let mut parts = text.split(':').map(|part| {
-        let is_number = matches!(part.len(), 1 | 2) && part.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| part.parse::<i8>().ok()).flatten()
-    });
-    let (hour, minute) = (parts.next()??, parts.next()??);
-    let second = match parts.next() {
-        Some(second) => second?,
-        None => 0,
-    };
-    parts.next().is_none().then(|| Time::new(hour, minute, second, 0).ok()).flatten()
+    let mut formats = ["%H:%M", "%H:%M:%S"].into_iter().filter(|_| !text.contains(char::is_whitespace));
+    formats.find_map(|format| Time::strptime(format, text).ok())
 }
 
 #[cfg(test)]
@@ -97,6 +89,7 @@ mod tests {
             ("14:10:61", None),
             ("14:10:00:00", None),
             ("14:", None),
+            ("14: 10", None),
             ("+14:10", None),
             ("014:10", None),
             ("yesterday", None),

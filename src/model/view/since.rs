@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::condition::Condition;
+use crate::model::api::object::Condition;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
@@ -101,8 +101,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::api::in_place_update::InPlaceUpdate;
     use crate::model::api::object::Object;
+    use crate::model::api::pod::InPlaceUpdate;
     use crate::model::kind::Workload;
     use crate::model::revision::Revisions;
 

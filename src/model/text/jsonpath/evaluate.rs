@@ -1,11 +1,10 @@
 //! Evaluates a template as client-go's `jsonpath.go` does.
 
+use std::cmp::Ordering;
+
 use serde_json::Value;
 
-use super::compare::{compare, only};
-use super::go_text::go_text;
-use super::path_node::{Filter, PathNode, Slice, SliceEnd};
-use super::path_node::{FoundValue, Numbers};
+use super::path_node::{Filter, FoundValue, Numbers, PathNode, Slice, SliceEnd, go_text};
 
 /// The state of one evaluation.
 pub(super) struct Evaluation<'a> {
@@ -83,7 +82,7 @@ impl<'a> Evaluation<'a> {
         let Some(left) = only(&left?)? else { return Ok(false) };
         let right = self.walk_all(vec![element], right)?;
         let Some(right) = only(&right)? else { return Ok(false) };
-        compare(operator, left, right, self.numbers)
+        compare(operator, Comparable::of(left, self.numbers)?, Comparable::of(right, self.numbers)?)
     }
 
     fn walk(&mut self, values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
@@ -205,4 +204,66 @@ fn go_type(value: &Value) -> &'static str {
         Value::Array(_) => "[]interface {}",
         Value::Object(_) => "map[string]interface {}",
     }
+}
+
+/// Returns the only value; none without one.
+fn only<'a>(values: &[FoundValue<'a>]) -> Result<Option<FoundValue<'a>>, String> {
+    match values {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        _ => Err("can only compare one element at a time".to_owned()),
+    }
+}
+
+/// A value that Go's templates can compare.
+#[derive(Clone, Copy)]
+enum Comparable<'a> {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(&'a str),
+}
+
+impl<'a> Comparable<'a> {
+    fn of(item: FoundValue<'a>, of_document: Numbers) -> Result<Self, String> {
+        let is_exact = item.numbers(of_document) == Numbers::Exact;
+        match item.value() {
+            Value::Bool(flag) => Ok(Self::Bool(*flag)),
+            Value::String(text) => Ok(Self::Text(text)),
+            Value::Number(number) => match (number.as_i64().filter(|_| is_exact), number.as_f64()) {
+                (Some(integer), _) => Ok(Self::Int(integer)),
+                (None, Some(float)) => Ok(Self::Float(float)),
+                (None, None) => Err(not_comparable()),
+            },
+            Value::Null | Value::Array(_) | Value::Object(_) => Err(not_comparable()),
+        }
+    }
+}
+
+/// Compares two values by an operator of a filter.
+fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
+    let order = match (left, right) {
+        (Comparable::Bool(left), Comparable::Bool(right)) => match operator {
+            "==" => return Ok(left == right),
+            "!=" => return Ok(left != right),
+            _ => return Err(not_comparable()),
+        },
+        (Comparable::Int(left), Comparable::Int(right)) => Some(left.cmp(&right)),
+        (Comparable::Float(left), Comparable::Float(right)) => left.partial_cmp(&right),
+        (Comparable::Text(left), Comparable::Text(right)) => Some(left.cmp(right)),
+        _ => return Err("incompatible types for comparison".to_owned()),
+    };
+    match operator {
+        "==" => Ok(order == Some(Ordering::Equal)),
+        "!=" => Ok(order != Some(Ordering::Equal)),
+        "<" => Ok(order == Some(Ordering::Less)),
+        "<=" => Ok(matches!(order, Some(Ordering::Less | Ordering::Equal))),
+        ">" => Ok(order == Some(Ordering::Greater)),
+        ">=" => Ok(matches!(order, Some(Ordering::Greater | Ordering::Equal))),
+        other => Err(format!("unrecognized filter operator {other}")),
+    }
+}
+
+fn not_comparable() -> String {
+    "invalid type for comparison".to_owned()
 }

@@ -10,15 +10,11 @@
 //! has no order. `[*]` and `..` do not split a string into bytes. A template with `{range}` works for each of several
 //! objects; kubectl's state is broken after the first.
 
-mod compare;
 mod evaluate;
-mod go_text;
 mod parse;
 mod path_node;
-mod quoted;
 
-pub use self::go_text::go_text;
-pub use self::path_node::{FoundValue, Numbers};
+pub use self::path_node::{FoundValue, Numbers, go_text};
 
 use serde_json::Value;
 

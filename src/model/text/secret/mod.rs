@@ -1,11 +1,5 @@
-//! Detects values that look secret, by their name or their form, and masks them.
-
-mod detection;
-
-#[cfg(test)]
-mod tests;
-
-pub use detection::looks_secret;
+//! Detects values that look secret, by their name or their form, and masks them: after the name of a secret, and after an
+//! authorization scheme.
 
 /// The text that replaces a secret value.
 pub const MASK: &str = "***";
@@ -25,13 +19,13 @@ pub fn without_secrets(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(NameCandidate { before, name, after }) = NameCandidate::next(&text, at) {
-        if detection::is_json_web_token(name) {
+        if is_json_web_token(name) {
             masked += text.get(at..before.len()).unwrap_or_default();
             masked += MASK;
             at = text.len() - after.len();
             continue;
         }
-        let found = detection::find(before, name, after);
+        let found = find(before, name, after);
         let (gap, length) = found.unwrap_or_default();
         masked += text.get(at..text.len() - after.len() + gap).unwrap_or_default();
         if length > 0 {
@@ -85,3 +79,196 @@ impl<'a> NameCandidate<'a> {
         Some(Self { before, name, after })
     }
 }
+
+/// Parts of names that suggest a secret.
+const SECRET_WORDS: [&str; 8] =
+    ["password", "passwd", "passphrase", "pwd", "token", "secret", "key", "credential"];
+
+/// Whether a value of this name is likely to be a secret. False positives such as `MONKEY` are
+/// accepted: a hidden harmless value costs a flag, a printed secret costs more.
+#[must_use]
+pub fn looks_secret(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// The separators between a name and its value. A separator follows those that it is a prefix of.
+const SEPARATORS: [&str; 5] = [":=", "=>", "==", "=", ":"];
+
+/// The quotes around values.
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// The words that follow `Bearer` in prose.
+const PROSE: [&str; 9] =
+    ["token", "tokens", "auth", "authentication", "authorization", "realm", "error", "scheme", "challenge"];
+
+/// How the messages of errors about files begin.
+const ERRORS: [&str; 4] = ["no such ", "permission denied", "not a ", "is a "];
+
+/// The shortest JSON Web Token that is masked.
+const SHORTEST_TOKEN: usize = 16;
+
+/// Whether a word is a JSON Web Token, or the start of one. Its header is a JSON object in base64, so
+/// it starts with the base64 of `{"`.
+fn is_json_web_token(word: &str) -> bool {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    word.len() >= SHORTEST_TOKEN && word.starts_with("eyJ") && word.chars().all(is_base64)
+}
+
+/// Returns the offset in `after` and the length of the secret value that follows the word `name`.
+fn find(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
+    named_value(before, name, after).or_else(|| authorization_value(before, name, after))
+}
+
+/// Returns the offset and length of the value after the name of a secret.
+fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
+    if !is_secret_name(name) {
+        return None;
+    }
+    let (value, length) = assigned_value(before, name, after).or_else(|| flag_value(name, after))?;
+    (length > 0).then_some((after.len() - value.len(), length))
+}
+
+/// Whether a word is the name of a secret. `keycloak` is none, and every log line of Keycloak has
+/// it.
+fn is_secret_name(name: &str) -> bool {
+    let is_loud = name.contains(|c: char| c.is_ascii_uppercase());
+    let without_key = name.to_lowercase().replace("key", "");
+    looks_secret(name)
+        && (is_loud
+            || looks_secret(&without_key)
+            || name.split(['_', '-', '.']).any(|part| part.ends_with("key") || part.ends_with("keys")))
+}
+
+/// Returns the value of `NAME=value`, `NAME: value` or `"name":"value"`, and its length.
+fn assigned_value<'a>(before: &str, name: &str, after: &'a str) -> Option<(&'a str, usize)> {
+    let closed = opening_quote(after).and_then(|quote| after.strip_prefix(quote));
+    let spaced = closed.unwrap_or(after).trim_start_matches([' ', '\t']);
+    let (separator, tight) =
+        SEPARATORS.iter().find_map(|separator| Some((*separator, spaced.strip_prefix(separator)?)))?;
+    let value = tight.trim_start_matches([' ', '\t']);
+    if let Some(quote) = opening_quote(value) {
+        let inside = value.strip_prefix(quote)?;
+        return Some((inside, quoted_length(inside, quote)));
+    }
+    let is_tight = value.len() == tight.len();
+    let is_value = match (separator, closed.is_some()) {
+        (":", true) => is_tight, // `volume "db-secret" : mount failed` is prose
+        (":", false) if is_path(before) || ERRORS.iter().any(|error| value.starts_with(error)) => false,
+        (":", false) if is_tight => name.contains(|c: char| c.is_ascii_uppercase()), // image names are lower case
+        (":", false) => !is_sentence(before, name, value),
+        _ => true,
+    };
+    let end = if closed.is_some() { value.find([',', '}', ']']) } else { None };
+    is_value.then(|| (value, bare_length(value).min(end.unwrap_or(usize::MAX))))
+}
+
+/// Whether a word is the last part of a path: `open /etc/tls/tls.key: no such file or directory`.
+fn is_path(before: &str) -> bool {
+    let start = before.rsplit(|c: char| c.is_whitespace() || QUOTES.contains(&c)).next().unwrap_or_default();
+    start.ends_with('/') && start.starts_with(['/', '.', '~'])
+}
+
+/// Whether a sentence about a token or key continues after the colon.
+fn is_sentence(before: &str, name: &str, value: &str) -> bool {
+    let text = before.trim_end();
+    if ["non-existent config", "non-existent secret"].iter().any(|words| text.ends_with(words)) {
+        return true; // the kubelet's `references non-existent secret key: K`
+    }
+    let is_noun =
+        ["token", "tokens", "secret", "secrets", "key", "keys", "credential", "credentials"].contains(&name);
+    let follows = text.len() < before.len() && text.ends_with(char::is_alphabetic);
+    let (word, rest) = value.split_at_checked(word_length(value)).unwrap_or_default();
+    let is_word = word.trim_end_matches([':', ',']).chars().all(char::is_alphabetic);
+    is_noun && follows && is_word && rest.starts_with(' ') && !is_scheme(word)
+}
+
+/// Returns the value of `--password value`, also in a list of arguments, and its length.
+fn flag_value<'a>(name: &str, after: &'a str) -> Option<(&'a str, usize)> {
+    let value = after.trim_start_matches([' ', ',', '"', '\'', '\\']);
+    let gap = after.get(..after.len() - value.len())?;
+    if !name.starts_with('-') || !gap.contains([' ', ',']) || value.starts_with('-') {
+        return None;
+    }
+    let is_quoted = gap.ends_with(QUOTES);
+    let quote = gap.get(gap.trim_end_matches(QUOTES).trim_end_matches('\\').len()..)?;
+    Some((value, if is_quoted { quoted_length(value, quote) } else { word_length(value) }))
+}
+
+/// Whether a word is an authorization scheme.
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+/// Returns the offset and length of the credential after an authorization scheme.
+fn authorization_value(before: &str, word: &str, after: &str) -> Option<(usize, usize)> {
+    let value = after.trim_start_matches(' ');
+    let gap = after.len() - value.len();
+    let length = word_length(value);
+    if !is_scheme(word) || gap == 0 || length == 0 {
+        return None;
+    }
+    let is_one = is_header(before) || is_credential(word, value.get(..length)?);
+    is_one.then_some((gap, length))
+}
+
+/// Whether the text ends with the name of an `Authorization` header.
+fn is_header(before: &str) -> bool {
+    const NAME: &str = "authorization";
+    let name = before.trim_end_matches([' ', '"', '\'', '\\', ':', '=', '[']);
+    let end = name.len().checked_sub(NAME.len()).and_then(|at| name.get(at..));
+    name.len() < before.len() && end.is_some_and(|end| end.eq_ignore_ascii_case(NAME))
+}
+
+/// Whether a word is a credential and not the next word of a sentence. `Basic` often occurs in
+/// prose, `Bearer` rarely.
+fn is_credential(scheme: &str, value: &str) -> bool {
+    let words = value.trim_end_matches(|c: char| c.is_ascii_punctuation());
+    if scheme == "Bearer" {
+        return !words.is_empty() && !PROSE.iter().any(|prose| words.eq_ignore_ascii_case(prose));
+    }
+    let tail = words.get(1..).unwrap_or_default();
+    words.len() >= 6 && tail.chars().any(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
+}
+
+/// Returns the opening quote of a value, with the backslashes of nested logs before it.
+fn opening_quote(value: &str) -> Option<&str> {
+    let quote = value.trim_start_matches('\\').strip_prefix(QUOTES)?;
+    value.get(..value.len() - quote.len())
+}
+
+/// Returns the length of a quoted value; to the end of the line if it is not closed.
+fn quoted_length(inside: &str, opening: &str) -> usize {
+    let backslashes = opening.len().saturating_sub(1);
+    let mut run = 0;
+    for (at, c) in inside.char_indices() {
+        match c {
+            '\\' => run += 1,
+            '\n' => return at,
+            c if opening.ends_with(c) && run == backslashes => return at - run,
+            _ => run = 0,
+        }
+    }
+    inside.len()
+}
+
+/// Returns the length of an unquoted value: one word, or two if the first is an authorization
+/// scheme.
+fn bare_length(value: &str) -> usize {
+    let first = word_length(value);
+    if !value.get(..first).is_some_and(is_scheme) {
+        return first;
+    }
+    let rest = value.get(first..).unwrap_or_default();
+    let second = rest.trim_start_matches(' ');
+    first + (rest.len() - second.len()) + word_length(second)
+}
+
+/// Returns the length of the first word. Commas and brackets may be part of a password, so they
+/// count.
+fn word_length(text: &str) -> usize {
+    text.find(|c: char| c.is_whitespace() || QUOTES.contains(&c)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::style::{InlineStyle, block_header, inline_style};
-use crate::model::text::hidden_character::is_misleading;
-use crate::model::text::workflow_command::{ESCAPED_HASH, is_command};
+use crate::model::text::control::{ESCAPED_HASH, is_command, is_misleading};
 
 /// After this column kubectl folds a line at the next space.
 const WIDTH: usize = 80;

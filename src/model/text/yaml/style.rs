@@ -1,5 +1,7 @@
 //! How a string is written in YAML: plain, in quotes, or as a `|` block.
 
+use k8s_openapi::jiff::civil::Date;
+
 /// How a string is written on one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InlineStyle {
@@ -115,23 +117,9 @@ fn is_timestamp(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    let parts: Vec<_> = text.split('-').collect();
-    let [year, month, day] = parts[..] else { return false };
-    let last = match month.trim_start_matches('0') {
-        "1" | "3" | "5" | "7" | "8" | "10" | "12" => 31,
-        "4" | "6" | "9" | "11" => 30,
-        "2" => 28 + u32::from(is_leap(year)),
-        _ => return false,
-    };
-    is_digits(year, 4..=4)
-        && is_digits(month, 1..=2)
-        && number_below(day, last + 1)
-        && !day.trim_start_matches('0').is_empty()
-}
-
-fn is_leap(year: &str) -> bool {
-    let year: u32 = year.parse().unwrap_or_default();
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    text.find('-') == Some(4)
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+        && Date::strptime("%Y-%m-%d", text).is_ok()
 }
 
 fn is_time(text: &str) -> bool {

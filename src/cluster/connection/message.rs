@@ -1,17 +1,89 @@
-//! A complete response of the server, and the `Status` object in an error response.
+//! A request to the API server, independent of the client that sends it, and its complete response.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Method, Request, StatusCode};
+use kube::client::Body;
 use serde_json::Value;
 
-use crate::snapshot::json_decoder::read_json;
-use crate::snapshot::memory_budget::MemoryBudget;
+use crate::cluster::memory::HeldMemory;
+use crate::error::{Error, ErrorKind, Result};
+use crate::snapshot::json::parse;
 
 /// The longest text of an error response, in bytes. The API server's own are shorter; a webhook can send any.
 const LONGEST_TEXT: usize = 4 << 10;
+
+/// A request, which can be turned into an HTTP request once for each attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiRequest<'a> {
+    method: Method,
+    path: &'a str,
+    content: Option<(&'static str, String)>,
+    uncompressed: bool,
+    accept: &'static str,
+}
+
+/// The form of an object that has its metadata only. Without another form behind it, a server that does not know this
+/// one answers 406 and not with the object (`k8s.io/apiserver/pkg/endpoints/handlers/negotiation`).
+const METADATA: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The same form of a list.
+const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+impl<'a> ApiRequest<'a> {
+    /// Creates a GET of a path, with its query.
+    pub(crate) fn get(path: &'a str) -> Self {
+        Self { method: Method::GET, path, content: None, uncompressed: false, accept: "application/json" }
+    }
+
+    /// Creates a GET of the metadata of an object: the values of a Secret are never sent.
+    pub(crate) fn metadata(path: &'a str) -> Self {
+        Self { accept: METADATA, ..Self::get(path) }
+    }
+
+    /// Creates a GET of the metadata of the objects of a list.
+    pub(crate) fn metadata_list(path: &'a str) -> Self {
+        Self { accept: METADATA_LIST, ..Self::get(path) }
+    }
+
+    /// Creates a GET of a streamed response. It asks for no compression, because a compressor delays events
+    /// until its buffer is full.
+    pub(crate) fn stream(path: &'a str) -> Self {
+        Self { uncompressed: true, ..Self::get(path) }
+    }
+
+    /// Creates a PATCH with a JSON Patch (RFC 6902) as its body.
+    pub(crate) fn json_patch(path: &'a str, body: String) -> Self {
+        Self {
+            method: Method::PATCH,
+            content: Some(("application/json-patch+json", body)),
+            ..Self::get(path)
+        }
+    }
+
+    /// Creates a DELETE with `DeleteOptions` as its body.
+    pub(crate) fn delete(path: &'a str, body: String) -> Self {
+        Self { method: Method::DELETE, content: Some(("application/json", body)), ..Self::get(path) }
+    }
+
+    /// Creates a POST with a JSON body.
+    pub(crate) fn post(path: &'a str, body: String) -> Self {
+        Self { method: Method::POST, ..Self::delete(path, body) }
+    }
+
+    pub(super) fn to_http(&self) -> Result<Request<Body>> {
+        let request = Request::builder().method(&self.method).uri(self.path).header(ACCEPT, self.accept);
+        let request = if self.uncompressed { request.header(ACCEPT_ENCODING, "identity") } else { request };
+        let request = match &self.content {
+            Some((type_, body)) => {
+                request.header(CONTENT_TYPE, *type_).body(Body::from(body.clone().into_bytes()))
+            }
+            None => request.body(Body::empty()),
+        };
+        request.map_err(|error| Error::new(ErrorKind::Malformed, "cannot build the request").caused_by(error))
+    }
+}
 
 /// A complete response.
 #[derive(Clone, Debug)]
@@ -22,7 +94,7 @@ pub(crate) struct ApiResponse {
     /// The bytes as received. A list that is parsed at once takes ten times the memory.
     body: Vec<u8>,
     /// The memory of the body, until the last clone is dropped.
-    _memory: Option<Arc<MemoryBudget>>,
+    _memory: Option<Arc<HeldMemory>>,
 }
 
 impl ApiResponse {
@@ -31,8 +103,8 @@ impl ApiResponse {
         Self { status, headers, body, _memory: None }
     }
 
-    /// Adds the budget that the body was taken from.
-    pub(super) fn holding(self, memory: MemoryBudget) -> Self {
+    /// Adds the memory that the body takes.
+    pub(super) fn holding(self, memory: HeldMemory) -> Self {
         Self { _memory: Some(Arc::new(memory)), ..self }
     }
 
@@ -47,9 +119,9 @@ impl ApiResponse {
         body.starts_with(b"{") && body.ends_with(b"}")
     }
 
-    /// Returns the body as JSON; null when it is not JSON or exceeds the size of an object.
+    /// Returns the body as JSON; null when it is not JSON or too large.
     pub(crate) fn json(&self) -> Value {
-        read_json(&self.body).unwrap_or_default()
+        parse(&self.body).unwrap_or_default()
     }
 
     /// Returns the raw body.
@@ -59,8 +131,7 @@ impl ApiResponse {
 
     /// Whether this is an error response with this `Status` reason, such as `NotFound`.
     pub(crate) fn has_reason(&self, reason: &str) -> bool {
-        !self.status.is_success()
-            && self.status_error().is_some_and(|status_error| status_error.reason == reason)
+        !self.status.is_success() && self.status_text("reason").is_some_and(|text| text == reason)
     }
 
     /// Whether the API server answered that the object does not exist.
@@ -68,19 +139,16 @@ impl ApiResponse {
         self.has_reason("NotFound")
     }
 
-    /// Returns the reason and message of the `Status` object in the body, if there is one.
-    pub(super) fn status_error(&self) -> Option<StatusError> {
+    /// Returns a field of the `Status` object in the body, such as `message`; none if there is no such object.
+    pub(super) fn status_text(&self, field: &str) -> Option<String> {
         let status = self.json();
-        if status.get("kind").and_then(Value::as_str) != Some("Status") {
-            return None;
-        }
-        let text = |name: &str| cut(status.get(name).and_then(Value::as_str).unwrap_or_default());
-        Some(StatusError { reason: text("reason"), message: text("message") })
+        let text = |name: &str| status.get(name).and_then(Value::as_str);
+        (text("kind") == Some("Status")).then(|| cut(text(field).unwrap_or_default()))
     }
 
     /// Returns the message of the `Status` object, if it has one.
     pub(crate) fn message(&self) -> Option<String> {
-        self.status_error().map(|status_error| status_error.message).filter(|message| !message.is_empty())
+        self.status_text("message").filter(|message| !message.is_empty())
     }
 
     /// Returns the causes of a `Status`, each as `FIELD: MESSAGE`, such as `spec.replicas: Invalid value: -1`.
@@ -135,13 +203,4 @@ fn cut(text: &str) -> String {
     let end = (0..=LONGEST_TEXT.min(text.len())).rfind(|end| text.is_char_boundary(*end)).unwrap_or_default();
     let (shown, rest) = text.split_at(end);
     if rest.is_empty() { shown.to_owned() } else { format!("{shown}... ({} more bytes)", rest.len()) }
-}
-
-/// The reason and message of a Kubernetes `Status` object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::cluster::connection) struct StatusError {
-    /// The machine-readable reason: `Forbidden`.
-    pub(super) reason: String,
-    /// The human-readable message.
-    pub(super) message: String,
 }

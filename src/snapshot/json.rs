@@ -1,0 +1,121 @@
+//! Parses JSON within the limits of memory, and without `managedFields`, which is half of an object's size.
+//!
+//! Parsed JSON can be a hundred times larger than its text: 64 MiB of `{"a":1}` take 5.6 GiB. So a text is measured before it
+//! is parsed, and the parsers need no limit of their own.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Error, Map, Value};
+
+/// The limit of a file, of JSON when it is parsed, and of what a command keeps of all responses, in bytes. 35,000 recorded
+/// pods without managed fields fit when they are parsed.
+pub(crate) const LIMIT: usize = 1 << 30;
+
+/// Why JSON was not parsed.
+pub(crate) const TOO_LARGE: &str = "too large for the memory that it may take";
+
+/// Parsed JSON is no more than this many times larger than its text.
+const MOST_GROWTH: usize = 128;
+
+/// Returns about how much memory JSON takes when it is parsed, in bytes: its text, a B-tree node for each object that is
+/// not empty, and a place for each list and for each further value. Measured with pods: a tenth too much.
+pub(crate) fn parsed_size(json: &[u8]) -> usize {
+    let objects = json.windows(2).filter(|pair| matches!(pair, [b'{', next] if *next != b'}')).count();
+    let values = json.iter().filter(|byte| matches!(byte, b'[' | b',')).count();
+    json.len() + 640 * objects + 64 * values
+}
+
+/// Whether JSON is larger than [`LIMIT`] when it is parsed.
+pub(crate) fn is_too_large(json: &[u8]) -> bool {
+    json.len() > LIMIT / MOST_GROWTH && parsed_size(json) > LIMIT
+}
+
+/// Parses one JSON value.
+///
+/// # Errors
+/// When the text is not JSON, or too large when it is parsed.
+pub(crate) fn parse(json: &[u8]) -> Result<Value, Error> {
+    if is_too_large(json) { Err(Error::custom(TOO_LARGE)) } else { serde_json::from_slice(json) }
+}
+
+/// Decodes an object without the member at a path.
+pub(crate) struct ObjectWithout(&'static [&'static str]);
+
+impl ObjectWithout {
+    /// Leaves nothing out.
+    pub(crate) const NOTHING: Self = Self(&[]);
+    /// Leaves `metadata.managedFields` out.
+    pub(crate) const MANAGED_FIELDS: Self = Self(&["metadata", "managedFields"]);
+}
+
+impl<'de> DeserializeSeed<'de> for ObjectWithout {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectWithout {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut kept = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = match self.0 {
+                [skipped] if *skipped == name => {
+                    members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                [outer, within @ ..] if *outer == name => members.next_value_seed(ObjectWithout(within))?,
+                _ => members.next_value()?,
+            };
+            kept.insert(name, value);
+        }
+        Ok(Value::Object(kept))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_managed_fields_are_skipped() {
+        let read = |seed: ObjectWithout, json: &str| {
+            seed.deserialize(&mut serde_json::Deserializer::from_str(json)).ok()
+        };
+        let object = json!({
+            "managedFields": [1, -2, 3.5, null, true, "x\n"], "spec": {"metadata": {"managedFields": 1}},
+            "metadata": {"name": "a", "managedFields": [{"f:spec": {}}], "labels": {"managedFields": "b"}},
+        });
+        let mut unmanaged = object.clone();
+        unmanaged["metadata"].as_object_mut().unwrap().remove("managedFields");
+        assert_eq!(read(ObjectWithout::MANAGED_FIELDS, &object.to_string()), Some(unmanaged));
+        assert_eq!(read(ObjectWithout::NOTHING, &object.to_string()), Some(object));
+        for other in ["", "{", "7", "[]", "{\"metadata\": 7}"] {
+            assert_eq!(read(ObjectWithout::MANAGED_FIELDS, other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn json_that_is_large_in_memory_is_rejected() {
+        assert_eq!(parse(b" {\"a\": [1, \"x\"]} ").unwrap(), json!({"a": [1, "x"]}));
+        for wrong in ["", "{", "1 2"] {
+            assert!(parse(wrong.as_bytes()).is_err());
+        }
+        let objects = format!("[{}{{}}]", "{\"a\":1},".repeat(1_600_000));
+        assert_eq!(parse(objects.as_bytes()).unwrap_err().to_string(), TOO_LARGE, "{} bytes", objects.len());
+        let numbers = format!("[{}1]", "1,".repeat(200_000));
+        assert!(parse(numbers.as_bytes()).is_ok());
+        for dense in ["{\"\":0},", "[", "1,", "[],", "{},"] {
+            assert!(parsed_size(dense.repeat(1000).as_bytes()) < MOST_GROWTH * dense.len() * 1000, "{dense}");
+        }
+    }
+}
