@@ -10,6 +10,7 @@ mod completion;
 mod connection;
 mod diff;
 mod docs;
+mod files;
 mod history;
 mod kruise;
 mod list;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
 
-use crate::connection::setup::{TestServer, file, run_with};
+use crate::connection::setup::{TestServer, run_with};
+use crate::files::file;
 
 /// Runs `history deployment/web` with these flags and returns the first request.
 async fn first(server: &TestServer, flags: &[&str]) -> RecordedRequest {

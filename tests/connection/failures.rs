@@ -173,8 +173,8 @@ async fn an_x509_v1_certificate_has_its_own_message() {
     let server = TestServer::of("shop");
     let (_, key) = server.served.client_certificate("admin").unwrap();
     let mut kubeconfig = server.kubeconfig();
-    let certificate = crate::connection::setup::file("v1.crt", include_str!("x509-v1.crt"));
-    let key = crate::connection::setup::file("v1.key", &key);
+    let certificate = crate::files::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = crate::files::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
     fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth").await;
 }

@@ -3,7 +3,8 @@
 use harness::Run;
 use serde_json::json;
 
-use crate::connection::setup::{TestServer, directory, file};
+use crate::connection::setup::TestServer;
+use crate::files::{directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 

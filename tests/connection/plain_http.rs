@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::connection::setup::{TestServer, directory, run_with};
+use crate::connection::setup::{TestServer, run_with};
+use crate::files::directory;
 
 /// A server without TLS that answers every request with 401 and records it.
 struct HttpServer {
@@ -67,7 +68,7 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     let mark = directory().join("was-run");
     let users = [
         json!({"token": "s3same"}),
-        json!({"tokenFile": crate::connection::setup::file("token", "s3same")}),
+        json!({"tokenFile": crate::files::file("token", "s3same")}),
         json!({"username": "u", "password": "s3same"}),
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.s3same"}}}),
         plugin(&mark),

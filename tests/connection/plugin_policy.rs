@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use harness::Output;
 use serde_json::json;
 
-use crate::connection::setup::{TestServer, directory, file, program, run_with};
+use crate::connection::setup::{TestServer, run_with};
+use crate::files::{directory, file, program};
 
 /// A server, a plugin that prints a valid token, and the directory of the plugin.
 struct Plugin {

@@ -5,7 +5,8 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::connection::failures::fails;
-use crate::connection::setup::{TestServer, directory, file, program, run_with};
+use crate::connection::setup::{TestServer, run_with};
+use crate::files::{directory, file, program};
 
 /// Returns a kubeconfig whose user runs this script as a plugin.
 fn kubeconfig(server: &TestServer, script: &str) -> Value {

@@ -15,7 +15,7 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
 
-use crate::connection::setup::{file, program};
+use crate::files::{file, program};
 use crate::status::stale_configuration::reading;
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);

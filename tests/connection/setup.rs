@@ -1,11 +1,10 @@
 //! The test environment: a served simulated cluster, its kubeconfig, and runs of the program.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use harness::{Run, snapshot};
 use serde_json::Value;
 use simcluster::{Protocols, Served, ServerCertificate, SimCluster, User};
+
+use crate::files::file;
 
 /// A simulated cluster that is served on a socket.
 pub(crate) struct TestServer {
@@ -73,27 +72,4 @@ pub(crate) fn run_with<A: Into<std::ffi::OsString>>(
 ) -> Run {
     let path = file("kubeconfig", &kubeconfig.to_string());
     Run::of(args).env("KUBECONFIG", path)
-}
-
-/// Writes a file in cargo's directory for tests.
-pub(crate) fn file(name: &str, content: &str) -> PathBuf {
-    let path = directory().join(name);
-    std::fs::write(&path, content).unwrap();
-    path
-}
-
-/// Writes a shell script that can be run as a program.
-pub(crate) fn program(name: &str, script: &str) -> PathBuf {
-    let path = directory().join(name);
-    harness::write_script(&path, script);
-    path
-}
-
-/// Creates a directory that no other test uses.
-pub(crate) fn directory() -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("live-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&path).unwrap();
-    path
 }

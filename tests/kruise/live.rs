@@ -1,21 +1,20 @@
 //! The kinds of OpenKruise on a simulated cluster: discovery, status, rollback and pause.
 
-use std::time::Duration;
-
 use harness::Run;
+use harness::test_cluster::TestCluster;
 use serde_json::{Map, Value, json};
 use simcluster::SimCluster;
 use simcluster::resource::{ADVANCED_STATEFULSETS, CLONESETS};
 
-use crate::kruise::cluster::{KINDS, KruiseCluster};
+use crate::kruise::cluster::{KINDS, create};
 
 #[tokio::test(start_paused = true)]
 async fn the_api_group_is_discovered_once_and_only_if_needed() {
-    let mut cluster = KruiseCluster::new();
+    let cluster = TestCluster::kruise();
     for (resource, _) in KINDS {
-        cluster.create(resource);
+        create(&cluster, resource).await;
     }
-    let discoveries = |cluster: &KruiseCluster| {
+    let discoveries = |cluster: &TestCluster| {
         cluster
             .sim
             .requests()
@@ -24,13 +23,13 @@ async fn the_api_group_is_discovered_once_and_only_if_needed() {
             .count()
     };
     cluster.sim.forget_requests();
-    cluster.run(&["status", "deployment", "--watch=false"]).await;
+    cluster.run("status deployment --watch=false").await;
     assert_eq!(discoveries(&cluster), 0);
-    let output = cluster.run(&["status", "all", "--watch=false"]).await;
+    let output = cluster.run("status all --watch=false").await;
     assert_eq!((output.stdout.lines().count(), output.exit), (3, 0), "{output:?}");
     assert_eq!(discoveries(&cluster), 1);
     cluster.sim.forget_requests();
-    cluster.run(&["history", "cloneset/web"]).await;
+    cluster.run("history cloneset/web").await;
     assert_eq!(discoveries(&cluster), 1);
 }
 
@@ -48,37 +47,37 @@ async fn a_server_without_the_api_group_is_an_error_for_a_named_kind_only() {
 #[tokio::test(start_paused = true)]
 async fn each_kind_is_rolled_back() {
     for (resource, target) in KINDS {
-        let mut cluster = KruiseCluster::new();
-        let key = cluster.create(resource);
-        cluster.set_image(&key, "web:2-bad");
-        cluster.settle();
-        let output = cluster.run(&["status", target, "--watch=false", "-o", "json"]).await;
+        let cluster = TestCluster::kruise();
+        let key = create(&cluster, resource).await;
+        cluster.editor().set_image(&key, "web:2-bad");
+        cluster.advance(300).await;
+        let output = cluster.run(&format!("status {target} --watch=false -o json")).await;
         let document: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(document["state"], "progressing", "{target}: {document:#}");
-        let output = cluster.run(&["undo", target]).await;
+        let output = cluster.run(&format!("undo {target}")).await;
         assert!(output.stdout.ends_with("rolled back\n"), "{output:?}");
-        cluster.settle();
-        let output = cluster.run(&["status", target, "--watch=false"]).await;
+        cluster.advance(300).await;
+        let output = cluster.run(&format!("status {target} --watch=false")).await;
         assert_eq!(output.exit, 0, "{target}: {output:?}");
-        assert_eq!(cluster.get(&key)["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
+        assert_eq!(cluster.object(&key)["spec"]["template"]["spec"]["containers"][0]["image"], "web:1");
     }
 }
 
 /// The pod that was updated in place to a bad image blocks the way back, and the previous revision is the bad one.
 #[tokio::test(start_paused = true)]
 async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
-    let mut cluster = KruiseCluster::new();
-    let key = cluster.create(&ADVANCED_STATEFULSETS);
-    cluster.patch(&key, &json!({"spec": {"podManagementPolicy": "OrderedReady"}}));
+    let cluster = TestCluster::kruise();
+    let key = create(&cluster, &ADVANCED_STATEFULSETS).await;
+    cluster.editor().patch(&key, &json!({"spec": {"podManagementPolicy": "OrderedReady"}}));
     for image in ["web:2", "web:3-bad"] {
-        cluster.set_image(&key, image);
-        cluster.settle();
+        cluster.editor().set_image(&key, image);
+        cluster.advance(300).await;
     }
-    let failed = cluster.run(&["status", "asts/web", "--watch=false"]).await;
+    let failed = cluster.run("status asts/web --watch=false").await;
     assert!(failed.transcript.contains("hint: kubectl rollout2 undo asts/web"), "{failed:?}");
-    assert_eq!(cluster.run(&["undo", "asts/web"]).await.exit, 0);
-    cluster.settle();
-    let blocked = cluster.run(&["status", "asts/web", "--watch=false"]).await;
+    assert_eq!(cluster.run("undo asts/web").await.exit, 0);
+    cluster.advance(300).await;
+    let blocked = cluster.run("status asts/web --watch=false").await;
     assert_eq!(blocked.exit, 3, "{blocked:?}");
     assert!(blocked.transcript.contains("blocks the rollout until it is ready or deleted"), "{blocked:?}");
     let hints: Vec<_> =
@@ -90,18 +89,18 @@ async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_holds_the_rollout_until_resume() {
     for (resource, target) in KINDS {
-        let mut cluster = KruiseCluster::new();
-        let key = cluster.create(resource);
-        let before = cluster.get(&key)["spec"]["updateStrategy"].clone();
-        assert_eq!(cluster.run(&["pause", target]).await.exit, 0);
-        cluster.set_image(&key, "web:2");
-        cluster.settle();
-        let output = cluster.run(&["status", target, "--watch=false"]).await;
+        let cluster = TestCluster::kruise();
+        let key = create(&cluster, resource).await;
+        let before = cluster.object(&key)["spec"]["updateStrategy"].clone();
+        assert_eq!(cluster.run(&format!("pause {target}")).await.exit, 0);
+        cluster.editor().set_image(&key, "web:2");
+        cluster.advance(300).await;
+        let output = cluster.run(&format!("status {target} --watch=false")).await;
         assert_eq!(output.exit, 5, "{target}: {output:?}");
-        assert_eq!(cluster.run(&["resume", target]).await.exit, 0);
-        cluster.settle();
-        assert_eq!(cluster.run(&["status", target, "--watch=false"]).await.exit, 0, "{target}");
-        assert_eq!(cluster.get(&key)["spec"]["updateStrategy"], before, "{target}");
+        assert_eq!(cluster.run(&format!("resume {target}")).await.exit, 0);
+        cluster.advance(300).await;
+        assert_eq!(cluster.run(&format!("status {target} --watch=false")).await.exit, 0, "{target}");
+        assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], before, "{target}");
     }
 }
 
@@ -109,20 +108,22 @@ async fn a_pause_holds_the_rollout_until_resume() {
 #[tokio::test(start_paused = true)]
 async fn an_explicit_false_comes_back_after_a_pause() {
     for (resource, target) in KINDS {
-        let mut cluster = KruiseCluster::new();
-        let key = cluster.create(resource);
-        cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
-        cluster.settle();
-        let before = cluster.get(&key);
+        let cluster = TestCluster::kruise();
+        let key = create(&cluster, resource).await;
+        cluster
+            .editor()
+            .patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
+        cluster.advance(300).await;
+        let before = cluster.object(&key);
         for end in [&["resume", target][..], &["undo", target, "--resume"]] {
-            cluster.set_image(&key, "web:2");
-            cluster.settle();
-            assert_eq!(cluster.run(&["pause", target]).await.exit, 0);
-            let paused = cluster.get(&key);
+            cluster.editor().set_image(&key, "web:2");
+            cluster.advance(300).await;
+            assert_eq!(cluster.run(&format!("pause {target}")).await.exit, 0);
+            let paused = cluster.object(&key);
             assert_eq!(paused["spec"]["updateStrategy"]["rollingUpdate"]["paused"], true);
-            let output = cluster.run(end).await;
+            let output = cluster.run(&end.join(" ")).await;
             assert_eq!(output.exit, 0, "{output:?}");
-            let after = cluster.get(&key);
+            let after = cluster.object(&key);
             assert_eq!(after["spec"]["updateStrategy"], before["spec"]["updateStrategy"], "{target} {end:?}");
             let annotations =
                 |object: &Value| object["metadata"]["annotations"].as_object().map_or(0, Map::len);
@@ -135,13 +136,14 @@ async fn an_explicit_false_comes_back_after_a_pause() {
 #[tokio::test(start_paused = true)]
 async fn a_workload_with_on_delete_is_not_paused() {
     for (resource, target) in KINDS {
-        let mut cluster = KruiseCluster::new();
-        let key = cluster.create(resource);
+        let cluster = TestCluster::kruise();
+        let key = create(&cluster, resource).await;
         cluster
+            .editor()
             .patch(&key, &json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}}));
-        let before = cluster.get(&key);
-        let output = cluster.run(&["pause", target]).await;
-        assert_eq!((output.exit, cluster.get(&key)), (0, before), "{output:?}");
+        let before = cluster.object(&key);
+        let output = cluster.run(&format!("pause {target}")).await;
+        assert_eq!((output.exit, cluster.object(&key)), (0, before), "{output:?}");
         assert!(output.stdout.ends_with(" not paused\n"), "{output:?}");
     }
 }
@@ -149,34 +151,25 @@ async fn a_workload_with_on_delete_is_not_paused() {
 /// Another client ended the pause and removed the field, so the next pause finds it absent.
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_another_client_ended_is_not_remembered() {
-    let mut cluster = KruiseCluster::new();
-    let key = cluster.create(&CLONESETS);
-    let absent = cluster.get(&key)["spec"]["updateStrategy"].clone();
-    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
-    cluster.run(&["pause", "cloneset/web"]).await;
-    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": null}}}}));
-    cluster.run(&["pause", "cloneset/web"]).await;
-    let output = cluster.run(&["resume", "cloneset/web"]).await;
+    let cluster = TestCluster::kruise();
+    let key = create(&cluster, &CLONESETS).await;
+    let absent = cluster.object(&key)["spec"]["updateStrategy"].clone();
+    cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
+    cluster.run("pause cloneset/web").await;
+    cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": null}}}}));
+    cluster.run("pause cloneset/web").await;
+    let output = cluster.run("resume cloneset/web").await;
     assert_eq!(output.exit, 0, "{output:?}");
-    assert_eq!(cluster.get(&key)["spec"]["updateStrategy"], absent);
+    assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], absent);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_followed_to_its_end() {
     for (resource, target) in KINDS {
-        let mut cluster = KruiseCluster::new();
-        let key = cluster.create(resource);
-        cluster.set_image(&key, "web:2-slow");
-        let (sim, mut controllers) = (cluster.sim.clone(), cluster.controllers.clone());
-        let client = kube::Client::new(sim.service(), "default");
-        let follow = Run::of(["status", target, "--timeout", "5m"]).run_against(client);
-        let drive = async {
-            loop {
-                controllers.run_for(&sim, Duration::from_secs(1));
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        };
-        let output = tokio::select! { output = follow => output, () = drive => return };
+        let cluster = TestCluster::kruise();
+        let key = create(&cluster, resource).await;
+        cluster.editor().set_image(&key, "web:2-slow");
+        let output = cluster.run(&format!("status {target} --timeout 5m")).await;
         assert_eq!(output.exit, 0, "{target}: {output:?}");
         assert!(output.stdout.lines().count() > 1, "{target}: {output:?}");
     }
@@ -184,29 +177,29 @@ async fn a_rollout_is_followed_to_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_workload_that_a_kruise_rollout_controls_prints_a_warning() {
-    let mut cluster = KruiseCluster::new();
-    let key = cluster.create(&CLONESETS);
-    cluster.set_image(&key, "web:2");
-    cluster.settle();
+    let cluster = TestCluster::kruise();
+    let key = create(&cluster, &CLONESETS).await;
+    cluster.editor().set_image(&key, "web:2");
+    cluster.advance(300).await;
     let mark = json!({"rollouts.kruise.io/in-progressing": "{\"rolloutName\":\"canary\"}"});
-    cluster.patch(&key, &json!({"metadata": {"annotations": mark}}));
+    cluster.editor().patch(&key, &json!({"metadata": {"annotations": mark}}));
     for args in [&["undo", "cloneset/web"][..], &["pause", "cloneset/web"]] {
-        let output = cluster.run(args).await;
+        let output = cluster.run(&args.join(" ")).await;
         assert!(output.stderr.contains("a Kruise Rollout (canary) manages cloneset/web"), "{output:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_hint_for_a_missing_workload_names_its_group() {
-    let mut cluster = KruiseCluster::new();
-    cluster.create(&ADVANCED_STATEFULSETS);
+    let cluster = TestCluster::kruise();
+    create(&cluster, &ADVANCED_STATEFULSETS).await;
     for (args, hint) in [
         (["history", "asts/wbe"], "hint: did you mean asts/web?"),
         (["history", "asts/other"], "hint: kubectl get statefulsets.apps.kruise.io -n default"),
         (["history", "cloneset/other"], "hint: kubectl get clonesets.apps.kruise.io -n default"),
         (["history", "statefulset/other"], "hint: kubectl get statefulsets -n default"),
     ] {
-        let output = cluster.run(&args).await;
+        let output = cluster.run(&args.join(" ")).await;
         assert_eq!(output.exit, 1, "{output:?}");
         assert!(output.stderr.contains(hint), "{output:?}");
     }

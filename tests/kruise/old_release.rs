@@ -1,17 +1,18 @@
 //! OpenKruise 1.8: `v1alpha1` of CloneSets and Advanced DaemonSets, `v1beta1` of Advanced StatefulSets.
 
 use harness::Run;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
-use simcluster::SimCluster;
+use simcluster::{Controllers, SimCluster};
 
-use crate::kruise::cluster::{KruiseCluster, OLD_KINDS};
+use crate::kruise::cluster::{OLD_KINDS, create};
 
-fn old_cluster() -> KruiseCluster {
-    KruiseCluster::of(SimCluster::builder().nodes(3).kruise_1_8())
+fn old_cluster() -> TestCluster {
+    TestCluster::from_builder(SimCluster::builder().nodes(3).kruise_1_8(), Controllers::new())
 }
 
 /// Returns the paths of the requests for the kinds of OpenKruise, without those of discovery.
-fn paths(cluster: &KruiseCluster) -> Vec<String> {
+fn paths(cluster: &TestCluster) -> Vec<String> {
     let lines = cluster.sim.requests();
     let paths = lines.iter().filter_map(|request| request.path.split_once("/apis/apps.kruise.io/"));
     paths.map(|(_, path)| path.to_owned()).filter(|path| path.contains('/')).collect()
@@ -20,10 +21,10 @@ fn paths(cluster: &KruiseCluster) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn every_verb_uses_the_served_version() {
     for (resource, target) in OLD_KINDS {
-        let mut cluster = old_cluster();
-        let key = cluster.create(resource);
-        cluster.set_image(&key, "web:2");
-        cluster.settle();
+        let cluster = old_cluster();
+        let key = create(&cluster, resource).await;
+        cluster.editor().set_image(&key, "web:2");
+        cluster.advance(300).await;
         let object = format!("{}/namespaces/default/{}/web", resource.version, resource.plural);
         let version = format!("apps.kruise.io/{}", resource.version);
         for args in [
@@ -35,27 +36,27 @@ async fn every_verb_uses_the_served_version() {
             &["undo", target, "-o", "json"],
         ] {
             cluster.sim.forget_requests();
-            let output = cluster.run(args).await;
+            let output = cluster.run(&args.join(" ")).await;
             assert_eq!(output.exit, 0, "{args:?}: {output:?}");
             let paths = paths(&cluster);
             assert!(!paths.is_empty() && paths.iter().all(|path| *path == object), "{args:?}: {paths:?}");
             assert!(output.stdout.contains(&version), "{args:?}: {output:?}");
-            cluster.settle();
+            cluster.advance(300).await;
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn all_kinds_are_listed_in_their_versions() {
-    let mut cluster = old_cluster();
+    let cluster = old_cluster();
     for (resource, _) in OLD_KINDS {
-        cluster.create(resource);
+        create(&cluster, resource).await;
     }
     for args in
         [&["list"][..], &["status", "all", "--watch=false"], &["status", "all", "-A", "--watch=false"]]
     {
         cluster.sim.forget_requests();
-        let output = cluster.run(args).await;
+        let output = cluster.run(&args.join(" ")).await;
         assert_eq!(output.exit, 0, "{output:?}");
         for (resource, target) in OLD_KINDS {
             let named = [target, &format!("{} \"web\"", resource.singular), "partitioned roll out complete"];
@@ -73,33 +74,33 @@ async fn all_kinds_are_listed_in_their_versions() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_writes_the_field_of_the_served_version() {
     for (resource, target) in OLD_KINDS {
-        let mut cluster = old_cluster();
-        let key = cluster.create(resource);
+        let cluster = old_cluster();
+        let key = create(&cluster, resource).await;
         let is_flat = resource.kind == "CloneSet";
         let paused = |value: Value| {
             if is_flat { json!({"paused": value}) } else { json!({"rollingUpdate": {"paused": value}}) }
         };
         for before in [Value::Null, false.into()] {
-            cluster.patch(&key, &json!({"spec": {"updateStrategy": paused(before)}}));
-            cluster.settle();
-            let strategy = cluster.get(&key)["spec"]["updateStrategy"].clone();
-            let output = cluster.run(&["pause", target]).await;
+            cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": paused(before)}}));
+            cluster.advance(300).await;
+            let strategy = cluster.object(&key)["spec"]["updateStrategy"].clone();
+            let output = cluster.run(&format!("pause {target}")).await;
             assert_eq!(output.exit, 0, "{output:?}");
             let path = if is_flat { "/paused" } else { "/rollingUpdate/paused" };
-            let held = cluster.get(&key)["spec"]["updateStrategy"].clone();
+            let held = cluster.object(&key)["spec"]["updateStrategy"].clone();
             assert_eq!(held.pointer(path), Some(&true.into()), "{target}: {held}");
-            cluster.set_image(&key, "web:2");
-            cluster.settle();
-            let output = cluster.run(&["status", target, "--watch=false"]).await;
+            cluster.editor().set_image(&key, "web:2");
+            cluster.advance(300).await;
+            let output = cluster.run(&format!("status {target} --watch=false")).await;
             assert_eq!(output.exit, 5, "{target}: {output:?}");
-            let output = cluster.run(&["resume", target]).await;
+            let output = cluster.run(&format!("resume {target}")).await;
             assert_eq!(output.exit, 0, "{output:?}");
-            assert_eq!(cluster.get(&key)["spec"]["updateStrategy"], strategy, "{target}");
-            cluster.settle();
-            assert_eq!(cluster.run(&["status", target, "--watch=false"]).await.exit, 0, "{target}");
-            let output = cluster.run(&["undo", target]).await;
+            assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], strategy, "{target}");
+            cluster.advance(300).await;
+            assert_eq!(cluster.run(&format!("status {target} --watch=false")).await.exit, 0, "{target}");
+            let output = cluster.run(&format!("undo {target}")).await;
             assert_eq!(output.exit, 0, "{output:?}");
-            cluster.settle();
+            cluster.advance(300).await;
         }
     }
 }

@@ -1,13 +1,11 @@
 //! The node selector of an Advanced DaemonSet's update strategy.
 
-use std::time::Duration;
-
-use harness::Run;
+use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
-use simcluster::SimCluster;
 use simcluster::resource::ADVANCED_DAEMONSETS;
+use simcluster::{Controllers, SimCluster};
 
-use crate::kruise::cluster::KruiseCluster;
+use crate::kruise::cluster::create;
 use crate::kruise::recording::Step;
 
 fn step(number: &str) -> Step {
@@ -74,22 +72,15 @@ fn an_empty_selector_selects_every_node() {
 
 /// Follows a rollout on a cluster of six nodes in three zones, and returns the exit code and the output.
 async fn follow(zone: &str, updated: i64) {
-    let mut cluster = KruiseCluster::of(SimCluster::builder().nodes(6).kruise());
-    let key = cluster.create(&ADVANCED_DAEMONSETS);
+    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(6).kruise(), Controllers::new());
+    let key = create(&cluster, &ADVANCED_DAEMONSETS).await;
     let selector = json!({"matchLabels": {"topology.kubernetes.io/zone": zone}});
-    cluster.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"selector": selector}}}}));
-    cluster.set_image(&key, "web:2-slow");
-    let (sim, mut controllers) = (cluster.sim.clone(), cluster.controllers.clone());
-    let client = kube::Client::new(sim.service(), "default");
-    let follow = Run::of(["status", "ads/web", "--timeout", "10m"]).run_against(client);
-    let drive = async {
-        loop {
-            controllers.run_for(&sim, Duration::from_secs(1));
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-    };
-    let output = tokio::select! { output = follow => output, () = drive => return };
-    let object = cluster.get(&key);
+    cluster
+        .editor()
+        .patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"selector": selector}}}}));
+    cluster.editor().set_image(&key, "web:2-slow");
+    let output = cluster.run("status ads/web --timeout 10m").await;
+    let object = cluster.object(&key);
     assert_eq!(output.exit, 5, "{output:?}");
     assert_eq!(object["status"]["updatedNumberScheduled"], updated, "{output:?}");
     assert_eq!(object["status"]["numberAvailable"], 6, "{output:?}");

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::files::file;
 use crate::list::objects::{every_state, list};
 
 /// docs/json.md documents the fields.
@@ -92,14 +93,9 @@ fn templates_print_the_document() {
 
 #[test]
 fn templates_can_be_in_files() {
-    let file = |name: &str, text: &str| {
-        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::write(&path, text).unwrap();
-        path.to_string_lossy().into_owned()
-    };
-    let columns =
-        format!("custom-columns-file={}", file("list-columns", "NAME STATE\n.workload.name {.state}\n"));
-    let path = format!("jsonpath-file={}", file("list-path", "{.items[*].workload.name}\n"));
+    let columns = file("columns", "NAME STATE\n.workload.name {.state}\n");
+    let columns = format!("custom-columns-file={}", columns.display());
+    let path = format!("jsonpath-file={}", file("path", "{.items[*].workload.name}\n").display());
     for (form, stdout) in [(columns, "NAME       STATE\ncheckout   failed\n"), (path, "checkout\n")] {
         let output = list(&every_state(), &["deploy", "-A", "--state", "failed", "-o", &form]);
         assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);

@@ -7,7 +7,6 @@ mod archive;
 mod krew_install;
 mod manifest;
 mod scripts;
-mod workflows;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

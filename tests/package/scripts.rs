@@ -1,7 +1,10 @@
-//! Every shell script that is committed.
+//! Every shell script that is committed, also those in the workflows.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
 
 use crate::package::{directory, has, root, run};
 
@@ -31,6 +34,43 @@ fn every_script_is_tested() {
             let is_script = std::fs::read(&path).unwrap().starts_with(b"#!");
             let name = format!("{directory}/{}", path.file_name().unwrap().to_string_lossy());
             assert!(!is_script || SCRIPTS.contains(&name.as_str()), "{name}");
+        }
+    }
+}
+
+/// Collects the scripts at any depth of a workflow.
+fn scripts_in(value: &Value, scripts: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            scripts.extend(members.get("run").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| scripts_in(member, scripts));
+        }
+        Value::Array(items) => items.iter().for_each(|item| scripts_in(item, scripts)),
+        _ => {}
+    }
+}
+
+/// The files that a workflow runs exist, and its scripts parse.
+#[test]
+fn every_script_in_a_workflow_exists_and_parses() {
+    for entry in std::fs::read_dir(root().join(".github/workflows")).unwrap() {
+        let path = entry.unwrap().path();
+        let workflow: Value = serde_saphyr::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let (name, mut scripts) = (path.display(), Vec::new());
+        scripts_in(&workflow, &mut scripts);
+        assert!(!scripts.is_empty(), "{name}");
+        for script in scripts {
+            let files = script
+                .split_whitespace()
+                .filter(|word| word.starts_with("krew/") || word.starts_with(".ci/"));
+            for word in files {
+                assert!(root().join(word).is_file(), "{name}: {word} is not there");
+            }
+            // GitHub replaces the expressions before the shell runs, so any word can stand for them.
+            let line = script.replace("${{ ", "$(").replace(" }}", ")");
+            let mut shell = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().unwrap();
+            shell.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
+            assert!(shell.wait().unwrap().success(), "{name}: {script}");
         }
     }
 }

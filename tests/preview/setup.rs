@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::{Output, Run};
 use serde_json::Value;
 use simcluster::{SimCluster, User};
+
+use crate::files::directory;
 
 /// Returns the recorded objects of the shop.
 pub(crate) fn shop() -> Value {
@@ -44,12 +45,7 @@ pub(crate) struct Directory(PathBuf);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("preview-{}-{number}", std::process::id());
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(directory())
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -1,10 +1,11 @@
 //! Sequences of `kubectl rollout` commands with `rollout2`. Stdout and the exit code are those of kubectl for the same
 //! sequence on a real control plane, where README names no difference.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::files::file;
 use crate::scenarios::history_output::change_causes;
 use crate::scenarios::objects::Workload;
 use crate::scenarios::setup::ScenarioCluster;
@@ -18,11 +19,8 @@ async fn assert_output(cluster: &ScenarioCluster, args: &[&str], printed: &str, 
 
 /// Writes a manifest of a Deployment.
 fn manifest(name: &str) -> PathBuf {
-    let path =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("users-{}-{name}.yaml", std::process::id()));
     let text = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\n");
-    std::fs::write(&path, text).unwrap();
-    path
+    file(&format!("{name}.yaml"), &text)
 }
 
 /// Creates a Deployment with two revisions. The second one is current.

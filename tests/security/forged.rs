@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Key, RecordedRequest, Resource, object};
 
-use crate::security::files;
+use crate::files;
 
 const HELD: &str = "kubectl-rollout2/held";
 
@@ -204,7 +204,7 @@ async fn deployment_with_an_unsafe_revision(cluster: &TestCluster) -> Key {
 
 /// Creates a directory, and returns the path of a missing file in it.
 fn unused_path() -> PathBuf {
-    files::file("mark", "").with_file_name("was-run")
+    files::directory().join("was-run")
 }
 
 /// Returns values that are invalid in every member of a plan.

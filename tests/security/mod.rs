@@ -9,14 +9,12 @@ mod commands;
 mod credentials;
 mod escape_detector;
 mod every_field;
-mod files;
 mod forged;
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "it is a library of its own as well")]
 mod fuzz;
 mod other_sources;
 mod printed_commands;
-mod printed_fields;
 mod secret_edge_cases;
 mod secret_values;
 mod seeds;

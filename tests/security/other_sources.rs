@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
+use crate::files::file;
 use crate::security::commands::Origin;
 use crate::security::commands::{OutputFormat, StreamKind};
 use crate::security::escape_detector::{self, MARK};
-use crate::security::files::file;
 use crate::security::setup::{cluster, shop, trouble};
 
 /// A text with a mark and terminal controls.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::step_proof::kind::Kind;
+
 /// So many pods, or per cent of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
@@ -46,8 +48,7 @@ pub(crate) enum Reach {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct Words {
-    /// Whether it is a DaemonSet that is stepped.
-    pub(crate) is_daemon_set: bool,
+    pub(crate) kind: Kind,
     /// DaemonSets: by zone.
     pub(crate) by_zone: bool,
     /// DaemonSets: only the nodes of the zone of this number.
@@ -58,6 +59,8 @@ pub(crate) struct Words {
     pub(crate) batches: Option<Batches>,
     pub(crate) reach: Option<Reach>,
     pub(crate) max_unavailable: Option<Share>,
+    /// Deployments: the surge of a batch.
+    pub(crate) surge: Option<Share>,
     /// Seconds.
     pub(crate) soak: Option<i64>,
     pub(crate) final_soak: Option<i64>,
@@ -79,7 +82,7 @@ pub(crate) struct Words {
 
 impl fmt::Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_daemon_set { "step daemonset/db" } else { "step statefulset/db" })?;
+        write!(f, "step {}", self.kind.target())?;
         if self.by_zone {
             f.write_str(" --order topology.kubernetes.io/zone")?;
         }
@@ -104,6 +107,9 @@ impl fmt::Display for Words {
         }
         if let Some(share) = self.max_unavailable {
             write!(f, " --max-unavailable {share}")?;
+        }
+        if let Some(share) = self.surge {
+            write!(f, " --surge {share}")?;
         }
         for (name, seconds) in [
             ("soak", self.soak),
@@ -155,7 +161,7 @@ pub(crate) const SETTLING: i64 = 10;
 pub(crate) struct Pace {
     pub(crate) batches: Batches,
     pub(crate) has_canary: bool,
-    pub(crate) max_unavailable: Share,
+    pub(crate) max_unavailable: Option<Share>,
     pub(crate) soak: i64,
     pub(crate) final_soak: i64,
     pub(crate) undo: bool,
@@ -174,7 +180,7 @@ impl Default for Pace {
         Self {
             batches: Batches::By(Share::Pods(1)),
             has_canary: true,
-            max_unavailable: Share::Pods(1),
+            max_unavailable: None,
             soak: SETTLING,
             final_soak: 0,
             undo: false,
@@ -188,12 +194,17 @@ impl Default for Pace {
 }
 
 impl Pace {
+    /// How many of so many pods may be unavailable.
+    pub(crate) fn allowed(&self, replicas: i64) -> i64 {
+        self.max_unavailable.unwrap_or(Share::Pods(1)).of(replicas)
+    }
+
     /// The same pace with the options of a command.
     pub(crate) fn then(&self, words: &Words) -> Self {
         Self {
             batches: words.batches.clone().unwrap_or_else(|| self.batches.clone()),
             has_canary: self.has_canary && !words.no_canary,
-            max_unavailable: words.max_unavailable.unwrap_or(self.max_unavailable),
+            max_unavailable: words.max_unavailable.or(self.max_unavailable),
             soak: words.soak.unwrap_or(self.soak),
             final_soak: words.final_soak.unwrap_or(self.final_soak),
             undo: words.undo.unwrap_or(self.undo),

@@ -14,7 +14,7 @@ use crate::step_proof::nodes;
 
 /// A change by another client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum ExternalChange {
     /// Wants so many pods.
     Scale(i64),
     /// Types `pause`.
@@ -50,12 +50,12 @@ impl Others {
         self.0.lock().unwrap().clone()
     }
 
-    pub(crate) async fn act(&self, cluster: &SimCluster, set: &Key, deed: &Deed) {
-        match deed {
-            Deed::Pause => drop(command(cluster, set, "pause").await),
-            deed => cluster.store(|store| {
+    pub(crate) async fn act(&self, cluster: &SimCluster, set: &Key, change: &ExternalChange) {
+        match change {
+            ExternalChange::Pause => drop(command(cluster, set, "pause").await),
+            change => cluster.store(|store| {
                 let before = store.revision();
-                deed.happen(store, set);
+                change.happen(store, set);
                 self.0.lock().unwrap().extend(before + 1..=store.revision());
             }),
         }
@@ -71,7 +71,7 @@ pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harn
     Run::of([verb, &target]).at(START.parse().unwrap()).run_against(client).await
 }
 
-impl Deed {
+impl ExternalChange {
     fn happen(&self, store: &mut Store, set: &Key) {
         let patch = |store: &mut Store, patch: Value| {
             store.patch(set, Part::Object, Format::Merge, &patch, &Author::new("kubectl")).map(drop)

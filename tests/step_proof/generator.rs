@@ -3,30 +3,20 @@
 use std::time::Duration;
 
 use harness::random::Dice;
-use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, EVENTS, PODS, Resource, STATEFULSETS};
+use simcluster::resource::{CONTROLLERREVISIONS, EVENTS, PODS, REPLICASETS, Resource};
 use simcluster::{Refusal, Verb};
 
 use crate::step_proof::command::{Batches, Reach, Share, Words};
-use crate::step_proof::external_changes::Deed;
+use crate::step_proof::external_changes::ExternalChange;
 use crate::step_proof::kill_switch::Death;
+use crate::step_proof::kind::{Created, Kind};
 use crate::step_proof::user::Signal;
-
-/// What is stepped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    StatefulSet,
-    DaemonSet,
-}
 
 /// One run.
 #[derive(Clone, Debug)]
 pub(crate) struct Draw {
-    pub(crate) spec: Value,
-    pub(crate) nodes: usize,
-    /// Whether several pods of the set may be replaced at once.
-    pub(crate) is_gated: bool,
+    pub(crate) created: Created,
     pub(crate) spread: Duration,
     /// What is released.
     pub(crate) image: &'static str,
@@ -37,8 +27,8 @@ pub(crate) struct Draw {
     /// The signals to each process, in order.
     pub(crate) signals: Vec<Option<Signal>>,
     pub(crate) faults: Vec<Fault>,
-    /// Others, each after so many milliseconds.
-    pub(crate) deeds: Vec<(u64, Deed)>,
+    /// Changes by other clients, each after so many milliseconds.
+    pub(crate) changes: Vec<(u64, ExternalChange)>,
     /// A second process, after so many milliseconds.
     pub(crate) second: Option<(u64, Words)>,
     /// Whether every other process runs on a second host.
@@ -52,31 +42,9 @@ const BROKEN: [&str; 5] =
 
 impl Draw {
     pub(crate) fn of(kind: Kind, dice: &mut Dice) -> Self {
+        let created = kind.create(dice);
         let is_daemon_set = kind == Kind::DaemonSet;
-        let replicas = match dice.below(12) {
-            0 => 20 + signed(dice.below(31)),
-            1 | 2 => 7 + signed(dice.below(12)),
-            _ => 1 + signed(dice.below(6)),
-        };
-        let partition = if dice.once_in(4) { signed(dice.below(4)) } else { 0 };
-        let is_gated = dice.once_in(2);
-        let mut rolling = json!({"partition": partition});
-        if is_gated {
-            rolling["maxUnavailable"] = (1 + dice.below(4)).into();
-        }
-        let mut spec = json!({
-            "replicas": replicas, "serviceName": "db",
-            "podManagementPolicy": dice.one_of(&["OrderedReady", "Parallel"]),
-            "minReadySeconds": dice.one_of(&[0, 0, 0, 2, 10]),
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
-        });
-        if is_daemon_set {
-            let rolling =
-                json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1 + dice.below(3)}});
-            spec = json!({"minReadySeconds": spec["minReadySeconds"], "updateStrategy": rolling});
-        } else if dice.once_in(4) {
-            spec["ordinals"] = json!({"start": 1 + dice.below(5)});
-        }
+        let replicas = created.pods;
         let image = match dice.below(10) {
             0..=2 => dice.one_of(&BROKEN),
             3 => "app:2.0-slow",
@@ -85,31 +53,27 @@ impl Draw {
         let is_disturbed = dice.once_in(2);
         let count = |most| if is_disturbed { most } else { 1 };
         let mut draw = Self {
-            spec,
-            nodes: if is_daemon_set { usize::try_from(replicas).unwrap_or(1) } else { 3 },
-            is_gated,
             spread: Duration::from_millis(dice.below(2_000)),
             image,
             is_paused_first: !dice.once_in(4),
-            words: if is_daemon_set { node_words(dice, replicas) } else { words(dice, replicas) },
+            words: words(kind, dice, replicas),
             deaths: (0..dice.below(4)).map(|_| death(dice)).collect(),
             signals: Vec::new(),
             faults: (0..dice.below(count(4))).map(|_| fault(kind, dice)).collect(),
-            deeds: (0..dice.below(count(4)))
-                .map(|_| (dice.below(60_000), deed(kind, dice, replicas)))
+            changes: (0..dice.below(count(4)))
+                .map(|_| (dice.below(60_000), kind.external_change(dice, &created)))
                 .collect(),
-            second: dice
-                .once_in(6)
-                .then(|| (dice.below(30_000), Words { is_daemon_set, ..Words::default() })),
+            second: dice.once_in(6).then(|| (dice.below(30_000), Words { kind, ..Words::default() })),
             has_two_hosts: false,
             failed_checks: 0,
+            created,
         };
         let check = dice.once_in(8).then(|| !dice.once_in(3));
         draw.words.check = check;
         if let Some((_, words)) = &mut draw.second {
             words.check = check;
         }
-        if !is_daemon_set && dice.once_in(8) {
+        if kind == Kind::StatefulSet && dice.once_in(8) {
             draw.goes_below(dice, replicas);
         }
         if is_daemon_set && dice.once_in(3) {
@@ -118,7 +82,7 @@ impl Draw {
             let verb = if draw.words.evict { Verb::Create } else { Verb::Delete };
             draw.faults.push(fault_on(kind, dice, |dice| (verb, 5 + dice.below(6))));
         }
-        if is_daemon_set && dice.once_in(6) {
+        if kind.is_on_nodes() && dice.once_in(6) {
             draw.words.zone = Some(signed(dice.below(3)).min(replicas - 1));
         }
         if dice.once_in(4) {
@@ -155,7 +119,7 @@ impl Draw {
         self.words.undo = Some(!dice.once_in(3));
         let keeps_all = dice.once_in(2) || replicas < 3;
         let partition = if keeps_all { replicas } else { replicas - 1 };
-        self.spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
+        self.created.spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
         if !keeps_all {
             // Else what is broken fails before it gets there.
             self.words.batches = Some(Batches::By(Share::Pods(2)));
@@ -169,7 +133,7 @@ impl Draw {
 
     /// Whether the run has no faults and no external changes.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.faults.is_empty() && self.deeds.is_empty()
+        self.faults.is_empty() && self.changes.is_empty()
     }
 
     /// Whether the new revision never works, or a check fails.
@@ -178,7 +142,7 @@ impl Draw {
     }
 }
 
-fn signed(number: u64) -> i64 {
+pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or_default()
 }
 
@@ -190,7 +154,20 @@ fn share(dice: &mut Dice, most: i64) -> Share {
     }
 }
 
-fn words(dice: &mut Dice, replicas: i64) -> Words {
+/// Draws the words of the first command.
+fn words(kind: Kind, dice: &mut Dice, replicas: i64) -> Words {
+    let of_nodes = (kind == Kind::DaemonSet).then(|| (dice.once_in(4), dice.once_in(3), dice.once_in(4)));
+    let mut words = Words { kind, ..common_words(dice, replicas) };
+    if let Some(flags) = of_nodes {
+        (words.force, words.by_zone, words.evict) = flags;
+    }
+    if kind == Kind::Deployment {
+        words.surge = dice.once_in(4).then(|| share(dice, 4));
+    }
+    words
+}
+
+fn common_words(dice: &mut Dice, replicas: i64) -> Words {
     let is_large = replicas > 12;
     let batches = match dice.below(4) {
         0 if !is_large => None,
@@ -225,16 +202,6 @@ fn words(dice: &mut Dice, replicas: i64) -> Words {
     }
 }
 
-fn node_words(dice: &mut Dice, nodes: i64) -> Words {
-    Words {
-        is_daemon_set: true,
-        force: dice.once_in(4),
-        by_zone: dice.once_in(3),
-        evict: dice.once_in(4),
-        ..words(dice, nodes)
-    }
-}
-
 fn death(dice: &mut Dice) -> Death {
     let most = *dice.one_of(&[8, 20, 60]);
     Death { at: dice.index(most), is_done: dice.once_in(2) }
@@ -244,29 +211,6 @@ fn signal(dice: &mut Dice) -> Signal {
     let most = *dice.one_of(&[1_500, 20_000, 90_000]);
     let after = Duration::from_millis(dice.below(most));
     Signal { number: *dice.one_of(&[1, 2, 15]), after, is_repeated: dice.once_in(3) }
-}
-
-fn deed(kind: Kind, dice: &mut Dice, replicas: i64) -> Deed {
-    match dice.below(12) {
-        0 if kind == Kind::DaemonSet => Deed::NodeGone(dice.index(50)),
-        1 if kind == Kind::DaemonSet => Deed::NodeComes,
-        2 if kind == Kind::DaemonSet => Deed::NodeReady(dice.index(50), dice.once_in(3)),
-        5 if kind == Kind::DaemonSet && dice.once_in(2) => Deed::Taint(dice.index(50)),
-        6 if kind == Kind::DaemonSet => {
-            let rolling = json!({"maxUnavailable": 1 + dice.below(3)});
-            Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": rolling}))
-        }
-        0..=2 => Deed::Scale((replicas + signed(dice.below(7)) - 3).max(1)),
-        3 | 4 => Deed::Pause,
-        5 => Deed::Image("app:3.0"),
-        6 => {
-            let partition = dice.below(3);
-            Deed::Strategy(json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}}))
-        }
-        7 | 8 => Deed::Delete(dice.index(50)),
-        9 | 10 => Deed::Restart(dice.index(50)),
-        _ => Deed::Annotate(dice.below(100)),
-    }
 }
 
 fn is_read(verb: Verb) -> bool {
@@ -288,8 +232,9 @@ fn fault(kind: Kind, dice: &mut Dice) -> Fault {
 
 /// Draws a fault of a verb and a number. Those from 5 to 10 make any request fail.
 fn fault_on(kind: Kind, dice: &mut Dice, of: impl FnOnce(&mut Dice) -> (Verb, u64)) -> Fault {
-    let workloads = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
-    let watched: [&Resource; 4] = [workloads, &CONTROLLERREVISIONS, &PODS, &EVENTS];
+    let workloads = kind.resource();
+    let revisions = if kind == Kind::Deployment { &REPLICASETS } else { &CONTROLLERREVISIONS };
+    let watched: [&Resource; 4] = [workloads, revisions, &PODS, &EVENTS];
     let (events, bytes) = (dice.index(6), 200 + dice.index(6_000));
     let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
     let (verb, act) = of(dice);

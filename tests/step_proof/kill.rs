@@ -21,7 +21,7 @@ use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::step_proof::external_changes::{Deed, Others, command};
+use crate::step_proof::external_changes::{ExternalChange, Others, command};
 
 /// How many binaries run at once; they mostly wait.
 const TOGETHER: usize = 12;
@@ -139,7 +139,7 @@ async fn paused(scenario: Scenario, cluster: &TestCluster) {
     };
     cluster.advance(30).await;
     command(&cluster.sim, &set, "pause").await;
-    Others::default().act(&cluster.sim, &set, &Deed::Image(scenario.image)).await;
+    Others::default().act(&cluster.sim, &set, &ExternalChange::Image(scenario.image)).await;
     cluster.advance(5).await;
 }
 

@@ -7,19 +7,17 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get ready has failed")]
 
 mod command;
-mod deployments;
 mod external_changes;
 mod generator;
 mod kill;
 mod kill_switch;
-mod kruise;
+mod kind;
 mod nodes;
 mod oracle;
 mod proven;
 mod run;
 mod schedules;
 mod scripted_check;
-mod seeded;
 mod timeline;
 mod user;
 mod world;

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use harness::random::Dice;
 use harness::test_cluster::TestCluster;
-use simcluster::resource::{DAEMONSETS, STATEFULSETS};
-use simcluster::{Controllers, KubeletTiming, Order, SimCluster};
+use simcluster::{Controllers, KubeletTiming, Order};
 
-use crate::step_proof::external_changes::{Deed, Others, command};
-use crate::step_proof::generator::{Draw, Kind};
-use crate::step_proof::oracle::judge;
+use crate::step_proof::external_changes::{ExternalChange, Others, command};
+use crate::step_proof::generator::Draw;
+use crate::step_proof::kind::Kind;
+use crate::step_proof::oracle::{judge, outcomes};
 use crate::step_proof::scripted_check::ScriptedCheck;
 use crate::step_proof::timeline::Timeline;
-use crate::step_proof::user::{Left, Terminal};
+use crate::step_proof::user::{Ending, Terminal};
 
 /// No run takes longer, in its own time.
 const LONGEST: Duration = Duration::from_secs(6 * 3600);
@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(6 * 3600);
 /// What came of a run.
 pub(crate) struct Played {
     pub(crate) draw: Draw,
-    pub(crate) left: Left,
+    pub(crate) ending: Ending,
     pub(crate) timeline: Timeline,
     pub(crate) wrong: Vec<String>,
 }
@@ -37,28 +37,26 @@ pub(crate) fn play(kind: Kind, seed: u64) -> Played {
 async fn one(kind: Kind, seed: u64) -> Played {
     let draw = Draw::of(kind, &mut Dice::new(seed));
     let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
-    let builder = SimCluster::builder().without_managed_fields().nodes(draw.nodes).seed(seed);
-    let builder = if draw.is_gated { builder.max_unavailable_stateful_set() } else { builder };
+    let builder = kind.builder(&draw.created).seed(seed);
     let cluster =
         TestCluster::from_builder(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
-    let resource = if kind == Kind::DaemonSet { &DAEMONSETS } else { &STATEFULSETS };
-    let set = cluster.editor().create_workload(resource, "db", &draw.spec);
+    let set = cluster.editor().create_workload(kind.resource(), "db", &draw.created.spec);
     cluster.advance(900).await;
     let others = Others::default();
     let from = cluster.revision();
     if draw.is_paused_first {
         command(&cluster.sim, &set, "pause").await;
     }
-    others.act(&cluster.sim, &set, &Deed::Image(draw.image)).await;
+    others.act(&cluster.sim, &set, &ExternalChange::Image(draw.image)).await;
     if !draw.is_paused_first {
         tokio::time::sleep(Duration::from_millis(seed % 7 * 300)).await;
     }
     draw.faults.iter().for_each(|fault| cluster.sim.fault(fault.clone()));
-    for (after, deed) in draw.deeds.clone() {
+    for (after, change) in draw.changes.clone() {
         let (others, cluster, set) = (others.clone(), cluster.sim.clone(), set.clone());
         tokio::task::spawn_local(async move {
             tokio::time::sleep(Duration::from_millis(after)).await;
-            others.act(&cluster, &set, &deed).await;
+            others.act(&cluster, &set, &change).await;
         });
     }
     let terminal = Terminal {
@@ -78,15 +76,19 @@ async fn one(kind: Kind, seed: u64) -> Played {
     };
     let first = Box::pin(terminal.step_to_the_end(&draw));
     let both = async { tokio::join!(first, second).0 };
-    let left = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Left::InDespair);
+    let ending = Box::pin(tokio::time::timeout(LONGEST, both)).await.unwrap_or(Ending::None);
     cluster.sim.clear_faults();
     cluster.advance(300).await;
     let checks = terminal.check.runs();
     let processes = terminal.processes.into_inner();
-    let timeline = Timeline { checks, ..Timeline::of(&cluster.sim, from, &others.revisions(), processes) };
+    let timeline = Timeline {
+        checks,
+        is_undisturbed: draw.is_quiet() && draw.is_paused_first,
+        ..Timeline::of((kind, &cluster.sim), from, &others.revisions(), processes)
+    };
     let mut end = timeline.start.clone();
     timeline.changes.iter().for_each(|change| end.apply(&change.what));
     let mut wrong = judge(&timeline);
-    wrong.extend(crate::step_proof::schedules::verdict(&draw, left, &timeline, &end).err());
-    Played { draw, left, timeline, wrong }
+    wrong.extend(outcomes::of_run(&draw, ending, &timeline, &end).err());
+    Played { draw, ending, timeline, wrong }
 }

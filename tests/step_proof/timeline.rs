@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use simcluster::resource::{DAEMONSETS, NODES, PODS, STATEFULSETS};
+use simcluster::resource::{NODES, PODS, Resource};
 use simcluster::{RecordedRequest, Route, SimCluster, Verb};
 
 use crate::step_proof::command::Words;
+use crate::step_proof::kind::Kind;
 use crate::step_proof::world::{Millis, Pod, World, node_number};
 
 /// Who made a change.
@@ -94,12 +95,14 @@ pub(crate) struct Timeline {
     pub(crate) processes: Vec<Process>,
     /// The runs of the script, in order.
     pub(crate) checks: Vec<Checked>,
+    /// Whether no other client and no fault interferes, and the workload was paused before it was changed.
+    pub(crate) is_undisturbed: bool,
 }
 
 /// Returns the effect of a change of the store; none if no oracle uses it.
-fn what(change: &simcluster::store::Change) -> Option<What> {
+fn what(change: &simcluster::store::Change, workloads: &Resource) -> Option<What> {
     let (resource, name) = (change.key.resource, &change.key.name);
-    if (resource == &STATEFULSETS || resource == &DAEMONSETS) && name == "db" {
+    if resource == workloads && name == "db" {
         return Some(What::Set(change.after.clone().unwrap_or_default()));
     }
     if resource == &NODES {
@@ -121,13 +124,19 @@ fn is_ready(node: &Value) -> bool {
 impl Timeline {
     /// What happened in a cluster from its beginning, apart from what was before revision `from`.
     /// `others` are the revisions that other clients created.
-    pub(crate) fn of(cluster: &SimCluster, from: u64, others: &[u64], processes: Vec<Process>) -> Self {
+    pub(crate) fn of(
+        (kind, cluster): (Kind, &SimCluster),
+        from: u64,
+        others: &[u64],
+        processes: Vec<Process>,
+    ) -> Self {
         let requests = cluster.requests();
-        let makers = Makers::of(&requests);
+        let workloads = kind.resource();
+        let makers = Makers::of(&requests, workloads.plural);
         let mut timeline = Self { processes, asked: asked(&requests), ..Self::default() };
         cluster.store(|store| {
             for change in store.changes_after(0).unwrap() {
-                let Some(what) = what(change) else { continue };
+                let Some(what) = what(change, workloads) else { continue };
                 if change.revision <= from {
                     timeline.start.apply(&what);
                     continue;
@@ -161,7 +170,7 @@ impl Timeline {
 impl World {
     pub(crate) fn apply(&mut self, what: &What) {
         match what {
-            What::Set(set) => self.set = Arc::clone(set),
+            What::Set(set) => (self.kind, self.set) = (Kind::of(set), Arc::clone(set)),
             What::Pod(name, Some(pod)) => drop(self.pods.insert(name.clone(), pod.clone())),
             What::Pod(name, None) => drop(self.pods.remove(name)),
             What::Node(number, Some((ready, tainted))) => {
@@ -208,7 +217,7 @@ struct Maker {
 }
 
 impl Makers {
-    fn of(requests: &[RecordedRequest]) -> Self {
+    fn of(requests: &[RecordedRequest], workloads: &str) -> Self {
         let (mut looked, mut read): (BTreeMap<usize, u64>, BTreeMap<usize, u64>) = Default::default();
         let mut makers = BTreeMap::new();
         let mut answered: Vec<&RecordedRequest> =
@@ -222,7 +231,7 @@ impl Makers {
                 looked.insert(process, request.made.start - 1);
             }
             if let (Some(process), Some(Verb::List | Verb::Get)) = (process, request.verb())
-                && request.path.contains("sets")
+                && request.path.contains(workloads)
             {
                 read.insert(process, request.made.start - 1);
             }

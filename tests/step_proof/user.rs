@@ -49,15 +49,15 @@ pub(crate) struct Signal {
     pub(crate) is_repeated: bool,
 }
 
-/// The final state of a run.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
-    /// With this exit code.
-    With(u8),
+pub(crate) enum Ending {
+    /// The last command had this exit code.
+    Exit(u8),
     /// Another client rolled out another template.
     Overruled,
-    /// It never came to an end.
-    InDespair,
+    /// It did not end.
+    None,
 }
 
 impl Terminal<'_> {
@@ -113,7 +113,7 @@ impl Terminal<'_> {
     }
 
     /// Types it until the end, the first time with words; each death and each signal is of one process.
-    pub(crate) async fn step_to_the_end(&self, draw: &Draw) -> Left {
+    pub(crate) async fn step_to_the_end(&self, draw: &Draw) -> Ending {
         let first = &draw.words;
         let mut words = first.clone();
         let (mut deaths, mut signals) = (draw.deaths.iter().copied(), draw.signals.iter().copied());
@@ -123,20 +123,24 @@ impl Terminal<'_> {
             let output = self.step(&words, draw.host(number), deaths.next(), signals.next().flatten()).await;
             let set = self.set();
             let is_another = set["spec"]["template"]["spec"]["containers"][0]["image"] != *draw.image;
-            let Words { is_daemon_set, check, is_scripted, .. } = *first;
-            words = Words { is_daemon_set, check, is_scripted, ..Words::default() };
+            let Words { kind, check, is_scripted, .. } = *first;
+            words = Words { kind, check, is_scripted, ..Words::default() };
             let says = |hint: &str| output.as_ref().is_some_and(|output| output.transcript.contains(hint));
-            words.reach = first.reach.filter(|_| says("go below it")); // killed before that was written down
+            // Killed before that was written down.
+            words.reach = first.reach.filter(|_| says("go below it") || says("below its partition too"));
             words.all_zones = says("--node-selector=");
             match output {
-                Some(output) if output.exit == 4 || is_refused(&output) => return Left::With(output.exit),
-                _ if is_another && !rolls_back(&set) => return Left::Overruled,
+                Some(output) if output.exit == 4 || is_refused(&output) => return Ending::Exit(output.exit),
+                _ if is_another && !rolls_back(&set) => return Ending::Overruled,
                 Some(output)
                     if output.exit == 0 && (hold(&set).is_none() || says_none_is_outdated(&output)) =>
                 {
-                    return Left::With(0);
+                    return Ending::Exit(0);
                 }
-                Some(output) if output.exit == 5 && is_paused(&set) => {
+                Some(output)
+                    if output.exit == 5
+                        && (is_paused(&set) || first.kind.is_counted() && says("rollout2 resume")) =>
+                {
                     command(&self.cluster.sim, &self.set, "resume").await;
                 }
                 // Whoever typed it knows whether the other process still runs.
@@ -144,7 +148,7 @@ impl Terminal<'_> {
                     words = Words { take_over: self.living.lock().unwrap().is_empty(), ..typed };
                     sleep(Duration::from_secs(30)).await;
                 }
-                Some(output) if output.exit == 5 && refused > 4 => return Left::With(output.exit),
+                Some(output) if output.exit == 5 && refused > 4 => return Ending::Exit(output.exit),
                 Some(output) if output.exit == 5 => {
                     refused += 1;
                     words.new_plan = output.transcript.contains("--new-plan");
@@ -154,7 +158,7 @@ impl Terminal<'_> {
                 None => sleep(Duration::from_millis(700)).await,
             }
         }
-        Left::InDespair
+        Ending::None
     }
 
     fn set(&self) -> Value {

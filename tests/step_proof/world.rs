@@ -1,14 +1,15 @@
-//! A StatefulSet or a DaemonSet and its pods at one moment, as the oracles read them.
+//! A workload and its pods at one moment, as the oracles read them.
 //!
-//! Where a pod belongs is its place: its ordinal, or the number of its node.
+//! Where a pod belongs is its place: its ordinal, or the number of its node. A pod of a Deployment or a CloneSet has none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::step_proof::command::SETTLING;
+use crate::step_proof::kind::Kind;
 
 /// Milliseconds since the epoch.
 pub(crate) type Millis = i64;
@@ -84,8 +85,10 @@ fn stamp(value: &Value) -> Option<Millis> {
 
 /// The ordinal in the name of a pod, or the number of the node it is on or is meant for.
 fn place_of(pod: &Value) -> Option<i64> {
-    if pod["metadata"]["ownerReferences"][0]["kind"] == "StatefulSet" {
-        return pod["metadata"]["name"].as_str()?.rsplit('-').next()?.parse().ok();
+    match pod["metadata"]["ownerReferences"][0]["kind"].as_str()? {
+        "StatefulSet" => return pod["metadata"]["name"].as_str()?.rsplit('-').next()?.parse().ok(),
+        "DaemonSet" => {}
+        _ => return None,
     }
     let terms =
         "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms";
@@ -98,9 +101,13 @@ pub(crate) fn node_number(name: &str) -> Option<i64> {
     name.strip_prefix("node-")?.parse().ok()
 }
 
+/// The `minReadySeconds` by which a plan holds a Deployment: no pod counts as available.
+const NEVER_AVAILABLE: i64 = 2_147_483_646;
+
 /// A workload, its pods by name, and the nodes: whether each is ready.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
+    pub(crate) kind: Kind,
     pub(crate) set: Arc<Value>,
     pub(crate) pods: BTreeMap<String, Pod>,
     pub(crate) nodes: BTreeMap<i64, bool>,
@@ -110,7 +117,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn strategy(&self) -> &Value {
-        &self.set["spec"]["updateStrategy"]
+        let spec = &self.set["spec"];
+        if self.kind == Kind::Deployment { &spec["strategy"] } else { &spec["updateStrategy"] }
+    }
+
+    /// The fields of the spec that a plan replaces, without a pause, which a plan takes over.
+    pub(crate) fn fields(&self) -> Map<String, Value> {
+        let names: &[&str] = if self.kind == Kind::Deployment {
+            &["minReadySeconds", "progressDeadlineSeconds", "strategy"]
+        } else {
+            &["updateStrategy"]
+        };
+        let present = names.iter().filter_map(|name| Some((*name, self.set["spec"].get(*name)?)));
+        present.map(|(name, value)| (name.to_owned(), without_pause(value))).collect()
     }
 
     pub(crate) fn image(&self) -> &str {
@@ -118,15 +137,18 @@ impl World {
     }
 
     pub(crate) fn is_daemon_set(&self) -> bool {
-        self.set["kind"] == "DaemonSet"
+        self.kind == Kind::DaemonSet
     }
 
     /// How many pods there should be.
     pub(crate) fn replicas(&self) -> i64 {
-        if self.is_daemon_set() {
-            return i64::try_from(self.wanted().len()).unwrap_or_default();
+        match self.kind {
+            Kind::DaemonSet => i64::try_from(self.wanted().len()).unwrap_or_default(),
+            Kind::AdvancedDaemonSet => {
+                self.set["status"]["desiredNumberScheduled"].as_i64().unwrap_or_default()
+            }
+            _ => self.set["spec"]["replicas"].as_i64().unwrap_or(1),
         }
-        self.set["spec"]["replicas"].as_i64().unwrap_or(1)
     }
 
     /// The pod of a place, rather one that stays.
@@ -137,50 +159,89 @@ impl World {
     /// The places that should have a pod.
     pub(crate) fn wanted(&self) -> Vec<i64> {
         let wanted = |node: &i64| !self.tainted.contains(node) || self.pod(*node).is_some();
-        if self.is_daemon_set() {
+        if self.kind.is_on_nodes() {
             self.nodes.keys().copied().filter(wanted).collect()
+        } else if self.kind.has_ordinals() {
+            self.ordinals()
         } else {
-            self.ordinals().collect()
+            Vec::new()
         }
     }
 
     /// Whether a place should have a pod.
     pub(crate) fn wants(&self, place: i64) -> bool {
         let wanted = || !self.tainted.contains(&place) || self.pod(place).is_some();
-        if self.is_daemon_set() {
+        if self.kind.is_on_nodes() {
             self.nodes.contains_key(&place) && wanted()
         } else {
             self.ordinals().contains(&place)
         }
     }
 
+    /// The pods that stay and are wanted.
+    pub(crate) fn wanted_pods(&self) -> impl Iterator<Item = &Pod> {
+        let ordinals = self.kind.has_ordinals().then(|| self.ordinals());
+        let is_wanted = move |pod: &&Pod| ordinals.as_ref().is_none_or(|wanted| wanted.contains(&pod.place));
+        self.pods.values().filter(|pod| !pod.is_leaving).filter(is_wanted)
+    }
+
+    /// How many of the wanted pods run the live template, or another one.
+    pub(crate) fn count(&self, is_updated: bool) -> i64 {
+        count(self.wanted_pods().filter(|pod| (pod.image == self.image()) == is_updated))
+    }
+
+    /// How many pods that run an image, or another one, are available by so many seconds.
+    pub(crate) fn available(&self, image: &str, is_on: bool, seconds: i64, now: Millis) -> i64 {
+        let pods = self.pods.values().filter(|pod| (pod.image == image) == is_on);
+        count(pods.filter(|pod| pod.is_available(seconds, now)))
+    }
+
+    /// Whether as many pods are available as there should be.
+    pub(crate) fn is_all_available(&self, now: Millis) -> bool {
+        count(self.wanted_pods().filter(|pod| pod.is_available(self.min_ready(), now))) >= self.replicas()
+    }
+
     pub(crate) fn min_ready(&self) -> i64 {
-        self.set["spec"]["minReadySeconds"].as_i64().unwrap_or(0)
+        let own = self.set["spec"]["minReadySeconds"].as_i64();
+        self.strategy()["rollingUpdate"]["minReadySeconds"].as_i64().or(own).unwrap_or(0)
     }
 
     fn start(&self) -> i64 {
         self.set["spec"]["ordinals"]["start"].as_i64().unwrap_or(0)
     }
 
-    fn ordinals(&self) -> std::ops::Range<i64> {
-        self.start()..self.start() + self.replicas()
+    fn ordinals(&self) -> Vec<i64> {
+        let reserved = self.set["spec"]["reserveOrdinals"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let free = (self.start()..).filter(|ordinal| !reserved.iter().any(|one| *one == *ordinal));
+        free.take(usize::try_from(self.replicas()).unwrap_or_default()).collect()
     }
 
-    /// Returns the wanted ordinals that a partition releases.
-    pub(crate) fn above(&self, partition: i64) -> std::ops::Range<i64> {
-        let wanted = self.ordinals();
-        (wanted.start + partition).min(wanted.end)..wanted.end
+    /// Returns the wanted ordinals of a StatefulSet that a partition releases.
+    pub(crate) fn above(&self, partition: i64) -> Vec<i64> {
+        let start = self.start();
+        self.ordinals().into_iter().filter(|ordinal| *ordinal >= start + partition).collect()
     }
 
-    /// Returns the wanted ordinals that the present strategy releases.
-    pub(crate) fn released(&self) -> std::ops::Range<i64> {
-        if self.strategy()["type"] == "OnDelete" { 0..0 } else { self.above(partition(self.strategy())) }
+    /// Returns the wanted ordinals of a StatefulSet that the present strategy releases.
+    pub(crate) fn released(&self) -> Vec<i64> {
+        if self.strategy()["type"] == "OnDelete" {
+            return Vec::new();
+        }
+        self.above(partition(self.strategy()))
     }
 
-    /// Returns how many ordinals the strategy releases.
+    /// Returns how many pods the controller may bring to the live template.
     pub(crate) fn released_count(&self) -> i64 {
-        let released = self.released();
-        released.end - released.start
+        let (strategy, wanted) = (self.strategy(), self.replicas());
+        match self.kind {
+            _ if strategy["type"] == "OnDelete" => 0,
+            Kind::Deployment if self.set["spec"]["paused"] == true => self.count(true),
+            Kind::Deployment if self.is_never_available() => {
+                let (unavailable, surge) = self.kind.own_limits(strategy, wanted);
+                (unavailable + surge).min(wanted)
+            }
+            _ => wanted - self.kind.kept(strategy, wanted),
+        }
     }
 
     /// Whether the pod of a place is of the live template.
@@ -192,17 +253,46 @@ impl World {
         self.pod(place).is_some_and(|pod| pod.is_available(self.min_ready(), now))
     }
 
+    /// Whether no pod is outdated that the present strategy releases. A controller may keep a surplus pod until an updated
+    /// one is available.
+    pub(crate) fn is_released_updated(&self) -> bool {
+        match self.kind {
+            Kind::StatefulSet => self.released().into_iter().all(|place| self.is_updated(place)),
+            Kind::DaemonSet => self.wanted().into_iter().all(|place| self.is_updated(place)),
+            kind => {
+                let kept = kind.kept(self.strategy(), self.replicas());
+                self.count(false) <= kept || self.count(true) >= self.replicas() - kept
+            }
+        }
+    }
+
     /// The hold that is written down, whatever is in it.
     pub(crate) fn hold(&self) -> Option<Value> {
         let text = self.set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?;
         Some(serde_json::from_str(text).unwrap_or(Value::Null))
     }
 
+    /// The batch that is written down; null for none.
+    pub(crate) fn batch(&self) -> Value {
+        self.hold().map_or(Value::Null, |mut hold| hold["plan"]["batch"].take())
+    }
+
     /// Whether a plan is written down, and the strategy is the one that it set.
     pub(crate) fn is_stepped(&self) -> bool {
         let Some(hold) = self.hold().filter(|hold| hold["reason"] == "plan") else { return false };
         let (set, strategy) = (&hold["set"], self.strategy());
-        set["type"] == strategy["type"] && partition(set) == partition(strategy)
+        match self.kind {
+            Kind::Deployment => self.is_never_available(),
+            kind if kind.is_of_kruise() => {
+                let partition = &strategy["rollingUpdate"]["partition"];
+                !partition.is_null() && set["rollingUpdate"]["partition"] == *partition
+            }
+            _ => set["type"] == strategy["type"] && partition(set) == partition(strategy),
+        }
+    }
+
+    fn is_never_available(&self) -> bool {
+        self.set["spec"]["minReadySeconds"] == NEVER_AVAILABLE
     }
 
     /// Whether the plan is rolling back.
@@ -221,7 +311,22 @@ impl World {
     }
 }
 
-/// The partition of a strategy.
+pub(crate) fn count<'p>(pods: impl Iterator<Item = &'p Pod>) -> i64 {
+    i64::try_from(pods.count()).unwrap_or(i64::MAX)
+}
+
+/// The partition of the strategy of a StatefulSet.
 pub(crate) fn partition(strategy: &Value) -> i64 {
     strategy["rollingUpdate"]["partition"].as_i64().unwrap_or(0)
+}
+
+/// A strategy of OpenKruise has its pause at the top, or below `rollingUpdate`.
+fn without_pause(value: &Value) -> Value {
+    let mut value = value.clone();
+    for place in ["", "/rollingUpdate"] {
+        if let Some(members) = value.pointer_mut(place).and_then(Value::as_object_mut) {
+            members.remove("paused");
+        }
+    }
+    value
 }

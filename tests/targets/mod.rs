@@ -7,7 +7,8 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
 
-use crate::connection::setup::{TestServer, directory, file, run_with};
+use crate::connection::setup::{TestServer, run_with};
+use crate::files::{directory, file};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";

@@ -11,7 +11,8 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::connection::setup::{TestServer, file};
+use crate::connection::setup::TestServer;
+use crate::files::file;
 use crate::writes::{db, object, observe, web};
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is

@@ -9,7 +9,8 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Rule, Served, SimCluster, User, Verb, resource};
 use tokio::time::Instant;
 
-use super::{deployment, file, image};
+use super::{deployment, image};
+use crate::files::file;
 
 /// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
 struct TwoClusters {

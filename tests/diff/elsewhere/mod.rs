@@ -3,12 +3,12 @@
 mod contexts;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
 use crate::diff::{changes_in, web};
+use crate::files::file;
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -32,13 +32,6 @@ fn diff_in(objects: &[Value], args: &[&str]) -> Output {
     Run::of(["diff", "deployment/a", "-n", "dev", "--from", "-"].iter().chain(args))
         .stdin(list(objects))
         .run()
-}
-
-fn file(name: &str, content: &str) -> PathBuf {
-    let path =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("elsewhere-{}-{name}", std::process::id()));
-    fs::write(&path, content).unwrap();
-    path
 }
 
 fn image(image: &str) -> Value {

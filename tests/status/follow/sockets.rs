@@ -1,8 +1,6 @@
 //! `status` over a real socket and in real time, which a client in the same process cannot test.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use harness::{Output, Run};
 use serde_json::{Value, json};
@@ -13,6 +11,8 @@ use simcluster::{
 };
 
 use harness::test_cluster::Editor;
+
+use crate::files::file;
 
 /// A simulated cluster on a socket, with controllers and a Deployment `web` of three pods.
 struct ServedCluster {
@@ -130,16 +130,4 @@ fn credential(token: &str) -> String {
         "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token},
     });
     credential.to_string()
-}
-
-/// Writes a file in cargo's directory for tests.
-fn file(name: &str, content: &str) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let directory =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("follow-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let path = directory.join(name);
-    std::fs::write(&path, content).unwrap();
-    path
 }

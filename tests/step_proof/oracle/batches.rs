@@ -4,8 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::max_unavailable::taken_down;
-use super::{Oracle, Scene};
-use crate::step_proof::command::{Batches, Reach};
+use super::{Oracle, Scene, end_of_batch};
+use crate::step_proof::command::Reach;
+use crate::step_proof::kind::Kind;
 use crate::step_proof::timeline::{Process, What};
 use crate::step_proof::world::{Millis, World, partition};
 
@@ -24,8 +25,10 @@ pub(super) struct BatchOrder {
 impl Oracle for BatchOrder {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         self.follow_others(scene);
+        if scene.before.kind != Kind::StatefulSet {
+            return Ok(());
+        }
         if let Some(ordinal) = taken_down(scene)
-            && !scene.before.is_daemon_set()
             && !scene.before.released().contains(&ordinal)
             && !heals(scene)
         {
@@ -35,9 +38,6 @@ impl Oracle for BatchOrder {
             self.last = None;
             self.goal = 0;
             self.is_refused = false; // a rollback restores a revision that did not fail
-            return Ok(());
-        }
-        if scene.before.is_daemon_set() {
             return Ok(());
         }
         if scene.ends_plan() {
@@ -153,13 +153,12 @@ impl BatchOrder {
         }
         let mut checked = Ok(());
         for view in scene.views.iter().copied().chain([scene.before]) {
-            let allowed = scene.pace.max_unavailable.of(view.replicas());
+            let allowed = scene.pace.allowed(view.replicas());
             let (now, released) = (scene.change.decided, view.above(partition(scene.after.strategy())));
             let missing =
                 view.wanted().into_iter().filter(|ordinal| !view.is_available(*ordinal, now)).count();
-            let about_to_go = released
-                .filter(|ordinal| view.is_available(*ordinal, now) && !view.is_updated(*ordinal))
-                .count();
+            let goes = |ordinal: &&i64| view.is_available(**ordinal, now) && !view.is_updated(**ordinal);
+            let about_to_go = released.iter().filter(goes).count();
             let gone = i64::try_from(missing + about_to_go).unwrap_or(i64::MAX);
             if about_to_go == 0 || gone <= allowed {
                 return Ok(());
@@ -189,17 +188,9 @@ fn let_go(pods: &World, set: &World) -> BTreeSet<i64> {
 
 /// Returns how many slots may be released when a batch begins, given the number of released ones.
 fn next_goal(scene: &Scene<'_>, view: &World, before: usize) -> usize {
-    let replicas = view.replicas();
-    if scene.pace.has_canary && before == 0 {
-        return 1;
-    }
-    match &scene.pace.batches {
-        Batches::By(share) => before + pods(share.of(replicas)),
-        Batches::Until(list) => {
-            let goals = list.iter().map(|share| pods(share.of(replicas)));
-            goals.filter(|goal| *goal > before).min().unwrap_or(pods(replicas))
-        }
-    }
+    let before = i64::try_from(before).unwrap_or(i64::MAX);
+    let is_canary = scene.pace.has_canary && before == 0;
+    pods(end_of_batch(&scene.pace.batches, is_canary, before, view.replicas()))
 }
 
 fn pods(count: i64) -> usize {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{Oracle, Scene};
 use crate::step_proof::timeline::{By, What};
-use crate::step_proof::world::World;
+use crate::step_proof::world::{Pod, World};
 
 #[derive(Default)]
 pub(super) struct MaxUnavailable {
@@ -20,13 +20,16 @@ pub(super) struct MaxUnavailable {
 
 impl Oracle for MaxUnavailable {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
+        if !scene.before.kind.has_ordinals() && !scene.before.kind.is_on_nodes() {
+            return Ok(()); // a pod of another name takes the place
+        }
         let now = scene.now();
         let is_missing = |world: &World, place: &i64| world.wants(*place) && !world.is_available(*place, now);
         self.down.retain(|place| is_missing(scene.before, place));
         if self.down.is_empty() {
             self.allowed = 0;
         }
-        self.allowed = self.allowed.max(scene.pace.max_unavailable.of(scene.before.replicas()));
+        self.allowed = self.allowed.max(scene.pace.allowed(scene.before.replicas()));
         if scene.releases() || scene.after.has_plan() && !scene.before.is_stepped() {
             self.image = Some(scene.after.image().to_owned());
         }
@@ -48,8 +51,10 @@ impl Oracle for MaxUnavailable {
 pub(super) fn taken_down(scene: &Scene<'_>) -> Option<i64> {
     let What::Pod(name, after) = &scene.change.what else { return None };
     let before = scene.before.pods.get(name)?;
-    let goes = !before.is_leaving && after.as_ref().is_none_or(|pod| pod.is_leaving);
-    let is_update = before.image != scene.before.image();
+    let image = scene.before.image();
+    let is_replaced = |pod: &Pod| pod.is_leaving || pod.image == image; // in place
+    let goes = !before.is_leaving && after.as_ref().is_none_or(is_replaced);
+    let is_update = before.image != image;
     let is_ours = match scene.change.by {
         By::Process(_) => true,
         By::Cluster => !scene.before.is_daemon_set(), // it removes what has no node any more

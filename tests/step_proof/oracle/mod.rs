@@ -1,17 +1,40 @@
-//! What must hold at every moment. Each oracle reads the changes one by one and reports what is wrong.
+//! What must never happen while a workload is stepped, and what must happen in the end, for each of the six kinds. The
+//! oracles read the changes that the cluster stored one by one, and report what is wrong. They know the rules and nothing
+//! of the engine.
+//!
+//! Never, whoever interferes and whenever a process is killed:
+//!
+//! - A write without a test of the uid, the template, the replaced fields and the annotation; a deletion without a uid
+//!   (`requests`).
+//! - Two processes that step at once; a lock taken from a process that may still run, renewed, or left (`lock`).
+//! - More pods down because of the plan than `--max-unavailable`, or a write that makes more unavailable
+//!   (`max_unavailable`, `batches`, `nodes`, `counted`).
+//! - A batch larger than asked, or before the pods of the last one have soaked and its check passed; a pod updated that no
+//!   batch released; a node that is not ready, not selected, or of a later zone (`batches` for ordinals, `nodes` for
+//!   nodes, `counted` for numbers of pods; `checks`).
+//! - A released pod that is held again; pods released while the workload is paused, or for another template than the
+//!   plan's (`strategy`).
+//! - Fields that come back other than they were, or than another client has written them since (`strategy`).
+//! - An exit code that is not true when the process ends (`outcomes`).
+//!
+//! In the end, if no other client and no fault interferes (`outcomes::of_run`): a revision that works is on every pod
+//! that the user's own partition releases, and no plan is left. One that does not work is held by its plan, or rolled back on every
+//! pod. No lock is left. And every run ends.
 
 mod batches;
 mod checks;
+mod counted;
 mod lock;
 mod max_unavailable;
 mod nodes;
-mod outcomes;
+pub(crate) mod outcomes;
 mod requests;
 mod strategy;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::step_proof::command::{Pace, Words};
+use crate::step_proof::command::{Batches, Pace, Words};
+use crate::step_proof::kind::Kind;
 use crate::step_proof::timeline::{By, Change, Process, Timeline};
 use crate::step_proof::world::{Millis, World};
 
@@ -97,6 +120,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         Box::new(batches::BatchOrder::default()),
         Box::new(checks::Checks::of(&timeline.checks)),
         Box::new(nodes::Nodes::default()),
+        Box::new(counted::Counted::of(timeline.is_undisturbed)),
         Box::new(lock::Locks::of(&timeline.processes)),
         Box::new(strategy::Strategies::default()),
         Box::new(outcomes::Outcomes::default()),
@@ -109,6 +133,7 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
         .collect();
     let (mut world, mut pace) = (timeline.start.clone(), Paces::default());
     let mut kept: BTreeMap<u64, World> = BTreeMap::new();
+    let mut recent: VecDeque<(Millis, World)> = VecDeque::new();
     let mut last = timeline.start.clone();
     let mut kept_to = needed.iter().copied().peekable();
     let mut living: Vec<usize> = (0..timeline.processes.len()).collect();
@@ -128,13 +153,21 @@ pub(crate) fn judge(timeline: &Timeline) -> Vec<String> {
             kept.insert(revision, world.clone());
         }
         last.clone_from(&world);
+        if world.kind.is_counted() {
+            recent.push_front((change.at, last.clone()));
+            let is_old = |(at, _): &(Millis, World)| *at < change.decided - counted::DECIDED_WITHIN;
+            while recent.len() > 1 && recent.back().is_some_and(is_old) {
+                recent.pop_back();
+            }
+        }
         world.apply(&change.what);
         let words = match change.by {
             By::Process(process) => timeline.processes.get(process).map(|process| &process.words),
             _ => None,
         };
         pace.see(change, words, &last, &world);
-        let views: Vec<&World> = change.known.iter().filter_map(|revision| kept.get(revision)).collect();
+        let known = change.known.iter().filter_map(|revision| kept.get(revision));
+        let views: Vec<&World> = known.chain(recent.iter().map(|(_, world)| world)).collect();
         let at = |revision: Option<u64>| revision.and_then(|revision| Some((revision, kept.get(&revision)?)));
         let (read, look) = (at(change.read), at(change.looked));
         let scene =
@@ -163,7 +196,7 @@ struct Paces {
 impl Paces {
     fn see(&mut self, change: &Change, words: Option<&Words>, before: &World, after: &World) {
         if change.by == By::Other && before.strategy() != after.strategy() {
-            self.is_void = !after.is_stepped();
+            self.is_void = !after.is_stepped() || after.kind == Kind::Deployment;
         }
         // Releasing the lock in an ended hold begins nothing.
         let (By::Process(process), Some(words), true) = (change.by, words, after.is_stepped()) else {
@@ -173,6 +206,18 @@ impl Paces {
             let continues = before.has_plan() && !words.new_plan && !self.is_void;
             self.is_void = false;
             self.now = if continues { self.now.then(words) } else { Pace::default().then(words) };
+        }
+    }
+}
+
+/// How many pods may be updated after a batch that begins with so many.
+fn end_of_batch(batches: &Batches, is_canary: bool, updated: i64, wanted: i64) -> i64 {
+    match batches {
+        _ if is_canary => 1,
+        Batches::By(share) => updated + share.of(wanted),
+        Batches::Until(goals) => {
+            let goals = goals.iter().map(|goal| goal.of(wanted));
+            goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
         }
     }
 }

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::max_unavailable::taken_down;
-use super::{Oracle, Scene};
-use crate::step_proof::command::Batches;
+use super::{Oracle, Scene, end_of_batch};
 use crate::step_proof::world::{Millis, World, node_number};
 
 #[derive(Default)]
@@ -90,7 +87,7 @@ impl Nodes {
             let counts = |one: &i64| !ignores || view.nodes.get(one) == Some(&true);
             let missing = view.wanted().into_iter().filter(|one| !view.is_available(*one, now));
             let missing = missing.filter(counts).filter(|one| *one != place).count();
-            i64::try_from(missing).unwrap_or(i64::MAX) + 1 > scene.pace.max_unavailable.of(view.replicas())
+            i64::try_from(missing).unwrap_or(i64::MAX) + 1 > scene.pace.allowed(view.replicas())
         };
         let costs = |view: &World| view.is_available(place, now);
         if scene.views().all(|view| costs(view) && goes_too_far(view)) {
@@ -102,7 +99,7 @@ impl Nodes {
         self.wave = Some((process, look, removed));
         let counted = |one: &i64| !ignores || looked.nodes.get(one) == Some(&true);
         let gone = looked.wanted().into_iter().filter(|one| !looked.is_available(*one, now)).filter(counted);
-        let allowed = scene.pace.max_unavailable.of(looked.replicas());
+        let allowed = scene.pace.allowed(looked.replicas());
         let free = (allowed - i64::try_from(gone.count()).unwrap_or(i64::MAX)).max(0);
         if cost > 0 && removed > free {
             return Err(format!("node-{place} is touched, and the last look left {free} free"));
@@ -115,14 +112,8 @@ impl Nodes {
         let total = scene.before.replicas();
         let updated = scene.before.wanted().into_iter().filter(|one| scene.before.is_updated(*one)).count();
         let updated = i64::try_from(updated).unwrap_or(i64::MAX);
-        let most = match &scene.pace.batches {
-            _ if scene.pace.has_canary && updated == 0 => 1,
-            Batches::By(share) => share.of(total),
-            Batches::Until(list) => {
-                let goals = list.iter().map(|share| share.of(total)).filter(|goal| *goal > updated);
-                goals.min().unwrap_or(total) - updated
-            }
-        };
+        let is_canary = scene.pace.has_canary && updated == 0;
+        let most = end_of_batch(&scene.pace.batches, is_canary, updated, total) - updated;
         let size = i64::try_from(self.batch.len()).unwrap_or(i64::MAX);
         if size > most {
             return Err(format!("a batch of {size} nodes, {most} may be: {:?}", self.batch));
@@ -194,7 +185,7 @@ fn removed_updated(scene: &Scene<'_>) -> Result<(), String> {
 
 /// The nodes of the batch in the plan.
 fn batch(world: &World) -> BTreeSet<i64> {
-    let places = world.hold().map(|hold| hold["plan"]["batch"]["slots"].clone());
-    let places = places.as_ref().and_then(Value::as_array).into_iter().flatten();
+    let batch = world.batch();
+    let places = batch["slots"].as_array().into_iter().flatten();
     places.filter_map(|place| node_number(place.as_str()?)).collect()
 }

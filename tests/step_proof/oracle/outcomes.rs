@@ -1,7 +1,10 @@
-//! The exit code of a process is true when the process ends.
+//! The exit code of a process is true when the process ends, and a run ends as the rules say.
 
 use super::{Oracle, Scene};
-use crate::step_proof::timeline::Process;
+use crate::step_proof::command::{Reach, Share};
+use crate::step_proof::generator::Draw;
+use crate::step_proof::timeline::{Process, Timeline};
+use crate::step_proof::user::Ending;
 use crate::step_proof::world::World;
 
 #[derive(Default)]
@@ -25,13 +28,9 @@ impl Oracle for Outcomes {
     }
 
     fn ended(&mut self, (number, process): (usize, &Process), world: &World) -> Result<(), String> {
-        let all_updated = || {
-            let places = if world.is_daemon_set() { world.wanted() } else { world.released().collect() };
-            places.into_iter().all(|place| world.is_updated(place))
-        };
         let promise = match process.exit {
             Some(0) if world.is_stepped() => (true, ""),
-            Some(0) => (all_updated(), "exit 0 without a plan, and pods are outdated"),
+            Some(0) => (world.is_released_updated(), "exit 0 without a plan, and pods are outdated"),
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
             // Two processes may wait for the same rollback; one of them removes its marker.
             Some(4)
@@ -45,5 +44,74 @@ impl Oracle for Outcomes {
             _ => (true, ""),
         };
         if promise.0 { Ok(()) } else { Err(format!("{}: {}", promise.1, process.transcript)) }
+    }
+}
+
+/// Whether a run ended as the rules say.
+pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &World) -> Result<(), String> {
+    let lock_is_left = end.hold().is_some_and(|hold| !hold["lock"].is_null());
+    let last = timeline.processes.last();
+    if ending == Ending::None {
+        return Err("it never ends".to_owned());
+    }
+    let may_be_empty = draw.words.zone.is_some() && !draw.is_quiet(); // its nodes may have gone
+    // A scaler may leave fewer pods than the words ask for.
+    let may_be_fewer = matches!(draw.words.reach, Some(Reach::To(Share::Pods(_)))) && !draw.is_quiet();
+    if matches!(ending, Ending::Exit(1 | 2)) && !may_be_empty && !may_be_fewer {
+        return Err("the command was refused".to_owned());
+    }
+    if !draw.is_quiet() {
+        return Ok(());
+    }
+    let own = end.kind.kept(&draw.created.spec["updateStrategy"], end.replicas());
+    let goes_below = draw.words.reach == Some(Reach::To(Share::PerCent(100)));
+    let is_all_kept = !end.is_daemon_set() && own >= end.replicas();
+    if is_all_kept && !goes_below {
+        return Ok(()); // its own partition lets no pod go
+    }
+    let is_refused = |process: &Process| process.transcript.contains("use --take-over"); // another one steps
+    let processes = timeline.processes.iter().filter(|process| !is_refused(process));
+    let exits: Vec<u8> = processes.filter_map(|process| process.exit).collect();
+    // The own partition keeps pods outdated that the command wants to be updated.
+    let is_short = !goes_below
+        && matches!(draw.words.reach, Some(Reach::To(share)) if share.of(end.replicas()) > end.replicas() - own);
+    let is_expected = |exit: &&u8| match exit {
+        0 | 4 => true,
+        3 => draw.words.timeout.is_some(),
+        129 | 130 | 143 => !draw.signals.is_empty(),
+        // It was broken before it was held, or another process rolled back.
+        5 => {
+            is_short || !draw.is_paused_first || is_all_kept // killed before it wrote how far it goes
+                || draw.second.is_some() && draw.is_broken() || draw.words.zone.is_some() // the other zones stay held until they are selected
+        }
+        _ => false,
+    };
+    if let Some(odd) = exits.iter().find(|exit| !is_expected(exit)) {
+        return Err(format!("nothing happened, and it ended with {odd}"));
+    }
+    if lock_is_left && last.is_some_and(|last| last.exit.is_some()) {
+        return Err("a lock is left".to_owned());
+    }
+    let all_available = end.is_all_available(i64::MAX);
+    // The script of the run may fail the batch of a working revision.
+    let is_failed_by_script = draw.words.is_scripted && ending == Ending::Exit(4);
+    if !draw.is_broken() && !is_failed_by_script {
+        let is_complete = (ending == Ending::Exit(0) || is_short && ending == Ending::Exit(5))
+            && end.hold().is_none()
+            && all_available
+            && end.is_released_updated()
+            && end.image() == draw.image;
+        return if is_complete { Ok(()) } else { Err(format!("not complete: {ending:?}")) };
+    }
+    let is_undone = end.image() != draw.image;
+    match ending {
+        Ending::Exit(4) if is_undone => {
+            let is_back = all_available && end.count(false) == 0;
+            if is_back { Ok(()) } else { Err("undone, and not back".to_owned()) }
+        }
+        Ending::Exit(4) if end.has_plan() => Ok(()),
+        Ending::Exit(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
+        Ending::Overruled if is_undone => Ok(()),               // killed during the rollback
+        ending => Err(format!("it is broken, and ended: {ending:?}")),
     }
 }

@@ -1,17 +1,17 @@
-//! The strategy: a plan only ever lets more go, and when it ends, what was there before is there again.
+//! The fields that a plan replaces: it only ever releases more pods, and when it ends, the fields before are there again.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene};
+use crate::step_proof::kind::Kind;
 use crate::step_proof::timeline::By;
+use crate::step_proof::world::World;
 
 #[derive(Default)]
 pub(super) struct Strategies {
-    /// The strategy as it was before it was held by us.
-    original: Option<Value>,
-    /// Whether another client has set the present strategy.
-    is_foreign: bool,
+    /// The fields as they were before they were held by us, or as another client wrote them since.
+    original: Option<Map<String, Value>>,
     /// What the plan was made for.
     image: Option<String>,
 }
@@ -46,42 +46,69 @@ impl Oracle for Strategies {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         self.check_template(scene)?;
         let (before, after) = (scene.before, scene.after);
-        let changes = before.strategy() != after.strategy();
         let is_step = scene.writer().is_some();
-        if !is_step
-            && scene.change.by == By::Other
-            && changes
-            && before.hold().is_some()
-            && after.hold().is_some()
-        {
-            self.is_foreign = !after.is_stepped(); // what the plan had set may be put back
-        }
         let is_paused = before.hold().is_some_and(|hold| hold["paused"] == true);
         if scene.releases() && is_paused && after.hold().is_some_and(|hold| hold["paused"] == true) {
             return Err("pods are released while it is paused".to_owned());
         }
-        let is_held_first = before.hold().is_none() && after.hold().is_some();
-        let is_paused_anew = after.hold() != before.hold() && !after.has_plan() && after.hold().is_some();
-        let is_held_anew = (is_step && after.has_plan() || is_paused_anew) && self.is_foreign && changes;
-        if is_held_first || is_held_anew {
-            self.original = Some(before.strategy().clone());
-            self.is_foreign = false;
+        if scene.change.by == By::Other
+            && before.hold().is_some()
+            && let Some(original) = &mut self.original
+        {
+            take_external_change(original, before, after);
+        }
+        if before.hold().is_none() && after.hold().is_some() {
+            self.original = Some(before.fields());
         }
         if scene.ends_plan() {
-            let original = self.original.take();
-            if !self.is_foreign && original.as_ref() != Some(after.strategy()) {
-                return Err(format!("{} is put back, it was {original:?}", after.strategy()));
+            let (original, now) = (self.original.take(), after.fields());
+            if original.as_ref() != Some(&now) {
+                return Err(format!("{now:?} is put back, it was {original:?}"));
             }
         }
-        let is_held_by_partition = !before.is_daemon_set();
-        if is_step && is_held_by_partition && before.is_stepped() && after.has_plan() {
-            let (was, is) = (before.released(), after.released());
+        if is_step && before.is_stepped() && after.has_plan() { Self::check_release(scene) } else { Ok(()) }
+    }
+}
+
+impl Strategies {
+    /// What is released stays released, unless a new plan is for another template.
+    fn check_release(scene: &Scene<'_>) -> Result<(), String> {
+        let (before, after) = (scene.before, scene.after);
+        let template = |world: &World| world.hold().map(|mut hold| hold["plan"]["template"].take());
+        if before.kind == Kind::StatefulSet {
+            let is = after.released();
             let is_updated = |one: &i64| scene.views().all(|view| view.is_updated(*one));
+            let was = before.released().into_iter();
             let lost: Vec<i64> = was.filter(|one| !is.contains(one) && is_updated(one)).collect();
             if !lost.is_empty() {
                 return Err(format!("{lost:?} were released, run the new revision, and are held again"));
             }
+        } else if before.kind.is_counted()
+            && !after.rolls_back()
+            && before.image() == after.image()
+            && template(before) == template(after)
+            && after.released_count() < before.released_count()
+        {
+            return Err(format!(
+                "{} pods were released, and {} are",
+                before.released_count(),
+                after.released_count()
+            ));
         }
         Ok(())
+    }
+}
+
+/// What another client writes is the original from then on, unless it is what the plan had set.
+pub(super) fn take_external_change(original: &mut Map<String, Value>, before: &World, after: &World) {
+    let (was, is) = (before.fields(), after.fields());
+    if before.kind != Kind::Deployment && after.is_stepped() {
+        return;
+    }
+    for name in was.keys().chain(is.keys()).filter(|name| was.get(*name) != is.get(*name)) {
+        match is.get(name) {
+            Some(value) => drop(original.insert(name.clone(), value.clone())),
+            None => drop(original.remove(name)),
+        }
     }
 }

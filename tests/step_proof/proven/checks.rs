@@ -13,8 +13,7 @@ fn released(results: &[bool]) -> History {
         Words { soak: Some(0), is_scripted: true, watch: Some((10, 3)), no_canary: true, ..Words::default() };
     let strategy =
         |partition: i64| json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
-    let mut history =
-        History::paused("StatefulSet", [&strategy(0), &strategy(i64::from(i32::MAX))], 2, words);
+    let mut history = History::paused([&strategy(0), &strategy(i64::from(i32::MAX))], 2, words);
     let runs = results.iter().map(|has_passed| Checked { process: 0, batch: 1, has_passed: *has_passed });
     history.timeline.checks = runs.collect();
     history.set["spec"]["updateStrategy"] = strategy(1);

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::History;
 use crate::step_proof::command::{Batches, Share, Words};
+use crate::step_proof::kind::Kind;
 use crate::step_proof::oracle::judge;
 use crate::step_proof::timeline::{By, What};
 
@@ -13,7 +14,7 @@ impl History {
     /// Stepped by two, zone by zone, with a soak of 30 seconds.
     fn of_nodes() -> Self {
         let words = Words {
-            is_daemon_set: true,
+            kind: Kind::DaemonSet,
             batches: Some(Batches::By(Share::Pods(2))),
             max_unavailable: Some(Share::Pods(2)),
             soak: Some(30),
@@ -21,7 +22,7 @@ impl History {
             ..Words::default()
         };
         let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
-        let mut history = Self::paused("DaemonSet", [&rolling, &json!({"type": "OnDelete"})], 6, words);
+        let mut history = Self::paused([&rolling, &json!({"type": "OnDelete"})], 6, words);
         history.timeline.start.nodes = (0..6).map(|node| (node, true)).collect();
         history
     }

@@ -1,6 +1,7 @@
 //! Tests of the oracles: each one finds its violation in a constructed history, and nothing in a correct one.
 
 mod checks;
+mod counted;
 mod daemon_set;
 mod stateful_set;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::step_proof::command::Words;
+use crate::step_proof::kind::Kind;
 use crate::step_proof::oracle::judge;
 use crate::step_proof::timeline::{By, Change, Process, Timeline, What};
 use crate::step_proof::world::{Millis, Pod, World};
@@ -30,12 +32,21 @@ fn lock(holder: &str) -> Value {
 impl History {
     /// So many pods of a workload with an update strategy, paused by another one, and changed. Two processes will
     /// get these options.
-    fn paused(kind: &str, strategies: [&Value; 2], count: i64, words: Words) -> Self {
+    fn paused(strategies: [&Value; 2], count: i64, words: Words) -> Self {
+        let mut history = Self::changed(words.kind, strategies, count, words);
+        history.hold(&json!({"reason": "pause"}), By::Other);
+        history
+    }
+
+    /// So many pods of a workload whose template and update strategy change with the next write.
+    fn changed(kind: Kind, strategies: [&Value; 2], count: i64, words: Words) -> Self {
+        let strategy = if kind == Kind::Deployment { "strategy" } else { "updateStrategy" };
         let set = json!({
-            "kind": kind,
+            "apiVersion": format!("{}/v1", kind.resource().group),
+            "kind": kind.resource().kind,
             "metadata": {"annotations": {}},
             "spec": {
-                "replicas": count, "updateStrategy": strategies[0],
+                "replicas": count, strategy: strategies[0],
                 "template": {"spec": {"containers": [{"name": "app", "image": "app:1.0"}]}},
             },
         });
@@ -50,14 +61,14 @@ impl History {
             is_disturbed: false,
         };
         history.timeline.processes = vec![process.clone(), process];
-        history.timeline.start = World { set: Arc::new(history.set.clone()), ..World::default() };
+        history.timeline.start = World { kind, set: Arc::new(history.set.clone()), ..World::default() };
         for place in 0..count {
-            let pod = history.pod(place, "app:1.0", Some(0));
+            let has_place = kind.has_ordinals() || kind.is_on_nodes();
+            let pod = history.pod(if has_place { place } else { -1 }, "app:1.0", Some(0));
             history.timeline.start.pods.insert(format!("db-{place}"), pod);
         }
         history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:2.0".into();
-        history.set["spec"]["updateStrategy"] = strategies[1].clone();
-        history.hold(&json!({"reason": "pause"}), By::Other);
+        history.set["spec"][strategy] = strategies[1].clone();
         history
     }
 
@@ -107,7 +118,8 @@ impl History {
     /// A process ends the plan, and puts a strategy in its place.
     fn ends(&mut self, strategy: &Value) {
         self.set["metadata"]["annotations"] = json!({});
-        self.set["spec"]["updateStrategy"] = strategy.clone();
+        let field = if self.set["kind"] == "Deployment" { "strategy" } else { "updateStrategy" };
+        self.set["spec"][field] = strategy.clone();
         let set = Arc::new(self.set.clone());
         self.push(By::Process(0), What::Set(set));
     }

@@ -22,7 +22,7 @@ impl History {
             soak: Some(30),
             ..Words::default()
         };
-        Self::paused("StatefulSet", [&strategy(0), &strategy(i64::from(i32::MAX))], 5, words)
+        Self::paused([&strategy(0), &strategy(i64::from(i32::MAX))], 5, words)
     }
 
     /// A process lets pods go down to a partition, or only writes its lock.

@@ -74,6 +74,11 @@ impl TestCluster {
         Self::with_nodes(SimCluster::builder(), controllers)
     }
 
+    /// Starts a cluster that serves the kinds of OpenKruise.
+    pub fn kruise() -> Self {
+        Self::with_nodes(SimCluster::builder().kruise(), Controllers::new())
+    }
+
     /// Starts a cluster that keeps no `managedFields`, which halves the cost of a write.
     pub fn without_managed_fields(controllers: Controllers) -> Self {
         Self::with_nodes(SimCluster::builder().without_managed_fields(), controllers)

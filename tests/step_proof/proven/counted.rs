@@ -1,0 +1,279 @@
+//! Histories of four pods whose number a plan releases: a CloneSet that updates them in place, and a Deployment.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::History;
+use crate::step_proof::command::{Batches, Share, Words};
+use crate::step_proof::kind::Kind;
+use crate::step_proof::oracle::judge;
+use crate::step_proof::timeline::{By, What};
+use crate::step_proof::world::{Pod, World};
+
+const KINDS: [Kind; 2] = [Kind::CloneSet, Kind::Deployment];
+
+impl History {
+    /// Four pods that are stepped by two, with a soak of 5 seconds, while one may be unavailable.
+    fn counted(kind: Kind) -> Self {
+        let words = Words {
+            kind,
+            batches: Some(Batches::By(Share::Pods(2))),
+            max_unavailable: Some(Share::Pods(1)),
+            soak: Some(5),
+            no_canary: true,
+            ..Words::default()
+        };
+        let own = if kind == Kind::Deployment {
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}})
+        } else {
+            json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2, "partition": "0%"}})
+        };
+        let mut history = Self::changed(kind, [&own, &own], 4, words);
+        history.timeline.is_undisturbed = true;
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        history
+    }
+
+    /// A process releases so many pods, with the number and the end of a batch.
+    fn releases(&mut self, pods: i64, batch: Option<(u64, i64)>) {
+        let spec = &mut self.set["spec"];
+        if spec.get("strategy").is_some() {
+            spec["minReadySeconds"] = 2_147_483_646_i64.into();
+            spec["strategy"]["rollingUpdate"]["maxUnavailable"] = format!("{}%", pods * 25).into();
+        } else {
+            let partition = if batch.is_none() { i64::from(i32::MAX) } else { 4 - pods };
+            spec["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
+        }
+        let plan = batch.map_or(json!({}), |(number, last)| {
+            let first = if number == 1 { 1 } else { 3 };
+            let slots: Vec<String> = (first..=last).map(|slot| slot.to_string()).collect();
+            json!({"batch": {"number": number, "slots": slots, "of": 4}})
+        });
+        self.plan_of(0, &plan);
+    }
+
+    /// A pod is updated, and is ready after a second.
+    fn updates(&mut self, number: i64) {
+        let old = format!("db-{number}");
+        let name = if self.set["kind"] == "Deployment" {
+            self.push(By::Cluster, What::Pod(old, None));
+            format!("new-{number}")
+        } else {
+            old
+        };
+        let pod = Pod { place: -1, ..self.pod(number, "app:2.0", None) };
+        self.push(By::Cluster, What::Pod(name.clone(), Some(pod)));
+        self.pass(1);
+        let pod = Pod { place: -1, ..self.pod(number, "app:2.0", Some(self.now)) };
+        self.push(By::Cluster, What::Pod(name, Some(pod)));
+    }
+
+    /// A process ends the plan and writes back `maxUnavailable`.
+    fn ends_counted(&mut self, kind: Kind, unavailable: i64) {
+        let field = if kind == Kind::Deployment { "strategy" } else { "updateStrategy" };
+        let mut own = self.timeline.start.set["spec"][field].clone();
+        own["rollingUpdate"]["maxUnavailable"] = unavailable.into();
+        self.set["spec"].as_object_mut().unwrap().remove("minReadySeconds");
+        self.ends(&own);
+    }
+
+    /// Two batches of two pods, each released one by one.
+    fn two_batches(kind: Kind) -> Self {
+        let mut history = Self::counted(kind);
+        history.releases(0, None);
+        for (batch, pods) in [(1, [1, 2]), (2, [3, 4])] {
+            for released in pods {
+                history.releases(released, Some((batch, pods[1])));
+                history.updates(4 - released);
+                history.pass(5);
+            }
+            history.pass(6);
+        }
+        history
+    }
+}
+
+#[test]
+fn a_correct_plan_has_no_finding() {
+    for (kind, own) in [(Kind::CloneSet, 2), (Kind::Deployment, 1)] {
+        let mut history = History::two_batches(kind);
+        history.ends_counted(kind, own);
+        history.ends_with(0);
+        assert_eq!(judge(&history.timeline), [""; 0]);
+        let mut other = History::two_batches(kind);
+        other.ends_counted(kind, 3);
+        other.is_wrong("is put back, it was");
+    }
+}
+
+#[test]
+fn a_batch_that_is_too_large_and_one_that_is_too_early() {
+    for kind in KINDS {
+        let mut large = History::counted(kind);
+        large.releases(0, None);
+        large.releases(1, Some((1, 3)));
+        large.is_wrong("a batch has 3 pods");
+        let mut early = History::counted(kind);
+        early.releases(0, None);
+        for released in [1, 2] {
+            early.releases(released, Some((1, 2)));
+            early.updates(4 - released);
+        }
+        early.pass(2);
+        early.releases(3, Some((2, 4)));
+        early.is_wrong("2 pods have not soaked");
+    }
+}
+
+#[test]
+fn a_write_that_releases_too_many_pods() {
+    for kind in KINDS {
+        let mut history = History::counted(kind);
+        history.releases(0, None);
+        history.releases(2, Some((1, 2)));
+        history.is_wrong("a write leaves 2 available pods");
+    }
+    let mut beyond = History::counted(Kind::CloneSet);
+    beyond.releases(0, None);
+    beyond.releases(1, Some((1, 2)));
+    beyond.updates(3);
+    beyond.releases(3, Some((1, 2)));
+    beyond.is_wrong("3 pods are released, and the batch ends at 2");
+}
+
+#[test]
+fn released_pods_that_are_held_again() {
+    for kind in KINDS {
+        let mut history = History::two_batches(kind);
+        history.releases(1, Some((2, 4)));
+        history.is_wrong("4 pods were released, and 1 are");
+    }
+}
+
+#[test]
+fn a_pod_that_the_batch_does_not_release() {
+    for kind in KINDS {
+        let mut history = History::counted(kind);
+        history.releases(0, None);
+        history.releases(1, Some((1, 2)));
+        for number in [3, 2, 1] {
+            history.updates(number);
+        }
+        history.is_wrong("3 updated pods, and the batch ends at 2");
+    }
+}
+
+#[test]
+fn fewer_available_pods_than_allowed() {
+    for (kind, name) in [(Kind::CloneSet, "db"), (Kind::Deployment, "new")] {
+        let mut history = History::two_batches(kind);
+        for number in [0, 1] {
+            history.push(By::Cluster, What::Pod(format!("{name}-{number}"), None));
+        }
+        history.is_wrong("2 available pods, and at least 3 have to be");
+    }
+}
+
+#[test]
+fn a_hold_where_every_pod_runs_the_live_template() {
+    for kind in KINDS {
+        let mut history = History::counted(kind);
+        let pods: Vec<_> = history.timeline.start.pods.keys().cloned().collect();
+        for name in pods {
+            let pod = Pod { place: -1, ..history.pod(0, "app:2.0", Some(0)) };
+            history.push(By::Cluster, What::Pod(name, Some(pod)));
+        }
+        history.pass(60);
+        history.push(By::Cluster, What::Pod("none".to_owned(), None));
+        history.pass(60);
+        history.releases(0, None);
+        history.is_wrong("every pod runs the live template");
+    }
+}
+
+#[test]
+fn a_batch_that_its_check_refused() {
+    for kind in KINDS {
+        let mut history = History::counted(kind);
+        history.timeline.processes[0].words.check = Some(false);
+        history.releases(0, None);
+        for released in [1, 2] {
+            history.releases(released, Some((1, 2)));
+            history.updates(4 - released);
+        }
+        history.pass(6);
+        history.releases(3, Some((2, 4)));
+        history.is_wrong("a batch begins, and the check refused the last batch");
+    }
+}
+
+/// An Advanced StatefulSet that is scaled down deletes its pods one by one. Those that remain are not of the plan.
+#[test]
+fn surplus_ordinals_are_not_updated_pods() {
+    let mut history = History::counted(Kind::AdvancedStatefulSet);
+    for place in [4, 5] {
+        let pod = history.pod(place, "app:2.0", Some(0));
+        history.timeline.start.pods.insert(format!("db-{place}"), pod);
+    }
+    history.releases(0, None);
+    history.releases(1, Some((1, 2)));
+    assert_eq!(judge(&history.timeline), [""; 0]);
+}
+
+/// The controller of a DaemonSet deleted two pods before the plan. They come back on the new revision.
+#[test]
+fn recreated_pods_of_a_daemon_set_are_not_released() {
+    let mut history = History::counted(Kind::AdvancedDaemonSet);
+    history.timeline.processes[0].words.max_unavailable = Some(Share::Pods(2));
+    history.timeline.start.nodes = (0..4).map(|node| (node, true)).collect();
+    history.timeline.start.pods.retain(|_, pod| pod.place < 2);
+    history.set["status"] = json!({"desiredNumberScheduled": 4});
+    history.timeline.start.set = Arc::new(history.set.clone());
+    history.releases(0, None);
+    history.releases(1, Some((1, 1)));
+    for place in [3, 2] {
+        history.comes(place);
+    }
+    assert_eq!(judge(&history.timeline), [""; 0]);
+    history.comes(1);
+    history.comes(0);
+    history.is_wrong("4 updated pods, and the batch ends at 3");
+}
+
+#[test]
+fn a_node_that_the_plan_does_not_select() {
+    let mut history = History::counted(Kind::AdvancedDaemonSet);
+    history.timeline.processes[0].words.zone = Some(1);
+    history.set["status"] = json!({"desiredNumberScheduled": 4});
+    history.timeline.start.nodes = (0..4).map(|node| (node, true)).collect();
+    history.releases(0, None);
+    history.comes(1);
+    assert_eq!(judge(&history.timeline), [""; 0]);
+    history.comes(2);
+    history.is_wrong("node-2 is updated, and is not in zone z1");
+}
+
+/// In the grace period before its update in place, a pod is one of the revision that it will run.
+#[test]
+fn a_pod_in_its_grace_period() {
+    let grace = json!({"revision": "2", "containerImages": {"app": "app:2.0"}}).to_string();
+    let pod = json!({
+        "metadata": {"annotations": {"apps.kruise.io/inplace-update-grace": grace}},
+        "spec": {"containers": [{"name": "app", "image": "app:1.0"}]},
+    });
+    assert_eq!(Pod::of(&pod).image, "app:2.0");
+}
+
+/// A Deployment is held by fields of its own, whatever its annotation says.
+#[test]
+fn a_deployment_whose_pods_count_as_available_is_not_held() {
+    let mut history = History::counted(Kind::Deployment);
+    history.releases(1, Some((1, 2)));
+    let mut world = World::default();
+    world.apply(&What::Set(Arc::new(history.set.clone())));
+    assert!(world.is_stepped());
+    history.set["spec"]["minReadySeconds"] = Value::Null;
+    world.apply(&What::Set(Arc::new(history.set)));
+    assert!(!world.is_stepped());
+}
