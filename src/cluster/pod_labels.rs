@@ -51,7 +51,9 @@ mod tests {
             (&["app=db", "!legacy"], true),
         ] {
             let mut labels = PodLabels::default();
-            selectors.iter().for_each(|text| labels.add(&Selector::parse(text).unwrap()));
+            for text in selectors {
+                labels.add(&Selector::parse(text).unwrap());
+            }
             assert_eq!(labels.may_belong(&pod), is_kept, "{selectors:?}");
         }
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::status::restart_command;
 use crate::error::Error;
 use crate::model::cause::Cause;
 use crate::model::change::least_time::LeastTime;
+use crate::model::change::restart::restart_command;
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;

@@ -13,11 +13,11 @@ use super::state_words::state_style;
 use super::style::Style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::least_time::LeastTime;
+use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::plural::plural;
-use crate::model::text::shell_command::command;
 use crate::model::view::RolloutView;
 use crate::world::Terminal;
 
@@ -237,11 +237,6 @@ pub fn stale_configuration(
         let pods = started_before(one.pods);
         format!("note: {object} changed {ago} ago; {pods}: {}", restart_command(workload))
     })
-}
-
-/// Returns the command that replaces the pods of a workload.
-pub(super) fn restart_command(workload: &Workload) -> String {
-    command("kubectl rollout2 restart {}", [workload.command_target()])
 }
 
 /// Returns the status of one workload as JSON, with the least time that its rollout still needs. docs/json.md documents the

@@ -50,7 +50,7 @@ async fn each_kind_is_rolled_back() {
         let cluster = TestCluster::kruise();
         let key = create(&cluster, resource).await;
         cluster.editor().set_image(&key, "web:2-bad");
-        cluster.advance(300).await;
+        cluster.advance(20).await;
         let output = cluster.run(&format!("status {target} --watch=false -o json")).await;
         let document: Value = serde_json::from_str(&output.stdout).unwrap();
         assert_eq!(document["state"], "progressing", "{target}: {document:#}");
@@ -141,6 +141,7 @@ async fn a_workload_with_on_delete_is_not_paused() {
         cluster
             .editor()
             .patch(&key, &json!({"spec": {"updateStrategy": {"type": "OnDelete", "rollingUpdate": null}}}));
+        cluster.advance(300).await;
         let before = cluster.object(&key);
         let output = cluster.run(&format!("pause {target}")).await;
         assert_eq!((output.exit, cluster.object(&key)), (0, before), "{output:?}");

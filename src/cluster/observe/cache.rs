@@ -141,6 +141,11 @@ impl Cache {
         }
     }
 
+    /// Whether a collection holds workloads.
+    pub(super) fn holds_workloads(&self, index: usize) -> bool {
+        self.collections.get(index).is_some_and(Collection::holds_workloads)
+    }
+
     fn apply_to_workloads(&mut self, index: usize, delta: Delta, events: &mut TargetEvents) {
         match delta {
             Delta::Listed(all) => {

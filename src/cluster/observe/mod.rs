@@ -143,9 +143,18 @@ impl Observer {
     /// future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
         let mut events = TargetEvents::new();
-        let Some(first) = self.updates.recv().await else { return events };
-        self.apply(first, &mut events);
+        let mut updates: Vec<_> = self.updates.recv().await.into_iter().collect();
         while let Ok(update) = self.updates.try_recv() {
+            updates.push(update);
+        }
+        // Reflectors that receive something at the same moment report it in any order. A state of a workload is emitted
+        // with the pods and revisions of that moment.
+        updates.sort_by_key(|update| match update {
+            Update::Reflected(index, _) if !self.cache.holds_workloads(*index) => (0, *index),
+            Update::Refreshed(target, _) => (1, target.0),
+            Update::Reflected(index, _) => (2, *index),
+        });
+        for update in updates {
             self.apply(update, &mut events);
         }
         self.cache.flush(&mut events);

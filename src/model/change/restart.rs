@@ -77,6 +77,12 @@ fn refused_while_paused(workload: &Workload) -> Error {
         .hint(command("kubectl rollout2 resume {}", [workload.command_target()]))
 }
 
+/// Returns the command that replaces the pods of a workload.
+#[must_use]
+pub fn restart_command(workload: &Workload) -> String {
+    command("kubectl rollout2 restart {}", [workload.command_target()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -52,7 +52,7 @@ impl Engine {
             StepEvent::Refreshed { observed, nodes, ended_holder } => {
                 cluster.nodes = nodes;
                 self.memory.ended_holder = ended_holder;
-                is_fresh = self.receive_refresh(observed, cluster, now);
+                is_fresh = self.receive_refresh(*observed, cluster, now);
             }
             StepEvent::Stopped(stop) => self.stop(stop, now),
             StepEvent::Checked(result) => self.receive_checked(result, cluster, now),
@@ -85,12 +85,12 @@ impl Engine {
     }
 
     /// Applies a refresh. Returns whether a decision can rest on it.
-    fn receive_refresh(&mut self, observed: Box<Observation>, cluster: &mut ClusterView, now: Now) -> bool {
+    fn receive_refresh(&mut self, observed: Observation, cluster: &mut ClusterView, now: Now) -> bool {
         if cluster.is_recreated(&observed.workload) {
             self.end(StepOutcome::Gone { recreated: true });
             return false;
         }
-        let fits = cluster.apply(*observed);
+        let fits = cluster.apply(observed);
         if self.leaving().is_none() {
             self.unanswered.clear();
         }

@@ -1,5 +1,4 @@
-//! Watches that fail: outages, clocks, deleted targets, and the number of requests. That each fault leaves the verdict as it
-//! is, and how many notes there are, is for [`schedules`](super::schedules).
+//! Watches that fail: each rollout still gets its verdict, with at most one note on stderr about an outage, and one about its end.
 
 use std::time::Duration;
 
@@ -10,6 +9,43 @@ use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULS
 use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 
 use harness::test_cluster::{Editor, TestCluster};
+
+/// Follows a rollout that succeeds and one that fails, with these faults from the start.
+async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.advance(30).await;
+    for fault in faults() {
+        cluster.sim.fault(fault);
+    }
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(output.stdout.lines().last(), Some("deployment \"web\" successfully rolled out"));
+    assert_reported_once(&output);
+
+    cluster.sim.clear_faults();
+    cluster.editor().patch(&web, &json!({"spec": {"progressDeadlineSeconds": 60}}));
+    cluster.advance(30).await;
+    for fault in faults() {
+        cluster.sim.fault(fault);
+    }
+    cluster.editor().set_image(&web, "app:3.0-bad");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert_reported_once(&output);
+    assert!(output.stderr.contains("no image app:3.0-bad"), "{}", output.transcript);
+    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
+}
+
+/// Checks that there is at most one note about failing reads, and one about their end.
+fn assert_reported_once(output: &Output) {
+    for words in ["cannot read", "work again"] {
+        let count = notes(output).iter().filter(|note| note.contains(words)).count();
+        assert!(count <= 1, "{}", output.transcript);
+    }
+    assert!(notes(output).len() <= 2, "{}", output.transcript);
+}
 
 /// Returns a cluster with a rollout whose updated pods do not become ready.
 async fn unfinished_rollout() -> (TestCluster, Key) {
@@ -27,6 +63,67 @@ fn notes(output: &Output) -> Vec<&str> {
 
 fn watches(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::Watch), act)
+}
+
+fn lists(act: FaultAction) -> Fault {
+    Fault::on(Requests::verb(Verb::List), act)
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_close_every_few_events_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(2))]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn watches_that_close_immediately_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_watches_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_overloaded_server_hides_no_verdict() {
+    let busy = || FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
+    assert_verdicts_despite(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn bursts_of_500_and_503_hide_no_verdict() {
+    for code in [500, 503] {
+        let broken = || FaultAction::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
+        assert_verdicts_despite(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)])
+            .await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn web_pages_of_a_proxy_hide_no_verdict() {
+    assert_verdicts_despite(|| {
+        vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)]
+    })
+    .await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn truncated_responses_hide_no_verdict() {
+    assert_verdicts_despite(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
+    assert_verdicts_despite(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_reset_within_an_event_hides_no_verdict() {
+    assert_verdicts_despite(|| vec![watches(FaultAction::CutBody(3_000))]).await;
+    assert_verdicts_despite(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
 }
 
 #[tokio::test(start_paused = true)]
