@@ -72,6 +72,10 @@ impl Counted {
             self.most =
                 if is_deployment { (self.most * is + was - 1) / was + 1 } else { self.most + is - was };
         }
+        // A batch of ordinals ends at the same ordinal, however many there are above it now.
+        if let Some(batch) = self.batch.as_mut().filter(|_| is != was && before.kind.has_ordinals()) {
+            batch.end = released_by(&after.batch(), after);
+        }
         self.is_disturbed |= before.image() != after.image()
             || before.strategy() != after.strategy()
             || is != was && !is_deployment;

@@ -34,7 +34,6 @@ mod strategy;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::step_proof::command::{Batches, Pace, Words};
-use crate::step_proof::kind::Kind;
 use crate::step_proof::timeline::{By, Change, Process, Timeline};
 use crate::step_proof::world::{Millis, World};
 
@@ -196,7 +195,7 @@ struct Paces {
 impl Paces {
     fn see(&mut self, change: &Change, words: Option<&Words>, before: &World, after: &World) {
         if change.by == By::Other && before.strategy() != after.strategy() {
-            self.is_void = !after.is_stepped() || after.kind == Kind::Deployment;
+            self.is_void = !after.is_stepped();
         }
         // Releasing the lock in an ended hold begins nothing.
         let (By::Process(process), Some(words), true) = (change.by, words, after.is_stepped()) else {

@@ -277,3 +277,57 @@ fn a_deployment_whose_pods_count_as_available_is_not_held() {
     world.apply(&What::Set(Arc::new(history.set)));
     assert!(!world.is_stepped());
 }
+
+/// A Deployment whose strategy another client replaces is still held, and its plan keeps its batches. Seen in the seeds 156
+/// and 224 of Deployments.
+#[test]
+fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
+    for (last, wrong) in [(4, None), (5, Some("a batch has 3 pods"))] {
+        let mut history = History::counted(Kind::Deployment);
+        let one = &mut history.timeline.processes[1].words;
+        (one.batches, one.take_over) = (None, true);
+        history.releases(0, None);
+        for released in [1, 2] {
+            history.releases(released, Some((1, 2)));
+            history.updates(4 - released);
+            history.pass(6);
+        }
+        history.timeline.is_undisturbed = false;
+        history.set["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = "75%".into();
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        let slots: Vec<String> = (3..=last).map(|slot| slot.to_string()).collect();
+        history.plan_of(1, &json!({"batch": {"number": 2, "slots": slots, "of": 4}}));
+        match wrong {
+            None => assert_eq!(judge(&history.timeline), [""; 0]),
+            Some(wrong) => history.is_wrong(wrong),
+        }
+    }
+}
+
+/// A batch of ordinals ends at its last ordinal, also when pods are added above it. Seen in seed 146 of Advanced
+/// StatefulSets.
+#[test]
+fn a_batch_of_ordinals_in_a_workload_that_is_scaled_up() {
+    for (replicas, partition, wrong) in [(4, 2, None), (6, 2, None), (6, 1, Some("5 pods are released"))] {
+        let mut history = History::counted(Kind::AdvancedStatefulSet);
+        history.timeline.is_undisturbed = false;
+        history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = i32::MAX.into();
+        history.plan_of(0, &json!({}));
+        let plan = json!({"batch": {"number": 1, "slots": ["db-3", "db-2"]}});
+        history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 3.into();
+        history.plan_of(0, &plan);
+        history.updates(3);
+        history.pass(5);
+        history.set["spec"]["replicas"] = replicas.into();
+        history.push(By::Other, What::Set(Arc::new(history.set.clone())));
+        for place in 4..replicas {
+            history.comes(place);
+        }
+        history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = partition.into();
+        history.plan_of(0, &plan);
+        match wrong {
+            None => assert_eq!(judge(&history.timeline), [""; 0]),
+            Some(wrong) => history.is_wrong(wrong),
+        }
+    }
+}
