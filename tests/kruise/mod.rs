@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a failed unwrap fails the test")]
 
 mod causes;
-mod cluster;
+pub(crate) mod cluster;
 mod foretold;
 mod history;
 mod list_and_preview;

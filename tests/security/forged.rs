@@ -13,6 +13,7 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULS
 use simcluster::{Key, RecordedRequest, Resource, object};
 
 use crate::files;
+use crate::kruise::cluster::{KINDS, create};
 
 const HELD: &str = "kubectl-rollout2/held";
 
@@ -423,6 +424,39 @@ fn forged_additional_members_have_no_effect() {
                     let longest = output.transcript.lines().map(str::len).max();
                     assert!(longest.unwrap_or_default() < 2000, "{args}: {name}: a line of {longest:?}");
                 }
+            }
+        }
+    });
+}
+
+/// The kinds of OpenKruise are paused by a field of their own. The annotation of such a pause is another client's, and the
+/// strategy in it is not written.
+#[test]
+fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
+    run_paused(async {
+        for (resource, target) in KINDS {
+            for args in ["resume TARGET", "resume TARGET --release-all", "step TARGET --timeout 60s"] {
+                let cluster = TestCluster::kruise();
+                let key = create(&cluster, resource).await;
+                let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
+                cluster.editor().patch(&key, &json!({"spec": partition}));
+                let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
+                let before = workload.object();
+                let set = &before["spec"]["updateStrategy"];
+                let mut forged = set.clone();
+                forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
+                workload.forge(&json!({"reason": "pause", "set": set, "strategy": forged}));
+                assert_eq!(workload.run("pause TARGET").await.exit, 0);
+                workload.cluster.advance(10).await;
+                let output = workload.run(args).await;
+                assert!(!output.transcript.contains("100%"), "{args}: {}", output.transcript);
+                let mut strategy = workload.object()["spec"]["updateStrategy"].take();
+                if args.starts_with("step") {
+                    strategy["rollingUpdate"].as_object_mut().unwrap().remove("paused");
+                } else {
+                    assert_eq!(workload.annotation(), Value::Null, "{args}: {}", output.transcript);
+                }
+                assert_eq!(strategy, *set, "{target}: {args}: {}", output.transcript);
             }
         }
     });

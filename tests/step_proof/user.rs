@@ -145,8 +145,8 @@ impl Terminal<'_> {
                 }
                 // Whoever typed it knows whether the other process still runs.
                 Some(output) if output.exit == 5 && output.transcript.contains("--take-over") => {
-                    words = Words { take_over: self.living.lock().unwrap().is_empty(), ..typed };
                     sleep(Duration::from_secs(30)).await;
+                    words = Words { take_over: self.living.lock().unwrap().is_empty(), ..typed };
                 }
                 Some(output) if output.exit == 5 && refused > 4 => return Ending::Exit(output.exit),
                 Some(output) if output.exit == 5 => {

@@ -4,7 +4,9 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, have_same_plan};
+use crate::model::hold::plan::{
+    HOLD_ANNOTATION, Hold, HoldReason, Pace, Plan, PlanRecord, Reach, have_same_plan,
+};
 use crate::model::kind::Workload;
 use crate::model::kind::rolling_hold::HeldBudget;
 use crate::model::observation::Observation;
@@ -243,4 +245,48 @@ fn resuming_a_plan_tests_the_strategy() {
     let Resume::Continue(patch) = resume(&after(&pause), false).unwrap() else { panic!("does not continue") };
     let test = json!({"op": "test", "path": "/spec/updateStrategy", "value": set});
     assert!(patch.operations().contains(&test), "{:?}", patch.operations());
+}
+
+/// The API server defaults most of these fields, but not those of a custom resource whose webhook is missing.
+#[test]
+fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
+    for (version, kind, field) in [
+        ("apps/v1", "Deployment", "strategy"),
+        ("apps/v1", "StatefulSet", "updateStrategy"),
+        ("apps/v1", "DaemonSet", "updateStrategy"),
+        ("apps.kruise.io/v1beta1", "CloneSet", "updateStrategy"),
+        ("apps.kruise.io/v1alpha1", "CloneSet", "updateStrategy"),
+        ("apps.kruise.io/v1beta1", "StatefulSet", "updateStrategy"),
+        ("apps.kruise.io/v1beta1", "DaemonSet", "updateStrategy"),
+    ] {
+        for strategy in [None, Some(json!({})), Some(json!({"rollingUpdate": {}}))] {
+            let mut object = json!({"apiVersion": version, "kind": kind, "spec": {"replicas": 3},
+                "metadata": {"name": "w", "uid": "u", "annotations": {"mine": "1"}}});
+            object["spec"]["template"] = template("x:2");
+            if let Some(strategy) = &strategy {
+                object["spec"][field] = strategy.clone();
+            }
+            let workload = Workload::of_json(&object).unwrap();
+            let revisions = Revisions::of(&workload, []);
+            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+            let words = format!("{version} {kind}: {strategy:?}");
+
+            let paused = after(&held(&observed).0);
+            assert_ne!(*paused.object().json(), object, "{words}");
+            let Resume::End(patch) = resume(&paused, false).unwrap() else { panic!("{words}") };
+            assert_eq!(*patch.after(), object, "{words}: pause and resume");
+
+            for observed in [observed.clone(), Observation { workload: paused, ..observed }] {
+                let fields = holding_fields(&observed, &observed.workload).unwrap();
+                let plan = PlanRecord {
+                    hold: Hold::new(&observed.workload, HoldReason::Plan, fields),
+                    plan: Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All),
+                    lock: None,
+                };
+                let stepped = after(&plan.patch(&observed.workload, true));
+                let hold = Hold::in_force(&stepped).unwrap();
+                assert_eq!(*hold.ending(&stepped).after(), object, "{words}: a plan");
+            }
+        }
+    }
 }

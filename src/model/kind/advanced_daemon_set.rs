@@ -57,8 +57,8 @@ impl Kind for AdvancedDaemonSet {
             ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
             ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
             ("rollingUpdate.rollingUpdateType", FieldType::Word),
-            ("rollingUpdate.selector", FieldType::Any),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
+            ("rollingUpdate.selector", FieldType::Nested),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
         ]
     }
 

@@ -57,8 +57,8 @@ impl Kind for AdvancedStatefulSet {
             ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
             ("rollingUpdate.podUpdatePolicy", FieldType::Word),
             ("rollingUpdate.minReadySeconds", FieldType::Count),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
-            ("rollingUpdate.unorderedUpdate", FieldType::Any),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
+            ("rollingUpdate.unorderedUpdate", FieldType::Nested),
         ]
     }
 

@@ -53,13 +53,13 @@ impl Kind for CloneSet {
             ("rollingUpdate.partition", FieldType::CountOrPercent),
             ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
             ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
-            ("priorityStrategy", FieldType::Any),
-            ("scatterStrategy", FieldType::Any),
-            ("inPlaceUpdateStrategy", FieldType::Any),
+            ("priorityStrategy", FieldType::Nested),
+            ("scatterStrategy", FieldType::Nested),
+            ("inPlaceUpdateStrategy", FieldType::Nested),
             ("rollingUpdate.podUpdatePolicy", FieldType::Word),
-            ("rollingUpdate.priorityStrategy", FieldType::Any),
-            ("rollingUpdate.scatterStrategy", FieldType::Any),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Any),
+            ("rollingUpdate.priorityStrategy", FieldType::Nested),
+            ("rollingUpdate.scatterStrategy", FieldType::Nested),
+            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
         ]
     }
 

@@ -152,8 +152,8 @@ pub enum FieldType {
     CountOrPercent,
     /// An update strategy with these fields, each by its path.
     Strategy(&'static [(&'static str, FieldType)]),
-    /// Any value: a field whose own fields belong to another API.
-    Any,
+    /// A list or an object whose own fields this version does not know, such as a selector.
+    Nested,
 }
 
 impl FieldType {
@@ -165,7 +165,7 @@ impl FieldType {
             Self::Count => value.as_i64().is_some_and(|count| (0..=i64::from(i32::MAX)).contains(&count)),
             Self::CountOrPercent => Self::Count.has(value) || value.as_str().is_some_and(is_percent),
             Self::Strategy(_) => value.is_object(),
-            Self::Any => true,
+            Self::Nested => (value.is_object() || value.is_array()) && is_small(value, DEEPEST),
         }
     }
 
@@ -177,6 +177,28 @@ impl FieldType {
             type_ if type_.has(value) => Ok(()),
             _ => Err(format!("{name} has a value of another type")),
         }
+    }
+}
+
+/// The limit of nesting of a value whose own fields are not known. A selector has 3 levels.
+const DEEPEST: usize = 8;
+
+/// The limit of members, and of the bytes of each text, in such a value.
+const LARGEST: usize = 256;
+
+/// Whether a value is neither deeper nor larger than any of OpenKruise's.
+fn is_small(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::String(text) => text.len() <= LARGEST,
+        Value::Array(items) => {
+            depth > 0 && items.len() <= LARGEST && items.iter().all(|item| is_small(item, depth - 1))
+        }
+        Value::Object(members) => {
+            let is_member_small =
+                |(name, value): (&String, &Value)| name.len() <= LARGEST && is_small(value, depth - 1);
+            depth > 0 && members.len() <= LARGEST && members.iter().all(is_member_small)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
 }
 
@@ -235,12 +257,12 @@ fn check_strategy(
                     let is_live = live.get(name).is_some_and(|live| live.get(inner).is_some());
                     match field {
                         Some((.., field)) if field.has(value) => {}
-                        None if is_live => {}
+                        None if is_live && is_small(value, DEEPEST) => {}
                         _ => return Err(wrong(place, &format!("{name}.{inner}"), field.is_some())),
                     }
                 }
             }
-            (None, _) if below.is_empty() && live.get(name).is_some() => {}
+            (None, value) if below.is_empty() && live.get(name).is_some() && is_small(value, DEEPEST) => {}
             (known, _) => return Err(wrong(place, name, known.is_some() || !below.is_empty())),
         }
     }
@@ -331,6 +353,34 @@ mod tests {
         ] {
             let error = read(&workload(kind, &json!({})), &strategy).unwrap_err();
             assert!(error.contains(name) && error.len() < 200, "{kind} {strategy}: {error}");
+        }
+    }
+
+    #[test]
+    fn fields_of_another_api_are_limited() {
+        let clone_set = json!({"kind": "CloneSet", "apiVersion": "apps.kruise.io/v1beta1",
+            "metadata": {"name": "w"}, "spec": {"updateStrategy": {"later": 1}}});
+        let clone_set = Workload::of_json(&clone_set).unwrap();
+        let mut deep = json!({});
+        for _ in 0..20 {
+            deep = json!([deep]);
+        }
+        let weights =
+            json!({"weightPriority": [{"weight": 5, "matchSelector": {"matchLabels": {"a": "b"}}}]});
+        let of_later = |value: &Value| read(&clone_set, &json!({"later": value})).is_ok();
+        for (value, is_accepted, is_accepted_later) in [
+            (weights, true, true),
+            (json!([{"key": "a", "value": "b"}]), true, true),
+            (json!("x"), false, true),
+            (json!(1), false, true),
+            (deep, false, false),
+            (json!({"a": "x".repeat(257)}), false, false),
+            (json!({"x".repeat(257): 1}), false, false),
+            (json!(vec![1; 257]), false, false),
+        ] {
+            let strategy = json!({"rollingUpdate": {"priorityStrategy": value}});
+            assert_eq!(read(&clone_set, &strategy).is_ok(), is_accepted, "{value}");
+            assert_eq!(of_later(&value), is_accepted_later, "{value}");
         }
     }
 

@@ -95,12 +95,10 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
     let all_available = end.is_all_available(i64::MAX);
     // The script of the run may fail the batch of a working revision.
     let is_failed_by_script = draw.words.is_scripted && ending == Ending::Exit(4);
+    let is_updated =
+        end.hold().is_none() && all_available && end.is_released_updated() && end.image() == draw.image;
     if !draw.is_broken() && !is_failed_by_script {
-        let is_complete = (ending == Ending::Exit(0) || is_short && ending == Ending::Exit(5))
-            && end.hold().is_none()
-            && all_available
-            && end.is_released_updated()
-            && end.image() == draw.image;
+        let is_complete = is_updated && (ending == Ending::Exit(0) || is_short && ending == Ending::Exit(5));
         return if is_complete { Ok(()) } else { Err(format!("not complete: {ending:?}")) };
     }
     let is_undone = end.image() != draw.image;
@@ -110,6 +108,8 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
             if is_back { Ok(()) } else { Err("undone, and not back".to_owned()) }
         }
         Ending::Exit(4) if end.has_plan() => Ok(()),
+        // A second process repeated the check, which passed.
+        Ending::Exit(4) if is_failed_by_script && is_updated && exits.contains(&0) => Ok(()),
         Ending::Exit(0 | 5) if !draw.is_paused_first => Ok(()), // broken before it was held
         Ending::Overruled if is_undone => Ok(()),               // killed during the rollback
         ending => Err(format!("it is broken, and ended: {ending:?}")),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::limits;
+use super::pause_field::{end_pause, forget_pause};
 use super::schema::{Lock, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -221,12 +222,11 @@ impl Hold {
         self.lock.as_ref().filter(|lock| !lock.is_null()).map(Lock::read)
     }
 
-    /// Whether the hold is in force: the workload still has the fields that hold. A kind that has a pause of its own is
-    /// only held by plans.
+    /// Whether the hold is in force: the workload still has the fields that hold.
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
-        let may_hold = self.reason == HoldReason::Plan || workload.pause_field().is_none();
-        may_hold && workload.kind().hold().is_ok_and(|method| method.is_in_force(workload, &self.held))
+        self.holds_by_fields(workload)
+            && workload.kind().hold().is_ok_and(|method| method.is_in_force(workload, &self.held))
     }
 
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
@@ -236,7 +236,16 @@ impl Hold {
     }
 
     fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
-        workload.kind().hold().is_ok_and(|method| method.is_field_held(workload, &self.held, path))
+        workload.kind().hold().is_ok_and(|method| {
+            let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
+            may_be_held && method.is_field_held(workload, &self.held, path)
+        })
+    }
+
+    /// Whether the program holds this kind by fields for this reason. A kind that has a pause of its own is paused by that
+    /// field alone, so another client wrote the annotation of such a pause.
+    fn holds_by_fields(&self, workload: &Workload) -> bool {
+        self.reason == HoldReason::Plan || workload.pause_field().is_none()
     }
 
     /// Whether no other client changed a field that holds.
@@ -271,6 +280,7 @@ impl Hold {
             }
         }
         patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
+        forget_pause(workload, patch);
     }
 
     /// Returns the kubectl command that ends the hold without this program, as `resume --release-all` does. None where the
@@ -311,7 +321,10 @@ fn originals(workload: &Workload) -> Fields {
         Object::read(patch.after().clone()).ok().and_then(Workload::of)
     });
     let restored = restored.as_ref().unwrap_or(workload);
-    restored.live_fields().without_pause(restored.pause_field().as_ref())
+    let mut patch = Patch::of(restored.object());
+    end_pause(restored, &mut patch);
+    let fields = Fields::of(patch.after(), restored.live_fields().iter().map(|(path, _)| path.clone()));
+    fields.without_pause(restored.pause_field().as_ref())
 }
 
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced
