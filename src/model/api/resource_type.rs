@@ -1,5 +1,19 @@
 //! The types of object that this program reads, or refuses by name.
 
+use k8s_openapi::Resource;
+use k8s_openapi::api::apps::v1::{ControllerRevision, ReplicaSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::batch::v1::{CronJob, Job};
+use k8s_openapi::api::core::v1::{
+    ConfigMap, Event, LimitRange, Namespace, Node, PersistentVolumeClaim, Pod, ReplicationController,
+    ResourceQuota, Secret, Service, ServiceAccount,
+};
+use k8s_openapi::api::networking::v1::Ingress;
+use k8s_openapi::api::node::v1::RuntimeClass;
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::resource::v1::ResourceClaim;
+use k8s_openapi::api::scheduling::v1::PriorityClass;
+
 /// A type as the API serves it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceType {
@@ -18,10 +32,17 @@ pub struct ResourceType {
 }
 
 impl ResourceType {
-    /// Returns a type that kubectl counts among the workloads. The names are the singular, the plural and
+    /// Returns a type of Kubernetes itself, in the version of the bindings, with its singular and its short name.
+    #[must_use]
+    pub const fn of<R: Resource>(singular: &'static str, short: &'static str) -> Self {
+        let names = [singular, R::URL_PATH_SEGMENT, short];
+        Self::custom(R::KIND, names, R::GROUP, const { &[R::VERSION] })
+    }
+
+    /// Returns a type of another API. The names are the singular, the plural and
     /// the short name; the versions are those that we read, the preferred one first.
     #[must_use]
-    pub const fn workload(
+    pub const fn custom(
         title: &'static str,
         [singular, plural, short]: [&'static str; 3],
         group: &'static str,
@@ -144,69 +165,47 @@ impl ResourceType {
     }
 }
 
-const fn workload(title: &'static str, names: [&'static str; 3], group: &'static str) -> ResourceType {
-    ResourceType::workload(title, names, group, &["v1"])
-}
-
-const fn other(
-    title: &'static str,
-    [singular, plural, short]: [&'static str; 3],
-    group: &'static str,
-) -> ResourceType {
-    workload(title, [singular, plural, short], group)
-}
-
 /// ReplicaSets, which keep a Deployment's revisions.
-pub static REPLICA_SET: ResourceType = workload("ReplicaSet", ["replicaset", "replicasets", "rs"], "apps");
+pub static REPLICA_SET: ResourceType = ResourceType::of::<ReplicaSet>("replicaset", "rs");
 /// ControllerRevisions, which keep those of the other kinds.
 pub static CONTROLLER_REVISION: ResourceType =
-    other("ControllerRevision", ["controllerrevision", "controllerrevisions", "controllerrevisions"], "apps");
+    ResourceType::of::<ControllerRevision>("controllerrevision", "controllerrevisions");
 /// Pods.
-pub static POD: ResourceType = workload("Pod", ["pod", "pods", "po"], "");
+pub static POD: ResourceType = ResourceType::of::<Pod>("pod", "po");
 /// Events.
-pub static EVENT: ResourceType = other("Event", ["event", "events", "ev"], "");
+pub static EVENT: ResourceType = ResourceType::of::<Event>("event", "ev");
 
 /// Nodes.
-pub static NODE: ResourceType = other("Node", ["node", "nodes", "no"], "");
+pub static NODE: ResourceType = ResourceType::of::<Node>("node", "no");
 /// PodDisruptionBudgets.
 pub static POD_DISRUPTION_BUDGET: ResourceType =
-    other("PodDisruptionBudget", ["poddisruptionbudget", "poddisruptionbudgets", "pdb"], "policy");
+    ResourceType::of::<PodDisruptionBudget>("poddisruptionbudget", "pdb");
 /// `HorizontalPodAutoscalers`.
-pub static HORIZONTAL_POD_AUTOSCALER: ResourceType = ResourceType {
-    ..ResourceType::workload(
-        "HorizontalPodAutoscaler",
-        ["horizontalpodautoscaler", "horizontalpodautoscalers", "hpa"],
-        "autoscaling",
-        &["v2"],
-    )
-};
+pub static HORIZONTAL_POD_AUTOSCALER: ResourceType =
+    ResourceType::of::<HorizontalPodAutoscaler>("horizontalpodautoscaler", "hpa");
 /// Namespaces.
-pub static NAMESPACE: ResourceType = other("Namespace", ["namespace", "namespaces", "ns"], "");
+pub static NAMESPACE: ResourceType = ResourceType::of::<Namespace>("namespace", "ns");
 
 /// ConfigMaps.
-pub static CONFIG_MAP: ResourceType = other("ConfigMap", ["configmap", "configmaps", "cm"], "");
+pub static CONFIG_MAP: ResourceType = ResourceType::of::<ConfigMap>("configmap", "cm");
 /// Secrets.
-pub static SECRET: ResourceType = other("Secret", ["secret", "secrets", "secrets"], "");
+pub static SECRET: ResourceType = ResourceType::of::<Secret>("secret", "secrets");
 /// PersistentVolumeClaims.
 pub static PERSISTENT_VOLUME_CLAIM: ResourceType =
-    other("PersistentVolumeClaim", ["persistentvolumeclaim", "persistentvolumeclaims", "pvc"], "");
+    ResourceType::of::<PersistentVolumeClaim>("persistentvolumeclaim", "pvc");
 /// ServiceAccounts.
-pub static SERVICE_ACCOUNT: ResourceType =
-    other("ServiceAccount", ["serviceaccount", "serviceaccounts", "sa"], "");
+pub static SERVICE_ACCOUNT: ResourceType = ResourceType::of::<ServiceAccount>("serviceaccount", "sa");
 /// PriorityClasses.
-pub static PRIORITY_CLASS: ResourceType =
-    other("PriorityClass", ["priorityclass", "priorityclasses", "pc"], "scheduling.k8s.io");
+pub static PRIORITY_CLASS: ResourceType = ResourceType::of::<PriorityClass>("priorityclass", "pc");
 /// RuntimeClasses.
-pub static RUNTIME_CLASS: ResourceType =
-    other("RuntimeClass", ["runtimeclass", "runtimeclasses", "runtimeclasses"], "node.k8s.io");
+pub static RUNTIME_CLASS: ResourceType = ResourceType::of::<RuntimeClass>("runtimeclass", "runtimeclasses");
 /// ResourceClaims, of dynamic resource allocation.
 pub static RESOURCE_CLAIM: ResourceType =
-    other("ResourceClaim", ["resourceclaim", "resourceclaims", "resourceclaims"], "resource.k8s.io");
+    ResourceType::of::<ResourceClaim>("resourceclaim", "resourceclaims");
 /// ResourceQuotas.
-pub static RESOURCE_QUOTA: ResourceType =
-    other("ResourceQuota", ["resourcequota", "resourcequotas", "quota"], "");
+pub static RESOURCE_QUOTA: ResourceType = ResourceType::of::<ResourceQuota>("resourcequota", "quota");
 /// LimitRanges.
-pub static LIMIT_RANGE: ResourceType = other("LimitRange", ["limitrange", "limitranges", "limits"], "");
+pub static LIMIT_RANGE: ResourceType = ResourceType::of::<LimitRange>("limitrange", "limits");
 
 /// Types that kubectl knows and that have no rollouts; they only occur in errors.
 static REFUSED: [&ResourceType; 17] = [
@@ -214,19 +213,24 @@ static REFUSED: [&ResourceType; 17] = [
     &REPLICA_SET,
     &CONTROLLER_REVISION,
     &EVENT,
-    &workload("ReplicationController", ["replicationcontroller", "replicationcontrollers", "rc"], ""),
-    &workload("Job", ["job", "jobs", "jobs"], "batch"),
-    &workload("CronJob", ["cronjob", "cronjobs", "cj"], "batch"),
-    &other("Service", ["service", "services", "svc"], ""),
+    &ResourceType::of::<ReplicationController>("replicationcontroller", "rc"),
+    &ResourceType::of::<Job>("job", "jobs"),
+    &ResourceType::of::<CronJob>("cronjob", "cj"),
+    &ResourceType::of::<Service>("service", "svc"),
     &CONFIG_MAP,
     &SECRET,
     &NODE,
     &NAMESPACE,
-    &other("Ingress", ["ingress", "ingresses", "ing"], "networking.k8s.io"),
-    &other("SidecarSet", ["sidecarset", "sidecarsets", "sidecarsets"], KRUISE),
-    &other("UnitedDeployment", ["uniteddeployment", "uniteddeployments", "ud"], KRUISE),
-    &other("BroadcastJob", ["broadcastjob", "broadcastjobs", "bcj"], KRUISE),
-    &other("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io"),
+    &ResourceType::of::<Ingress>("ingress", "ing"),
+    &ResourceType::custom("SidecarSet", ["sidecarset", "sidecarsets", "sidecarsets"], KRUISE, &["v1"]),
+    &ResourceType::custom(
+        "UnitedDeployment",
+        ["uniteddeployment", "uniteddeployments", "ud"],
+        KRUISE,
+        &["v1"],
+    ),
+    &ResourceType::custom("BroadcastJob", ["broadcastjob", "broadcastjobs", "bcj"], KRUISE, &["v1"]),
+    &ResourceType::custom("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io", &["v1"]),
 ];
 
 /// The group of OpenKruise, of which only some kinds have rollouts.

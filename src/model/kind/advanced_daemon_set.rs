@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::counts::{Counters, Counts};
+use super::daemon_set::status_of_counts;
 use super::fields::FieldType;
+use super::partition_hold::Partition;
 use super::kruise::{self, field};
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -19,7 +21,7 @@ pub struct AdvancedDaemonSet;
 impl Kind for AdvancedDaemonSet {
     fn type_(&self) -> &'static ResourceType {
         const {
-            &ResourceType::workload(
+            &ResourceType::custom(
                 "DaemonSet",
                 ["daemonset", "daemonsets", "ads"],
                 kruise::GROUP,
@@ -71,7 +73,7 @@ impl Kind for AdvancedDaemonSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&kruise::Partition)
+        Ok(&Partition)
     }
 
     /// Rounds down, of the nodes that need a pod.
@@ -89,13 +91,10 @@ impl Kind for AdvancedDaemonSet {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !workload.is_observed() {
-            return Verdict::new(
-                RolloutState::Unobserved,
-                "Waiting for daemon set spec update to be observed...",
-            );
+            return Verdict::unobserved("daemon set");
         }
         let counts = Counts::of(workload);
-        let status = status_of_counts(workload.name(), counts);
+        let status = status_of_counts(workload.name(), counts, "pods");
         match kruise::hold_state(workload, facts, counts, status.is_complete()) {
             Some(state) => Verdict::new(state, status.line),
             None if is_held_by_selector(workload, facts, counts) => {
@@ -112,27 +111,6 @@ impl Kind for AdvancedDaemonSet {
 fn is_held_by_selector(workload: &Workload, facts: &RolloutFacts<'_>, counts: Counts) -> bool {
     let is_available = counts.available.unwrap_or_default() >= counts.wanted;
     strategy::has_node_selector(workload) && counts.outdated() > 0 && is_available && !facts.is_starting
-}
-
-/// Returns the line for the counters, in the order and the words of kubectl's lines for DaemonSets.
-fn status_of_counts(name: &str, counts: Counts) -> Verdict {
-    let Counts { wanted, updated, released, .. } = counts;
-    let available = counts.available.unwrap_or_default();
-    let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
-    if updated < released {
-        return Verdict::progressing(format!(
-            "{finishing} {updated} out of {released} new pods have been updated..."
-        ));
-    }
-    if available < wanted {
-        return Verdict::progressing(format!("{finishing} {available} of {wanted} pods are available..."));
-    }
-    if released < wanted {
-        return Verdict::complete(format!(
-            "partitioned roll out complete: {updated} new pods have been updated..."
-        ));
-    }
-    Verdict::complete(format!("daemon set {name:?} successfully rolled out"))
 }
 
 #[cfg(test)]

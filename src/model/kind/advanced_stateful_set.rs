@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use super::counts::{Counters, Counts};
 use super::fields::FieldType;
+use super::partition_hold::Partition;
 use super::kruise;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::verdict::{RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
 use crate::model::api::resource_type::ResourceType;
 
@@ -19,7 +20,7 @@ pub struct AdvancedStatefulSet;
 impl Kind for AdvancedStatefulSet {
     fn type_(&self) -> &'static ResourceType {
         const {
-            &ResourceType::workload(
+            &ResourceType::custom(
                 "StatefulSet",
                 ["statefulset", "statefulsets", "asts"],
                 kruise::GROUP,
@@ -66,12 +67,8 @@ impl Kind for AdvancedStatefulSet {
         strategy::ordinal_budget(workload)
     }
 
-    fn stable_revision(&self) -> Option<&'static str> {
-        Some("/status/currentRevision")
-    }
-
-    fn update_revision(&self) -> Option<&'static str> {
-        Some("/status/updateRevision")
+    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
+        Some(["/status/currentRevision", "/status/updateRevision"])
     }
 
     fn error_conditions(&self) -> &'static [&'static str] {
@@ -83,7 +80,7 @@ impl Kind for AdvancedStatefulSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&kruise::Partition)
+        Ok(&Partition)
     }
 
     /// A number of pods; a percentage is refused by both releases that were measured.
@@ -103,10 +100,7 @@ impl Kind for AdvancedStatefulSet {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !workload.is_observed() {
-            return Verdict::new(
-                RolloutState::Unobserved,
-                "Waiting for statefulset spec update to be observed...",
-            );
+            return Verdict::unobserved("statefulset");
         }
         let counts = Counts::of(workload);
         let status = status_of_counts(workload, counts);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::fields::FieldType;
+use super::partition_hold::Partition;
 use super::kruise::{self, field};
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -21,7 +22,7 @@ pub struct CloneSet;
 impl Kind for CloneSet {
     fn type_(&self) -> &'static ResourceType {
         const {
-            &ResourceType::workload(
+            &ResourceType::custom(
                 "CloneSet",
                 ["cloneset", "clonesets", "clone"],
                 kruise::GROUP,
@@ -63,12 +64,8 @@ impl Kind for CloneSet {
         ]
     }
 
-    fn stable_revision(&self) -> Option<&'static str> {
-        Some("/status/currentRevision")
-    }
-
-    fn update_revision(&self) -> Option<&'static str> {
-        Some("/status/updateRevision")
+    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
+        Some(["/status/currentRevision", "/status/updateRevision"])
     }
 
     fn has_progress_deadline(&self) -> bool {
@@ -87,7 +84,7 @@ impl Kind for CloneSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&kruise::Partition)
+        Ok(&Partition)
     }
 
     /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the
@@ -129,10 +126,7 @@ impl Kind for CloneSet {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !workload.is_observed() {
-            return Verdict::new(
-                RolloutState::Unobserved,
-                "Waiting for cloneset spec update to be observed...",
-            );
+            return Verdict::unobserved("cloneset");
         }
         let counts = Counts::of(workload);
         let status = status_of_counts(workload, counts);

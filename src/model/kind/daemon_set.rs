@@ -1,5 +1,6 @@
 //! DaemonSets: one pod for each node, counted by its oldest pod; revisions are ControllerRevisions.
 
+use k8s_openapi::api::apps::v1 as apps;
 use serde_json::json;
 
 use super::counts::{Counters, Counts};
@@ -19,7 +20,7 @@ pub struct DaemonSet;
 
 impl Kind for DaemonSet {
     fn type_(&self) -> &'static ResourceType {
-        const { &ResourceType::workload("DaemonSet", ["daemonset", "daemonsets", "ds"], "apps", &["v1"]) }
+        const { &ResourceType::of::<apps::DaemonSet>("daemonset", "ds") }
     }
 
     fn is_built_in(&self) -> bool {
@@ -64,10 +65,10 @@ impl Kind for DaemonSet {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !workload.is_observed() {
-            return unobserved();
+            return Verdict::unobserved("daemon set");
         }
         let counts = Counts::of(workload);
-        let status = status_of_counts(workload.name(), counts);
+        let status = status_of_counts(workload.name(), counts, "updated pods");
         if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
             return Verdict::new(RolloutState::Held, status.line);
         }
@@ -97,24 +98,24 @@ impl HoldMethod for OnDelete {
     }
 }
 
-/// Returns kubectl's line for the counters, checked in kubectl's order.
-fn status_of_counts(name: &str, counts: Counts) -> Verdict {
-    let Counts { wanted, updated, .. } = counts;
+/// Returns kubectl's line for the counters, checked in kubectl's order. `pods` names those that have to be available. Only an
+/// Advanced DaemonSet has a partition, which keeps nodes outdated.
+pub(super) fn status_of_counts(name: &str, counts: Counts, pods: &str) -> Verdict {
+    let Counts { wanted, updated, released, .. } = counts;
     let available = counts.available.unwrap_or_default();
     let finishing = format!("Waiting for daemon set {name:?} rollout to finish:");
-    if updated < wanted {
+    if updated < released {
         return Verdict::progressing(format!(
-            "{finishing} {updated} out of {wanted} new pods have been updated..."
+            "{finishing} {updated} out of {released} new pods have been updated..."
         ));
     }
     if available < wanted {
-        return Verdict::progressing(format!(
-            "{finishing} {available} of {wanted} updated pods are available..."
+        return Verdict::progressing(format!("{finishing} {available} of {wanted} {pods} are available..."));
+    }
+    if released < wanted {
+        return Verdict::complete(format!(
+            "partitioned roll out complete: {updated} new pods have been updated..."
         ));
     }
     Verdict::complete(format!("daemon set {name:?} successfully rolled out"))
-}
-
-fn unobserved() -> Verdict {
-    Verdict::new(RolloutState::Unobserved, "Waiting for daemon set spec update to be observed...")
 }

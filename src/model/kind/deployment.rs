@@ -1,5 +1,7 @@
 //! Deployments: revisions are ReplicaSets, and the controller reports a progress deadline.
 
+use k8s_openapi::api::apps::v1 as apps;
+
 use super::counts::Counts;
 use super::fields::{FieldType, Fields};
 use super::pods::Interchangeable;
@@ -19,7 +21,7 @@ pub struct Deployment;
 
 impl Kind for Deployment {
     fn type_(&self) -> &'static ResourceType {
-        const { &ResourceType::workload("Deployment", ["deployment", "deployments", "deploy"], "apps", &["v1"]) }
+        const { &ResourceType::of::<apps::Deployment>("deployment", "deploy") }
     }
 
     fn is_built_in(&self) -> bool {
@@ -72,7 +74,7 @@ impl Kind for Deployment {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !workload.is_observed() {
-            return unobserved();
+            return Verdict::unobserved("deployment");
         }
         let counts = Counts::of(workload);
         let status = status_of_counts(workload.name(), counts);
@@ -192,10 +194,6 @@ fn status_of_counts(name: &str, counts: Counts) -> Verdict {
         ));
     }
     Verdict::complete(format!("deployment {name:?} successfully rolled out"))
-}
-
-fn unobserved() -> Verdict {
-    Verdict::new(RolloutState::Unobserved, "Waiting for deployment spec update to be observed...")
 }
 
 fn deadline_exceeded_line(workload: &Workload) -> String {

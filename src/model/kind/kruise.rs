@@ -1,52 +1,16 @@
 //! The rules that the kinds of OpenKruise share.
 
 use super::counts::Counts;
-use super::fields::Fields;
-use super::partition_hold::{has_type_of, held_strategy, hold_by_partition, hold_rollback_by_partition};
 pub(super) use super::strategy::field;
-use super::strategy::{is_on_delete, partition, partition_path, update_strategy, written_partition};
+use super::strategy::{is_on_delete, partition, update_strategy};
 use super::update_budget::PodUpdatePolicy;
 use super::verdict::{RolloutFacts, RolloutState};
-use super::{HoldMethod, PresentPods, StepMethod, VersionedPath, Workload};
-use crate::model::api::field_path::FieldPath;
+use super::{VersionedPath, Workload};
 pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
 
 /// The field `paused` of the kinds by ordinal and by node, in every version.
 pub(super) const PAUSED: &[VersionedPath] =
     &[("v1beta1", &["spec", "updateStrategy", "rollingUpdate", "paused"])];
-
-/// The partition of the strategy, as it is written: a number of pods, or a percentage.
-pub(super) struct Partition;
-
-impl HoldMethod for Partition {
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
-        hold_by_partition(workload, pods)
-    }
-
-    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool {
-        let live = update_strategy(workload).and_then(written_partition);
-        let held_partition = held_strategy(workload, held).and_then(written_partition);
-        has_type_of(workload, held) && live.is_some() && live == held_partition
-    }
-
-    fn hold_rollback(
-        &self,
-        workload: &Workload,
-        held: &Fields,
-        original: &Fields,
-        is_below: bool,
-    ) -> Option<Fields> {
-        hold_rollback_by_partition(workload, held, original, is_below)
-    }
-
-    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
-        (partition_path(workload), None)
-    }
-
-    fn step_method(&self) -> StepMethod {
-        StepMethod::Partition
-    }
-}
 
 /// Returns the policy that a field of the strategy names. A pod that `OnDelete` replaces is always a new one.
 pub(super) fn policy(workload: &Workload, name: &str) -> PodUpdatePolicy {

@@ -110,14 +110,9 @@ pub trait Kind: Sync {
         false
     }
 
-    /// Returns the JSON pointer to the name of the stable revision; none if the controller does not record it.
-    fn stable_revision(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Returns the JSON pointer to the name of the revision that the controller updates to; none if the controller does
-    /// not record it.
-    fn update_revision(&self) -> Option<&'static str> {
+    /// Returns the JSON pointers to the names of the stable revision and of the one that the controller updates to; none if
+    /// the controller does not record them.
+    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
         None
     }
 

@@ -6,20 +6,41 @@ use super::fields::Fields;
 use super::strategy::{self, ABOVE_EVERY_POD};
 use super::{HoldMethod, PresentPods, StepMethod, Workload};
 use crate::model::api::field_path::FieldPath;
+use crate::model::api::pod::Pod;
 
-/// The partition of a StatefulSet.
+/// The partition of the update strategy.
 pub(super) struct Partition;
 
 impl HoldMethod for Partition {
+    /// One above the highest outdated pod, or the number of outdated pods, and never below the present partition. If no pod
+    /// is updated, or all are, it is above every possible pod, so that later revisions are held too.
     fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
-        hold_by_partition(workload, pods)
+        let highest = || {
+            let index = |pod: &&Pod| strategy::partition_index(workload, &pod.name);
+            pods.outdated.iter().filter_map(index).max()
+        };
+        let kept = if pods.updated.is_empty() || pods.outdated.is_empty() {
+            None
+        } else if strategy::partition_counts_pods(workload) {
+            // Surge pods are updated, and beside all outdated ones.
+            let (updated, outdated) = pods.active();
+            Some(outdated.min(workload.wanted() - updated))
+        } else {
+            highest().map(|highest| highest.saturating_add(1).min(ABOVE_EVERY_POD))
+        };
+        let kept = kept.map_or(ABOVE_EVERY_POD, |kept| kept.max(strategy::partition(workload)));
+        strategy::as_fields(workload, strategy::with_partition(workload, kept))
     }
 
     fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool {
-        let partition = held_strategy(workload, held).map(strategy::partition_field);
-        has_type_of(workload, held) && partition == Some(strategy::partition(workload))
+        let live = strategy::update_strategy(workload).and_then(strategy::written_partition);
+        has_type_of(workload, held)
+            && live == held_strategy(workload, held).and_then(strategy::written_partition)
     }
 
+    /// Of pods by ordinal, the present partition, if it is below the original one. Of a partition that counts pods, the
+    /// original keeps any pods of that number, so also released ones; an original node selector keeps those on other
+    /// nodes. Both are left out then.
     fn hold_rollback(
         &self,
         workload: &Workload,
@@ -27,7 +48,15 @@ impl HoldMethod for Partition {
         original: &Fields,
         is_below: bool,
     ) -> Option<Fields> {
-        hold_rollback_by_partition(workload, held, original, is_below)
+        let original = held_strategy(workload, original);
+        let own = original.map_or(0, |original| strategy::partition_of(workload, original));
+        if !strategy::partition_counts_pods(workload) {
+            return (is_below && strategy::partition(workload) < own).then(|| held.clone());
+        }
+        let is_partial =
+            original.is_some_and(|original| *original != strategy::without_node_selector(original.clone()));
+        let released = || strategy::without_node_selector(strategy::with_partition(workload, 0));
+        (own > 0 || is_partial).then(|| strategy::as_fields(workload, released()))
     }
 
     fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
@@ -39,49 +68,8 @@ impl HoldMethod for Partition {
     }
 }
 
-/// Returns the strategy with the partition that holds: one above the highest outdated pod, or the number of outdated pods,
-/// and never below the present partition. If no pod is updated, or all are, it is above every possible pod, so that later
-/// revisions are held too.
-pub(super) fn hold_by_partition(workload: &Workload, pods: &PresentPods<'_>) -> Fields {
-    let highest = || {
-        let indices = pods.outdated.iter().filter_map(|pod| strategy::partition_index(workload, &pod.name));
-        indices.max().map(|highest| highest.saturating_add(1))
-    };
-    let kept = if pods.updated.is_empty() || pods.outdated.is_empty() {
-        None
-    } else if strategy::partition_counts_pods(workload) {
-        // Surge pods are updated, and beside all outdated ones.
-        let (updated, outdated) = pods.active();
-        Some(outdated.min(workload.wanted() - updated))
-    } else {
-        highest().map(|kept| kept.min(ABOVE_EVERY_POD))
-    };
-    let kept = kept.map_or(ABOVE_EVERY_POD, |kept| kept.max(strategy::partition(workload)));
-    strategy::as_fields(workload, strategy::with_partition(workload, kept))
-}
-
-/// Returns what [`HoldMethod::hold_rollback`] does: of pods by ordinal, the present partition, if it is below the original
-/// one. Of a partition that counts pods, the original keeps any pods of that number, so also released ones; an original
-/// node selector keeps those on other nodes. Both are left out then.
-pub(super) fn hold_rollback_by_partition(
-    workload: &Workload,
-    held: &Fields,
-    original: &Fields,
-    is_below: bool,
-) -> Option<Fields> {
-    let original = held_strategy(workload, original);
-    let own = original.map_or(0, |original| strategy::partition_of(workload, original));
-    if !strategy::partition_counts_pods(workload) {
-        return (is_below && strategy::partition(workload) < own).then(|| held.clone());
-    }
-    let is_partial =
-        original.is_some_and(|original| *original != strategy::without_node_selector(original.clone()));
-    let released = || strategy::without_node_selector(strategy::with_partition(workload, 0));
-    (own > 0 || is_partial).then(|| strategy::as_fields(workload, released()))
-}
-
 /// Returns the update strategy among fields that hold.
-pub(super) fn held_strategy<'f>(workload: &Workload, held: &'f Fields) -> Option<&'f Value> {
+fn held_strategy<'f>(workload: &Workload, held: &'f Fields) -> Option<&'f Value> {
     held.get(&strategy::strategy_path(workload))
 }
 

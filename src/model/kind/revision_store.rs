@@ -24,6 +24,9 @@ pub trait RevisionStore: Sync {
         Vec::new()
     }
 
+    /// Returns the labels that the controller adds to the templates of revisions and to pods.
+    fn template_labels(&self) -> &[&'static str];
+
     /// Returns the controller hash in the labels of a revision.
     fn hash<'o>(&self, object: &'o Object) -> Option<&'o str>;
 
@@ -139,6 +142,10 @@ impl RevisionStore for ReplicaSets {
         numbers.split(',').filter_map(|number| number.trim().parse().ok()).collect()
     }
 
+    fn template_labels(&self) -> &[&'static str] {
+        std::slice::from_ref(&self.hash_label)
+    }
+
     fn hash<'o>(&self, object: &'o Object) -> Option<&'o str> {
         object.label(self.hash_label)
     }
@@ -215,6 +222,10 @@ impl RevisionStore for ControllerRevisions {
     fn number(&self, object: &Object) -> RevisionNumber {
         let Some(value) = object.at("/revision") else { return RevisionNumber::Missing };
         value.as_i64().map_or_else(|| RevisionNumber::Unreadable(value.to_string()), RevisionNumber::Known)
+    }
+
+    fn template_labels(&self) -> &[&'static str] {
+        &["controller-revision-hash", "pod-template-generation"]
     }
 
     fn hash<'o>(&self, object: &'o Object) -> Option<&'o str> {

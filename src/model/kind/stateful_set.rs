@@ -1,5 +1,6 @@
 //! StatefulSets: pods by ordinal, some of which a partition may keep outdated.
 
+use k8s_openapi::api::apps::v1 as apps;
 use serde_json::Value;
 
 use super::counts::{Counters, Counts};
@@ -18,7 +19,7 @@ pub struct StatefulSet;
 
 impl Kind for StatefulSet {
     fn type_(&self) -> &'static ResourceType {
-        const { &ResourceType::workload("StatefulSet", ["statefulset", "statefulsets", "sts"], "apps", &["v1"]) }
+        const { &ResourceType::of::<apps::StatefulSet>("statefulset", "sts") }
     }
 
     fn is_built_in(&self) -> bool {
@@ -53,12 +54,8 @@ impl Kind for StatefulSet {
         strategy::ordinal_budget(workload)
     }
 
-    fn stable_revision(&self) -> Option<&'static str> {
-        Some("/status/currentRevision")
-    }
-
-    fn update_revision(&self) -> Option<&'static str> {
-        Some("/status/updateRevision")
+    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
+        Some(["/status/currentRevision", "/status/updateRevision"])
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
@@ -81,7 +78,7 @@ impl Kind for StatefulSet {
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
         if !is_observed(workload) {
-            return unobserved();
+            return Verdict::unobserved("statefulset");
         }
         let counts = Counts::of(workload);
         if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
@@ -148,10 +145,6 @@ fn complete_at_revision(pods: i64, revision: &str) -> Verdict {
 
 fn not_ready(pods: i64) -> Verdict {
     Verdict::progressing(format!("Waiting for {pods} pods to be ready..."))
-}
-
-fn unobserved() -> Verdict {
-    Verdict::new(RolloutState::Unobserved, "Waiting for statefulset spec update to be observed...")
 }
 
 /// A StatefulSet that was never observed has no `observedGeneration`.

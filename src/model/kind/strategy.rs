@@ -103,7 +103,7 @@ pub(super) fn effective_partition(strategy: &Value) -> i64 {
 }
 
 /// Returns `rollingUpdate.partition` of a strategy.
-pub(super) fn partition_field(strategy: &Value) -> i64 {
+fn partition_field(strategy: &Value) -> i64 {
     strategy.pointer("/rollingUpdate/partition").and_then(Value::as_i64).unwrap_or_default()
 }
 

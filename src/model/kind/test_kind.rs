@@ -32,7 +32,7 @@ pub(super) struct Pool;
 impl Kind for Pool {
     fn type_(&self) -> &'static ResourceType {
         const {
-            &ResourceType::workload(
+            &ResourceType::custom(
                 "Pool",
                 ["pool", "pools", "pl"],
                 "apps.example.io",
@@ -75,12 +75,8 @@ impl Kind for Pool {
         &[("paused", FieldType::Flag), ("partition", FieldType::CountOrPercent)]
     }
 
-    fn stable_revision(&self) -> Option<&'static str> {
-        Some("/status/oldRevision")
-    }
-
-    fn update_revision(&self) -> Option<&'static str> {
-        Some("/status/newRevision")
+    fn reported_revisions(&self) -> Option<[&'static str; 2]> {
+        Some(["/status/oldRevision", "/status/newRevision"])
     }
 
     fn pause_field(&self) -> &'static [VersionedPath] {

@@ -81,6 +81,11 @@ impl Verdict {
         Self { state, line: line.into() }
     }
 
+    /// Returns the verdict on a workload whose controller has not observed the spec; `noun` names its kind.
+    pub(super) fn unobserved(noun: &str) -> Self {
+        Self::new(RolloutState::Unobserved, format!("Waiting for {noun} spec update to be observed..."))
+    }
+
     pub(super) fn progressing(line: impl Into<String>) -> Self {
         Self::new(RolloutState::Progressing, line)
     }

@@ -73,10 +73,13 @@ impl Workload {
         self.object.int(pointer).unwrap_or(default).clamp(0, i64::from(i32::MAX))
     }
 
-    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`).
+    /// Whether the controller has observed the spec as it is now (`status.observedGeneration`, which some controllers write
+    /// as a text).
     #[must_use]
     pub fn is_observed(&self) -> bool {
-        self.object.generation() <= self.object.int("/status/observedGeneration").unwrap_or_default()
+        let place = "/status/observedGeneration";
+        let text = || self.object.text(place)?.parse().ok();
+        self.object.generation() <= self.object.int(place).or_else(text).unwrap_or_default()
     }
 
     /// Whether it is paused by the kind's own field, such as `spec.paused` of a Deployment.
@@ -147,14 +150,20 @@ impl Workload {
     /// (`status.currentRevision` of a StatefulSet). It changes only when the update is complete.
     #[must_use]
     pub fn recorded_stable_revision(&self) -> Option<&str> {
-        self.object.text(self.kind.stable_revision()?)
+        let [stable, _] = self.kind.reported_revisions()?;
+        self.object.text(stable)
+    }
+
+    /// Whether its controller reports this revision as the one that it updates to; true for a kind that reports none.
+    #[must_use]
+    pub fn reports_update_to(&self, revision: Option<&str>) -> bool {
+        self.kind.reported_revisions().is_none_or(|[_, updated]| self.object.text(updated) == revision)
     }
 
     /// Whether its controller reports the updated revision as the stable one; true for a kind that reports none.
     #[must_use]
     pub fn is_update_reported_stable(&self) -> bool {
-        let updated = self.kind.update_revision().and_then(|pointer| self.object.text(pointer));
-        self.kind.stable_revision().is_none() || self.recorded_stable_revision() == updated
+        self.reports_update_to(self.recorded_stable_revision())
     }
 
     /// Returns the sentence about a workload that is being deleted; none for any other.

@@ -209,9 +209,7 @@ impl Observation {
     #[must_use]
     pub fn is_observed(&self) -> bool {
         let Some(current) = self.revisions.current() else { return false };
-        let named =
-            self.workload.kind().update_revision().map(|pointer| self.workload.object().text(pointer));
-        self.workload.is_observed() && named.is_none_or(|named| named == Some(&current.name))
+        self.workload.is_observed() && self.workload.reports_update_to(Some(&current.name))
     }
 }
 

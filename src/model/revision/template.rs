@@ -4,16 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::model::api::object::value_at;
 use crate::model::api::quantity::Quantity;
+use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
 use crate::model::text::secret::{SHORTEST_SECRET, looks_secret};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.
 pub const RESTARTED_AT: &str = "kubectl.kubernetes.io/restartedAt";
-
-/// The labels that controllers add to templates and pods to distinguish revisions.
-pub const HASH_LABELS: [&str; 3] =
-    ["pod-template-hash", "controller-revision-hash", "pod-template-generation"];
 
 /// The members whose empty value means the same as their absence.
 ///
@@ -142,11 +139,12 @@ impl From<Value> for Template {
     }
 }
 
+/// Removes the labels by which the controllers of all kinds distinguish revisions.
 fn remove_hash_labels(template: &mut Value) {
     let labels = template.get_mut("metadata").and_then(|metadata| metadata.get_mut("labels"));
     if let Some(labels) = labels.and_then(Value::as_object_mut) {
-        for label in HASH_LABELS {
-            labels.remove(label);
+        for label in kind::all().flat_map(|kind| kind.revisions().template_labels()) {
+            labels.remove(*label);
         }
     }
 }
