@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::counts::{Counters, Counts};
 use super::fields::FieldType;
-use super::partition_hold::Partition;
 use super::kruise;
+use super::partition_hold::Partition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::counts::Counts;
 use super::fields::FieldType;
-use super::partition_hold::Partition;
 use super::kruise::{self, field};
+use super::partition_hold::Partition;
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
