@@ -178,19 +178,10 @@ fn is_expired(response: &ApiResponse) -> bool {
     response.status == StatusCode::GONE
 }
 
-/// Returns the query for a label selector; empty for no selector.
-pub(super) fn label_query(selector: &str) -> String {
-    if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
-}
-
-/// Returns the query that selects warnings among events.
-pub(super) fn warning_query() -> String {
-    format!("fieldSelector={}", percent_encoded("type=Warning"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::list_query::label_query;
 
     #[test]
     fn a_page_is_requested_by_its_start() {
