@@ -279,11 +279,11 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
             for observed in [observed.clone(), Observation { workload: paused, ..observed }] {
                 let fields = holding_fields(&observed, &observed.workload).unwrap();
                 let plan = PlanRecord {
-                    hold: Hold::new(&observed.workload, HoldReason::Plan, fields),
+                    hold: Hold::new(&observed.workload, HoldReason::Plan, fields.clone()),
                     plan: Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All),
                     lock: None,
                 };
-                let stepped = after(&plan.patch(&observed.workload, true));
+                let stepped = after(&plan.stored(&observed.workload, Some(fields)).1);
                 let hold = Hold::in_force(&stepped).unwrap();
                 assert_eq!(*hold.ending(&stepped).after(), object, "{words}: a plan");
             }

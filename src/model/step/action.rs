@@ -44,20 +44,6 @@ pub(super) enum Action {
     End(StepOutcome),
 }
 
-/// A way to release the next slots of a batch.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Release {
-    /// Write other fields that hold.
-    Fields {
-        /// The fields.
-        held: Fields,
-        /// The slots that it releases.
-        slots: Vec<String>,
-    },
-    /// Delete one wave of pods: each slot with its pod.
-    Wave(Vec<(String, PodRef)>),
-}
-
 /// A patch of the workload.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
@@ -123,12 +109,7 @@ impl Decision {
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        let writes_fields = held.is_some();
-        let record = match held {
-            Some(held) => record.holding(held),
-            None => record,
-        };
-        let patch = record.patch(workload, writes_fields);
+        let (record, patch) = record.stored(workload, held);
         let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
         Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::action::{Action, Purpose, Write};
 use super::causes::redacted;
-use super::cluster_view::ClusterView;
-use super::engine::{Doing, Engine, GIVE_UP_AFTER, InFlight};
+use super::engine::{Doing, InFlight, Received, Stepper};
 use super::event::{DeletionResult, StepEvent, StepReport, WriteResult};
+use super::limits::GIVE_UP_AFTER;
 use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
 use super::state::State;
@@ -33,64 +33,59 @@ const MAX_REFRESH: Duration = Duration::from_secs(60);
 /// What `step` waits for after a refresh that took longer.
 const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
-impl Engine {
-    /// Applies an event. Returns whether it was the requested refresh, and the write that is now known to be stored.
-    pub(super) fn receive(
-        &mut self,
-        event: StepEvent,
-        cluster: &mut ClusterView,
-        now: Now,
-    ) -> (bool, Option<Write>) {
+impl Stepper {
+    /// Applies an event.
+    pub(super) fn receive(&mut self, event: StepEvent, now: Now) -> Received {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
             StepEvent::Target(TargetEvent::Log(log)) => {
-                self.reporter.report(StepReport::Log(redacted(log, cluster.observed())));
+                self.reporter.report(StepReport::Log(redacted(log, self.cluster.observed())));
             }
             _ if self.outcome().is_some() => {}
-            StepEvent::Target(event) => self.receive_target(event, cluster, now),
+            StepEvent::Target(event) => self.receive_target(event, now),
             StepEvent::Refreshed { observed, nodes, ended_holder } => {
-                cluster.nodes = nodes;
+                self.cluster.set_nodes(nodes);
                 self.memory.ended_holder = ended_holder;
-                is_fresh = self.receive_refresh(*observed, cluster, now);
+                is_fresh = self.receive_refresh(*observed, now);
             }
             StepEvent::Stopped(stop) => self.stop(stop, now),
-            StepEvent::Checked(result) => self.receive_checked(result, cluster, now),
-            StepEvent::Written(result) => stored = self.receive_written(result, cluster, now),
-            StepEvent::Deleted(results) => self.receive_deleted(results, cluster, now),
+            StepEvent::Checked(result) => self.receive_checked(result, now),
+            StepEvent::Written(result) => stored = self.receive_written(result, now),
+            StepEvent::Deleted(results) => self.receive_deleted(results, now),
             StepEvent::Tick => {}
         }
         // A write without an answer is stored if the observation shows it.
-        if let (None, None, Some(observed)) = (&stored, self.outcome(), cluster.observed()) {
+        if let (None, None, Some(observed)) = (&stored, self.outcome(), self.cluster.observed()) {
             stored = self.memory.ownership.resolved(&observed.workload);
         }
         if let Some(write) = &stored {
-            self.record_stored(write, cluster, now);
+            self.record_stored(write, now);
         }
-        (is_fresh, stored)
+        Received { is_fresh, stored }
     }
 
-    fn receive_target(&mut self, event: TargetEvent, cluster: &mut ClusterView, now: Now) {
+    fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
             TargetEvent::Unreadable(error) => self.leave(StepOutcome::Error(error), now),
-            TargetEvent::Observed { observation, .. } if cluster.is_recreated(&observation.workload) => {
+            TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
                 self.end(StepOutcome::Gone { recreated: true });
             }
             TargetEvent::Observed { observation, .. } => {
-                let _ = cluster.apply(*observation); // one that does not match changes nothing
+                let _ = self.cluster.apply(*observation); // one that does not match changes nothing
             }
             TargetEvent::Refreshed(_) | TargetEvent::Log(_) | TargetEvent::RolledBack(_) => {}
         }
     }
 
     /// Applies a refresh. Returns whether a decision can rest on it.
-    fn receive_refresh(&mut self, observed: Observation, cluster: &mut ClusterView, now: Now) -> bool {
-        if cluster.is_recreated(&observed.workload) {
+    fn receive_refresh(&mut self, observed: Observation, now: Now) -> bool {
+        if self.cluster.is_recreated(&observed.workload) {
             self.end(StepOutcome::Gone { recreated: true });
             return false;
         }
-        let fits = cluster.apply(observed);
+        let fits = self.cluster.apply(observed);
         if self.leaving().is_none() {
             self.unanswered.clear();
         }
@@ -103,12 +98,12 @@ impl Engine {
         fits && is_recent
     }
 
-    fn receive_written(&mut self, result: WriteResult, cluster: &mut ClusterView, now: Now) -> Option<Write> {
+    fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
         let sent = self.answered(|sent| matches!(sent.action, Action::Write(_)))?;
         let Action::Write(write) = sent.action else { return None };
         match result {
             WriteResult::Stored(workload) => {
-                cluster.apply_workload(*workload);
+                self.cluster.apply_workload(*workload);
                 return Some(*write);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
@@ -119,7 +114,8 @@ impl Engine {
                 self.conflicts += 1;
                 self.count_release(&write);
                 if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
-                    let message = format!("{} is being changed all the time", cluster.workload().target());
+                    let message =
+                        format!("{} is being changed all the time", self.cluster.workload().target());
                     self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
             }
@@ -145,12 +141,12 @@ impl Engine {
     }
 
     /// Records the result of the check. One that runs again and again is reported when it did not pass, or passes again.
-    fn receive_checked(&mut self, result: CheckResult, cluster: &ClusterView, now: Now) {
+    fn receive_checked(&mut self, result: CheckResult, now: Now) {
         let check = &mut self.memory.batch.check;
         let had_failed = check.failures() > 0;
         check.record(result, now.elapsed);
         let failures = check.failures();
-        let plan = cluster.record().map(|record| &record.plan);
+        let plan = self.cluster.record().map(|record| &record.plan);
         let Some((batch, watch)) =
             plan.and_then(|plan| Some((plan.batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
         else {
@@ -167,13 +163,13 @@ impl Engine {
         self.memory.rollback.failure.is_some() || self.memory.rollback.revision.is_some()
     }
 
-    fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, cluster: &ClusterView, now: Now) {
+    fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now) {
         let is_deletion =
             |sent: &InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
         let Some(sent) = self.answered(is_deletion) else { return };
         for (pod, result) in results {
             match result {
-                DeletionResult::Deleted => self.record_deleted(&pod, &sent.action, cluster),
+                DeletionResult::Deleted => self.record_deleted(&pod, &sent.action),
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
                     self.unanswered.insert(pod.name);
@@ -197,14 +193,14 @@ impl Engine {
         }
     }
 
-    fn record_deleted(&mut self, pod: &PodRef, action: &Action, cluster: &ClusterView) {
+    fn record_deleted(&mut self, pod: &PodRef, action: &Action) {
         let Action::DeleteWave(wave) = action else {
             self.memory.stuck_pods.record(&pod.uid);
             self.memory.replaced.insert(pod.name.clone());
             return;
         };
         self.unanswered.remove(&pod.name);
-        let batch = cluster.record().and_then(|record| record.plan.batch.as_ref());
+        let batch = self.cluster.record().and_then(|record| record.plan.batch.as_ref());
         let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
         if let (Some(batch), Some((slot, _))) = (batch, slot) {
             self.reporter.report(StepReport::Released { batch: batch.number, slot: slot.clone() });
@@ -262,7 +258,7 @@ impl Engine {
     }
 
     /// Records that a write is stored.
-    fn record_stored(&mut self, write: &Write, cluster: &ClusterView, now: Now) {
+    fn record_stored(&mut self, write: &Write, now: Now) {
         self.memory.ownership.record_stored(write);
         self.conflicts = 0;
         if let Doing::Deciding { not_before } = &mut self.doing {
@@ -276,7 +272,7 @@ impl Engine {
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock | Purpose::RollBack => memory.rollback.progress = Progress::default(),
             Purpose::CompletePlan { limit } => {
-                let template = cluster.workload().template_digest();
+                let template = self.cluster.workload().template_digest();
                 memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
             }
         }
@@ -288,8 +284,8 @@ impl Engine {
     }
 
     /// Reports what a stored write did: the batch that is over, before the batch that begins and its slots.
-    pub(super) fn report_stored(&mut self, write: Write, cluster: &ClusterView, state: Option<&State<'_>>) {
-        if let Some(record) = cluster.record() {
+    pub(super) fn report_stored(&mut self, write: Write, state: Option<&State<'_>>) {
+        if let Some(record) = self.cluster.record() {
             self.reporter.keep_batch(record);
         }
         let is_over = |report: &StepReport| matches!(report, StepReport::Batch(_));
@@ -302,7 +298,7 @@ impl Engine {
         {
             self.reporter.stage(state, &self.memory);
         }
-        self.reporter.out.reports.extend(others);
+        self.reporter.reports.extend(others);
         match write.purpose {
             Purpose::EndPlan(outcome) => self.end(outcome),
             Purpose::ReleaseLock => self.end_leaving(),

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Decision, Purpose, Release};
+use super::action::{Action, Decision, Purpose};
 use super::causes::{GRACE, reasons};
 use super::event::StepReport;
 use super::memory::{Memory, WAVE_PAUSE};
@@ -35,18 +35,16 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
         state.unavailable(),
         state.allowed(),
     );
-    match state.kind.release(state, batch, state.free()) {
-        Some(Release::Fields { held, slots }) => {
-            let record = state.record.written_at(state.now.stamp());
-            let why = format!("{status}: release {}", slots.join(" "));
-            let (purpose, reports) = (Purpose::ReleaseSlots, released(batch.number, slots));
-            return Decision::store(purpose, reports, record, Some(held), state.workload(), why);
-        }
-        Some(Release::Wave(wave)) if is_wave_due(state, memory, &in_batch, wave.len()) => {
-            let why = format!("{status}: delete a wave of {} pods", wave.len());
-            return Decision::new(Action::DeleteWave(wave), why);
-        }
-        _ => {}
+    if let Some((held, slots)) = state.kind.release(state, batch) {
+        let record = state.record.written_at(state.now.stamp());
+        let why = format!("{status}: release {}", slots.join(" "));
+        let (purpose, reports) = (Purpose::ReleaseSlots, released(batch.number, slots));
+        return Decision::store(purpose, reports, record, Some(held), state.workload(), why);
+    }
+    let wave = state.kind.wave(state, batch);
+    if !wave.is_empty() && is_wave_due(state, memory, &in_batch, wave.len()) {
+        let why = format!("{status}: delete a wave of {} pods", wave.len());
+        return Decision::new(Action::DeleteWave(wave), why);
     }
     if state.is_moving() {
         return Decision::new(Action::Wait, format!("{status}: wait"));
@@ -249,7 +247,8 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
 }
 
-/// Stores the next batch. If a change of the strategy releases slots, the same patch releases as many as possible.
+/// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
+/// rest.
 fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
     let mut record = state.record.written_at(state.now.stamp());
     let mut reports = Vec::new();
@@ -264,13 +263,10 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
         }
         None => {}
     }
-    let held = match state.kind.release(state, &next, state.free()) {
-        Some(Release::Fields { held, slots }) => {
-            reports.extend(released(next.number, slots));
-            Some(held)
-        }
-        _ => None,
-    };
+    let held = state.kind.release(state, &next).map(|(held, slots)| {
+        reports.extend(released(next.number, slots));
+        held
+    });
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.batch = Some(next);
     Decision::store(Purpose::BeginBatch, reports, record, held, state.workload(), why)

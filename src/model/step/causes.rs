@@ -22,16 +22,18 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Records the causes of an observation, and reports the changes.
-    pub(super) fn observe(&mut self, observed: &Observation, now: Now, out: &mut Output<StepReport, Task>) {
+    /// Records the causes of an observation. Returns reports of the changes, and tasks that read the logs.
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now) -> Output<StepReport, Task> {
         self.progress.record(&observed.workload, now.elapsed);
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
-        out.reports.extend(changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }));
-        out.tasks.extend(logs.into_iter().map(Task::ReadLog));
+        Output {
+            reports: changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
+            tasks: logs.into_iter().map(Task::ReadLog).collect(),
+        }
     }
 
     /// Returns the fatal causes that outlasted their grace period, each with its pods.

@@ -1,6 +1,7 @@
 //! The latest state of the cluster, from watches and refreshes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::kind_lookup::state_of;
 use super::request::Request;
@@ -12,23 +13,23 @@ use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
-/// The latest state of the cluster, from watches and refreshes.
-#[derive(Debug)]
+/// The latest state of the cluster, from watches and refreshes. A clone is cheap: an event is decided on one.
+#[derive(Clone, Debug)]
 pub(super) struct ClusterView {
     /// The workload as it was found. Used until the first refresh.
-    found: Workload,
-    observed: Option<Observation>,
+    found: Arc<Workload>,
+    observed: Option<Arc<Observation>>,
     /// The nodes; none when listing nodes is forbidden.
-    pub(super) nodes: Option<Vec<Node>>,
+    nodes: Option<Arc<[Node]>>,
     /// The plan in the annotation, if it is readable.
-    record: Option<PlanRecord>,
+    record: Option<Arc<PlanRecord>>,
     /// The last plan in the annotation, kept to show its outcome.
-    last_record: Option<PlanRecord>,
+    last_record: Option<Arc<PlanRecord>>,
 }
 
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
-        Self { found, observed: None, nodes: None, record: None, last_record: None }
+        Self { found: Arc::new(found), observed: None, nodes: None, record: None, last_record: None }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -36,17 +37,17 @@ impl ClusterView {
     }
 
     pub(super) fn observed(&self) -> Option<&Observation> {
-        self.observed.as_ref()
+        self.observed.as_deref()
     }
 
     /// Returns the plan in the annotation, if it is readable.
     pub(super) fn record(&self) -> Option<&PlanRecord> {
-        self.record.as_ref()
+        self.record.as_deref()
     }
 
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, request: &Request) -> Option<PlanRecord> {
-        let known = self.last_record.clone();
+        let known = self.last_record.as_deref().cloned();
         known.or_else(|| find_plan(request, self.observed()?).ok().map(|start| start.record))
     }
 
@@ -55,10 +56,14 @@ impl ClusterView {
         self.nodes.as_deref()
     }
 
+    pub(super) fn set_nodes(&mut self, nodes: Option<Vec<Node>>) {
+        self.nodes = nodes.map(Into::into);
+    }
+
     /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan. The
     /// `tolerated` slots do not count.
     pub(super) fn state(&self, tolerated: &BTreeSet<String>, now: Now) -> Option<State<'_>> {
-        let mut state = state_of(self.observed()?, self.nodes(), self.record.as_ref()?, now).ok()?;
+        let mut state = state_of(self.observed()?, self.nodes(), self.record.as_deref()?, now).ok()?;
         state.tolerate(tolerated);
         Some(state)
     }
@@ -74,7 +79,7 @@ impl ClusterView {
             return;
         }
         if let Some(observed) = &mut self.observed {
-            observed.replace_workload(workload);
+            Arc::make_mut(observed).replace_workload(workload);
         }
         self.read_plan();
     }
@@ -94,7 +99,7 @@ impl ClusterView {
             observed.replace_workload(known.clone());
         }
         let is_known = known_version.is_some() && known_version == version(&observed);
-        self.observed = Some(observed);
+        self.observed = Some(Arc::new(observed));
         if !is_known {
             self.read_plan();
         }
@@ -102,7 +107,8 @@ impl ClusterView {
     }
 
     fn read_plan(&mut self) {
-        self.record = self.observed().and_then(|observed| PlanRecord::of(&observed.workload).ok().flatten());
+        let record = self.observed().and_then(|observed| PlanRecord::of(&observed.workload).ok().flatten());
+        self.record = record.map(Arc::new);
         self.last_record = self.record.clone().or(self.last_record.take());
     }
 

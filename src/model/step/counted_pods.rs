@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 
-use super::action::Release;
 use super::node_selection::check_node_flags;
 use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
@@ -16,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::BatchRecord;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::{Workload, strategy};
 
 pub(super) struct CountedPods;
@@ -82,8 +82,8 @@ impl StepKind for CountedPods {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
-        lower_partition(state, batch, free)
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+        lower_partition(state, batch)
     }
 
     /// The controller keeps its own `maxUnavailable`, so that its surge makes room only where that is the smaller limit.

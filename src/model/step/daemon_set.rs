@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use super::action::Release;
 use super::node_selection::{check_node_flags, is_selected, label, plan_selector};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};
@@ -76,26 +75,29 @@ impl StepKind for DaemonSets {
         slots
     }
 
-    /// Deletes the outdated pods of the next nodes of the batch. Each available pod uses one of `free`; an unavailable
-    /// pod uses none.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
-        let batch: HashSet<&String> = batch.slots.iter().collect();
-        let mut free = free.unwrap_or_default();
-        let mut wave = Vec::new();
-        let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
-        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
-            let cost = usize::from(slot.is_available && slot.counts(state.pace()));
-            if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
-                free = rest;
-                wave.push((slot.name.clone(), PodRef::of(pod)));
-            }
-        }
-        (!wave.is_empty()).then_some(Release::Wave(wave))
+    fn wave(&self, state: &State<'_>, batch: &BatchRecord) -> Vec<(String, PodRef)> {
+        wave(state, batch, state.free().unwrap_or_default())
     }
 
     fn skips_unready_nodes(&self) -> bool {
         true
     }
+}
+
+/// Returns the outdated pods of the next nodes of the batch. Each available pod uses one of `free`; an unavailable pod uses
+/// none.
+pub(super) fn wave(state: &State<'_>, batch: &BatchRecord, mut free: usize) -> Vec<(String, PodRef)> {
+    let batch: HashSet<&String> = batch.slots.iter().collect();
+    let mut wave = Vec::new();
+    let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
+    for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
+        let cost = usize::from(slot.is_available && slot.counts(state.pace()));
+        if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
+            free = rest;
+            wave.push((slot.name.clone(), PodRef::of(pod)));
+        }
+    }
+    wave
 }
 
 fn surges(strategy: &Value) -> bool {

@@ -5,7 +5,6 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::action::Release;
 use super::request::Request;
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
@@ -13,6 +12,7 @@ use crate::error::Result;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::counts::Counts;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::rolling_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::kind::{Workload, strategy};
@@ -49,20 +49,20 @@ impl StepKind for Deployments {
     }
 
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
         let is_held = |slot: &&PodSlot<'_>| !slot.is_released;
         let released = state.slots.len() - state.slots.iter().filter(is_held).count();
-        let budget = raise(state, released, last + 1, free)?;
+        let budget = raise(state, released, last + 1)?;
         let names = state.slots.iter().filter(is_held).map(PodSlot::label);
         let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
-        Some(Release::Fields { held: budget.fields(false), slots: names.take(count).collect() })
+        Some((budget.fields(false), names.take(count).collect()))
     }
 
-    fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>, free: Option<usize>) -> bool {
+    fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
         let released = state.slots.iter().filter(|slot| slot.is_released).count();
-        !is_counted(state.observed) || raise(state, released, released + 1, free).is_some()
+        !is_counted(state.observed) || raise(state, released, released + 1).is_some()
     }
 
     /// None where a surge pod can take the place of each pod that is removed: with a budget of none of its own, and
@@ -94,14 +94,14 @@ impl StepKind for Deployments {
     }
 }
 
-fn raise(state: &State<'_>, released: usize, goal: usize, free: Option<usize>) -> Option<HeldBudget> {
+fn raise(state: &State<'_>, released: usize, goal: usize) -> Option<HeldBudget> {
     let observed = state.observed;
     if !is_counted(observed) {
         return None;
     }
     let now = strategy::update_strategy(&observed.workload).and_then(HeldBudget::read);
     let now = now.unwrap_or(HeldBudget::ONE_SURGE_POD);
-    let (released, goal, free) = (as_number(released), as_number(goal), as_number(free?));
+    let (released, goal, free) = (as_number(released), as_number(goal), as_number(state.free()?));
     held_pods(state).raise(now, released, goal, surge(state), free)
 }
 

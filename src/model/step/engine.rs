@@ -4,33 +4,28 @@ use std::collections::BTreeSet;
 use std::mem::{replace, take};
 use std::time::Duration;
 
-use super::action::{Action, Decision};
+use super::action::{Action, Decision, Write};
 use super::cluster_view::ClusterView;
-use super::event::{StepReport, Task};
+use super::event::{StepEvent, StepReport, Task};
 use super::memory::Memory;
-use super::outcome::{RollbackOutcome, StepOutcome};
+use super::outcome::StepOutcome;
 use super::reconcile::{reconcile, release_lock};
 use super::reporter::ChangeReporter;
+use super::request::Request;
 use super::state::State;
-use super::view::{Batch, BatchStage, PlanView};
-use super::view_builder::{batch, plan_view};
-use crate::error::{Error, ErrorKind};
+use super::view::{Batch, BatchStage};
+use super::view_builder::batch;
 use crate::model::follow::{Now, Output};
-use crate::model::hold::plan::OnFailure;
-use crate::model::text::go_duration;
+use crate::model::hold::plan::Lock;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 
-/// How long requests may fail before the lock is acquired.
-pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
-
-/// The time limit for releasing the lock at the end of a command.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
-const POLL_EVERY: Duration = Duration::from_secs(5);
-
-/// Decides and performs. [`Doing`] says what it is doing.
+/// Steps one workload. It does no I/O and has no clock. Its driver passes every event with its time to
+/// [`Stepper::apply`], executes the [tasks](Task), and applies [`StepEvent::Tick`] when it is
+/// [due](Stepper::due).
 #[derive(Debug)]
-pub(super) struct Engine {
+pub struct Stepper {
+    pub(super) cluster: ClusterView,
     pub(super) memory: Memory,
     pub(super) reporter: ChangeReporter,
     pub(super) doing: Doing,
@@ -43,9 +38,11 @@ pub(super) struct Engine {
     /// The pods whose deletion got no response.
     pub(super) unanswered: BTreeSet<String>,
     pub(super) due: Option<Duration>,
+    /// The tasks since the last event.
+    pub(super) tasks: Vec<Task>,
 }
 
-/// What the engine is doing.
+/// What a stepper is doing.
 #[derive(Debug)]
 pub(super) enum Doing {
     /// It decides on the next fresh observation; after a failed request not before this time.
@@ -71,10 +68,22 @@ pub(super) struct InFlight {
     pub(super) since: Duration,
 }
 
-impl Engine {
-    pub(super) fn new(memory: Memory) -> Self {
+/// What an event was.
+pub(super) struct Received {
+    /// Whether it was the requested refresh, on which an action can be decided.
+    pub(super) is_fresh: bool,
+    /// The write of this process that is now known to be stored.
+    pub(super) stored: Option<Write>,
+}
+
+impl Stepper {
+    /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
+    /// [`apply`](Self::apply), which may be of [`StepEvent::Tick`].
+    #[must_use]
+    pub fn new(request: Request, lock: Lock, found: Workload) -> Self {
         Self {
-            memory,
+            cluster: ClusterView::new(found),
+            memory: Memory::new(request, lock),
             reporter: ChangeReporter::default(),
             doing: Doing::Deciding { not_before: None },
             failing_since: None,
@@ -82,17 +91,57 @@ impl Engine {
             must_refresh: false,
             unanswered: BTreeSet::new(),
             due: Some(Duration::ZERO),
+            tasks: Vec::new(),
         }
+    }
+
+    /// Applies one event and returns the reports and tasks that follow from it.
+    pub fn apply(&mut self, event: StepEvent, now: Now) -> Output<StepReport, Task> {
+        let Received { is_fresh, stored } = self.receive(event, now);
+        let cluster = self.cluster.clone();
+        let mut state = cluster.state(&self.memory.tolerated, now);
+        if let Some(write) = stored {
+            self.report_stored(write, state.as_ref());
+        }
+        self.observe(state.as_ref(), now);
+        self.proceed(is_fresh, &mut state, now);
+        Output { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
+    }
+
+    /// Returns when to apply [`StepEvent::Tick`] if no other event arrives earlier; none if only events matter.
+    #[must_use]
+    pub fn due(&self) -> Option<Duration> {
+        self.due
+    }
+
+    /// Returns the workload as last observed.
+    #[must_use]
+    pub fn workload(&self) -> &Workload {
+        self.cluster.workload()
+    }
+
+    /// Returns the last observation; none before the first refresh.
+    #[must_use]
+    pub fn observed(&self) -> Option<&Observation> {
+        self.cluster.observed()
+    }
+
+    /// Whether the command has its outcome, so that nothing but its lock is written any more.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.leaving().is_some()
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
     /// reported.
-    pub(super) fn observe(&mut self, cluster: &ClusterView, state: Option<&State<'_>>, now: Now) {
-        let holder = cluster.record().and_then(|record| record.lock.as_ref()).map(|lock| &lock.holder);
+    fn observe(&mut self, state: Option<&State<'_>>, now: Now) {
+        let holder = self.cluster.record().and_then(|record| record.lock.as_ref()).map(|lock| &lock.holder);
         let is_ours = holder == Some(&self.memory.lock.holder) && self.is_stepping();
-        let Some(observed) = cluster.observed().filter(|_| is_ours) else { return };
+        let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
-        memory.causes.observe(observed, now, &mut self.reporter.out);
+        let Output { reports, tasks } = memory.causes.observe(observed, now);
+        self.reporter.reports.extend(reports);
+        self.tasks.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan().is_rolling_back() {
@@ -103,17 +152,12 @@ impl Engine {
     }
 
     /// Decides and acts until it must wait. An action is only performed on a fresh observation.
-    pub(super) fn proceed(
-        &mut self,
-        is_fresh: bool,
-        cluster: &ClusterView,
-        state: &mut Option<State<'_>>,
-        now: Now,
-    ) {
-        self.check_limits(cluster, now);
+    fn proceed(&mut self, is_fresh: bool, state: &mut Option<State<'_>>, now: Now) {
+        self.check_limits(now);
         while self.may_decide(now) {
-            let Decision { action, why } = self.decide(cluster, state.as_ref(), now);
-            let needs_refresh = cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
+            let Decision { action, why } = self.decide(state.as_ref(), now);
+            let needs_refresh =
+                self.cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
             if needs_refresh && !is_fresh {
                 self.perform(Action::Refresh, state, now);
                 break;
@@ -128,13 +172,14 @@ impl Engine {
                 break;
             }
         }
-        self.report_stage_and_due(state.as_ref(), now);
+        self.report_stage(state.as_ref());
+        self.due = self.next_due(state.as_ref(), now);
     }
 
-    fn decide(&self, cluster: &ClusterView, state: Option<&State<'_>>, now: Now) -> Decision {
+    fn decide(&self, state: Option<&State<'_>>, now: Now) -> Decision {
         match &self.doing {
-            Doing::Releasing { outcome, .. } => release_lock(cluster, outcome, &self.memory),
-            _ => reconcile(cluster, state, &self.memory, now),
+            Doing::Releasing { outcome, .. } => release_lock(&self.cluster, outcome, &self.memory),
+            _ => reconcile(&self.cluster, state, &self.memory, now),
         }
     }
 
@@ -167,7 +212,7 @@ impl Engine {
             Action::RunCheck => {
                 if let Some(batch) = last_batch(state.as_ref(), BatchStage::Checking) {
                     self.memory.batch.check.begin(now.elapsed);
-                    self.reporter.perform(Task::RunCheck(batch));
+                    self.tasks.push(Task::RunCheck(batch));
                 }
             }
             Action::Tolerate(slots) => {
@@ -182,7 +227,7 @@ impl Engine {
                     self.reporter.batch_is_over(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
-                let mut batches = state.as_ref().map(|state| self.view(state).batches).unwrap_or_default();
+                let mut batches = state.as_ref().map(|state| self.view_of(state).batches).unwrap_or_default();
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
@@ -197,7 +242,7 @@ impl Engine {
             Doing::Releasing { in_flight, .. } => *in_flight = Some(sent),
             doing => *doing = Doing::Awaiting(sent),
         }
-        self.reporter.perform(task);
+        self.tasks.push(task);
     }
 
     /// Releases the lock, and then ends the command.
@@ -230,95 +275,22 @@ impl Engine {
         }
     }
 
-    /// Enforces the time limits of the command, of acquiring the lock, and of releasing it.
-    fn check_limits(&mut self, cluster: &ClusterView, now: Now) {
-        let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
-        if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            let undoes = cluster.record().is_some_and(|one| one.plan.pace.on_failure == OnFailure::Undo);
-            let outcome = match self.memory.rollback.failure.clone().filter(|_| undoes) {
-                Some(failure) => {
-                    let why = format!("the command timed out after {}", go_duration::write(limit));
-                    let rollback = Some(RollbackOutcome::NotStarted(why));
-                    StepOutcome::Failed { failure, rollback }
-                }
-                None => StepOutcome::TimedOut(limit),
-            };
-            self.leave(outcome, now);
-        } else if is_over(self.unanswered_due()) {
-            let error = Error::new(ErrorKind::Unreachable, "the server does not answer");
-            self.end(StepOutcome::Error(error));
-        } else if is_over(self.leaving_due()) {
-            self.end_leaving();
-        }
-    }
-
-    /// Returns when the command must end. A rollback has no time limit.
-    fn time_limit(&self) -> Option<Duration> {
-        let has_limit = matches!(self.doing, Doing::Deciding { .. } | Doing::Awaiting(_))
-            && self.memory.rollback.revision.is_none();
-        self.memory.request.timeout.filter(|_| has_limit)
-    }
-
-    /// Returns when the command gives up while the server does not respond and the lock is not acquired.
-    fn unanswered_due(&self) -> Option<Duration> {
-        let Doing::Awaiting(sent) = &self.doing else { return None };
-        let is_acquired = self.memory.ownership.has_acquired();
-        Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
-    }
-
-    fn leaving_due(&self) -> Option<Duration> {
-        if let Doing::Releasing { since, .. } = &self.doing { Some(*since + RELEASE_TIMEOUT) } else { None }
-    }
-
-    /// Reports the stage of the plan, and computes when elapsed time alone changes the decision.
-    fn report_stage_and_due(&mut self, state: Option<&State<'_>>, now: Now) {
-        self.due = None;
-        if self.outcome().is_some() {
-            return;
-        }
-        let (memory, state) = (&self.memory, state.filter(|_| self.is_stepping()));
-        // After an external change, or a failure, there is no stage to report.
+    /// Reports the stage of the plan. After an external change, or a failure, there is none.
+    fn report_stage(&mut self, state: Option<&State<'_>>) {
+        let memory = &self.memory;
         let has_stage = |state: &&State<'_>| {
             memory.rollback.failure.is_none()
                 && !state.plan().is_rolling_back()
                 && state.record.hold.is_in_force(state.workload())
         };
-        if let Some(state) = state.filter(has_stage) {
+        if let Some(state) = state.filter(|_| self.is_stepping()).filter(has_stage) {
             self.reporter.stage(state, memory);
         }
-        let not_before = if let Doing::Deciding { not_before } = self.doing { not_before } else { None };
-        let dues = [
-            state.and_then(|state| memory.due(state)),
-            self.unanswered_due(),
-            self.leaving_due(),
-            not_before,
-            self.time_limit(),
-            memory.causes.due(),
-            memory.stuck_pods.due(),
-            Some(now.elapsed + POLL_EVERY),
-        ];
-        self.due = dues.into_iter().flatten().filter(|due| *due > now.elapsed).min();
-    }
-
-    /// Returns the state of the plan for display.
-    pub(super) fn view(&self, state: &State<'_>) -> PlanView {
-        let rollback = &self.memory.rollback;
-        let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let outcome = self.leaving().or(self.outcome());
-        let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
-        let failed = state.plan().batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
-        for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
-            batch.stage = BatchStage::Failed;
-        }
-        if view.is_rolling_back {
-            view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
-            view.has_more_batches = false;
-        }
-        view
     }
 
     /// Returns the outcome, once the command ended.
-    pub(super) fn outcome(&self) -> Option<&StepOutcome> {
+    #[must_use]
+    pub fn outcome(&self) -> Option<&StepOutcome> {
         if let Doing::Done(outcome) = &self.doing { Some(outcome) } else { None }
     }
 
@@ -336,7 +308,7 @@ impl Engine {
     }
 
     /// Whether this process holds the lock, and has no outcome.
-    fn is_stepping(&self) -> bool {
+    pub(super) fn is_stepping(&self) -> bool {
         self.memory.ownership.has_acquired() && self.leaving().is_none() && self.outcome().is_none()
     }
 
@@ -356,10 +328,6 @@ impl Engine {
         });
         let wave = wave.into_iter().flatten().map(|(_, pod)| &pod.name);
         wave.chain(&self.unanswered).map(String::as_str)
-    }
-
-    pub(super) fn take_output(&mut self) -> Output<StepReport, Task> {
-        take(&mut self.reporter.out)
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
 pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
-    (!state.kind.can_release(state, first, state.free())).then(|| {
+    (!state.kind.can_release(state, first)).then(|| {
         let pods = reasons(state.unavailable_slots(), state);
         StopReason::Unhealthy { pods, allowed: state.allowed() }
     })

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::{Value, json};
 
-use super::action::Release;
 use super::next_batch::is_reached;
 use super::outcome::StopReason;
 use super::slot::{ExcludedBy, PodSlot};
@@ -16,19 +15,16 @@ use crate::model::hold::plan::{BatchRecord, Reach};
 use crate::model::kind::fields::Fields;
 use crate::model::kind::{Workload, strategy};
 
-/// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of `free`. While too
+/// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may
+/// become unavailable. While too
 /// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
 /// would then delete it in addition to the others. An updated pod below the partition is not reported as released:
 /// the controller replaced it before it observed the hold.
-pub(super) fn lower_partition(
-    state: &State<'_>,
-    batch: &BatchRecord,
-    free: Option<usize>,
-) -> Option<Release> {
+pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-    let (mut free, mut released, mut kept) = (free?, Vec::new(), None);
+    let (mut free, mut released, mut kept) = (state.free()?, Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
         let costs_one = slot.is_available && !slot.is_updated && slot.counts(state.pace());
         match free.checked_sub(usize::from(costs_one)) {
@@ -40,7 +36,7 @@ pub(super) fn lower_partition(
         }
         kept = Some(slots.len() - index - 1);
     }
-    Some(Release::Fields { held: strategy_with(state, kept?), slots: released })
+    Some((strategy_with(state, kept?), released))
 }
 
 /// The label of a node with its name for the selector of a strategy.

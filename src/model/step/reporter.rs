@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::event::{StepReport, Task};
+use super::event::StepReport;
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::soak::Interruption;
 use super::state::State;
 use super::view::BatchStage;
 use super::view_builder::{batch, stage};
-use crate::model::follow::{Now, Output, PodRef};
+use crate::model::follow::{Now, PodRef};
 use crate::model::hold::plan::PlanRecord;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
 pub(super) struct ChangeReporter {
-    /// The reports and tasks since the last event.
-    pub(super) out: Output<StepReport, Task>,
+    /// The reports since the last event.
+    pub(super) reports: Vec<StepReport>,
     /// The stage of the batch that began last.
     stage: Option<(usize, BatchStage)>,
     /// What the command waits for, and since when; no time once that is reported.
@@ -174,10 +174,6 @@ impl ChangeReporter {
     }
 
     pub(super) fn report(&mut self, report: StepReport) {
-        self.out.reports.push(report);
-    }
-
-    pub(super) fn perform(&mut self, task: Task) {
-        self.out.tasks.push(task);
+        self.reports.push(report);
     }
 }

@@ -48,8 +48,7 @@ impl Start {
 
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let record = self.record.clone().holding(self.held.clone()?);
-        let patch = record.patch(&observed.workload, true);
+        let (_, patch) = self.record.clone().stored(&observed.workload, Some(self.held.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
         Some(Observation { workload, ..observed.clone() })
     }

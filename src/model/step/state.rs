@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::action::Release;
 use super::request::Request;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
-use crate::model::follow::Now;
+use crate::model::follow::{Now, PodRef};
 use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
+use crate::model::kind::fields::Fields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -275,14 +275,21 @@ pub(super) trait StepKind {
     /// Returns the slots in the order of release. The state has no slots yet.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>>;
 
-    /// Returns how to release more slots of a batch, if any can be released now. `free` is how many more pods may
-    /// become unavailable; none when too many are unavailable already.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release>;
+    /// Returns the fields that release as many slots of a batch as is possible now, and the labels of these slots; none if
+    /// there is none, and for a kind whose pods are deleted.
+    fn release(&self, _: &State<'_>, _: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+        None
+    }
 
-    /// Whether the first slot of a batch can be released. `free` is how many more pods may become unavailable.
-    fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>, free: Option<usize>) -> bool {
+    /// Returns the pods of a batch to delete now, each with its slot, for a kind whose pods are deleted.
+    fn wave(&self, _: &State<'_>, _: &BatchRecord) -> Vec<(String, PodRef)> {
+        Vec::new()
+    }
+
+    /// Whether the first slot of a batch can be released.
+    fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
         let cost = usize::from(first.is_available && first.counts(state.pace()));
-        free.is_some_and(|free| cost <= free)
+        state.free().is_some_and(|free| cost <= free)
     }
 
     /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.

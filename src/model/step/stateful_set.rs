@@ -1,6 +1,5 @@
 //! Stepping a StatefulSet: lowers its partition from the highest ordinal down.
 
-use super::action::Release;
 use super::partition::{lower_partition, own_partition, released_from};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};
@@ -8,6 +7,7 @@ use super::state::{State, StepKind};
 use crate::error::Result;
 use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::Workload;
+use crate::model::kind::fields::Fields;
 use crate::model::kind::ordinals::ordinals;
 
 pub(super) struct StatefulSets;
@@ -45,7 +45,7 @@ impl StepKind for StatefulSets {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
-        lower_partition(state, batch, free)
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+        lower_partition(state, batch)
     }
 }

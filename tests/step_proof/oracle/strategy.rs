@@ -99,10 +99,13 @@ impl Strategies {
     }
 }
 
-/// What another client writes is the original from then on, unless it is what the plan had set.
+/// What another client writes is the original from then on, unless it is what the plan had set, or what
+/// `pause` holds it by.
 pub(super) fn take_external_change(original: &mut Map<String, Value>, before: &World, after: &World) {
     let (was, is) = (before.fields(), after.fields());
-    if before.kind != Kind::Deployment && after.is_stepped() {
+    let is_pause =
+        before.hold() != after.hold() && after.hold().is_some_and(|hold| hold["reason"] == "pause");
+    if is_pause || before.kind != Kind::Deployment && after.is_stepped() {
         return;
     }
     for name in was.keys().chain(is.keys()).filter(|name| was.get(*name) != is.get(*name)) {

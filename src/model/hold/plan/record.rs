@@ -69,15 +69,18 @@ impl PlanRecord {
         hold.annotation()
     }
 
-    /// Returns the patch that stores the record, and the fields that hold if it `writes_fields`.
+    /// Returns the patch that stores the record, and the record as it is then. It writes the fields `held`, which hold the
+    /// workload from now on, if there are any. It tests the uid, the template, all fields of the hold, and the annotation.
     #[must_use]
-    pub fn patch(&self, workload: &Workload, writes_fields: bool) -> Patch {
+    pub fn stored(self, workload: &Workload, held: Option<Fields>) -> (Self, Patch) {
         let mut patch = guarded(workload);
-        if writes_fields {
-            self.hold.hold_by(&mut patch);
+        let mut record = self;
+        if let Some(held) = held {
+            record = record.holding(held);
+            record.hold.hold_by(&mut patch);
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), self.annotation(workload).into());
-        patch
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation(workload).into());
+        (record, patch)
     }
 
     /// Returns the same record with the live fields as those that hold.

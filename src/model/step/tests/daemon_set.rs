@@ -20,8 +20,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::step::action::Release;
-use crate::model::step::daemon_set::DaemonSets;
+use crate::model::step::daemon_set::{DaemonSets, wave};
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
@@ -142,10 +141,7 @@ impl DaemonSetFixture {
     /// The nodes of the next wave.
     fn wave(&self, free: usize) -> Vec<String> {
         let batch = self.record.plan.batch.as_ref().unwrap();
-        match DaemonSets.release(&self.state(), batch, Some(free)) {
-            Some(Release::Wave(wave)) => wave.into_iter().map(|(node, _)| node).collect(),
-            _ => Vec::new(),
-        }
+        wave(&self.state(), batch, free).into_iter().map(|(node, _)| node).collect()
     }
 
     fn next(&self) -> Vec<String> {
@@ -357,10 +353,6 @@ impl StepKind for CountingDaemonSets {
 
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         DaemonSets.slots(state)
-    }
-
-    fn release(&self, state: &State<'_>, batch: &BatchRecord, free: Option<usize>) -> Option<Release> {
-        DaemonSets.release(state, batch, free)
     }
 
     fn skips_unready_nodes(&self) -> bool {

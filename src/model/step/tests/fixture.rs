@@ -150,8 +150,8 @@ impl StepperFixture {
 
     /// Discards the memory of the process.
     fn forget(&mut self) {
-        let Memory { request, lock, ownership, .. } = std::mem::take(&mut self.stepper.engine.memory);
-        self.stepper.engine.memory = Memory { request, lock, ownership, ..Memory::default() };
+        let Memory { request, lock, ownership, .. } = std::mem::take(&mut self.stepper.memory);
+        self.stepper.memory = Memory { request, lock, ownership, ..Memory::default() };
     }
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
