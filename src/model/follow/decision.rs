@@ -28,7 +28,7 @@ const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What to do with a target after an evaluation.
 #[derive(Debug)]
-pub(super) enum Decision {
+pub(super) enum TargetDecision {
     /// Keep following it.
     Continue,
     /// Read everything again, because elapsed time or several objects decide, or because the rollout failed and its cause
@@ -38,7 +38,7 @@ pub(super) enum Decision {
     Finish(Outcome),
 }
 
-impl Decision {
+impl TargetDecision {
     fn confirmed(outcome: Outcome, fresh: bool) -> Self {
         if fresh { Self::Finish(outcome) } else { Self::Refresh }
     }
@@ -136,47 +136,49 @@ impl Decider {
     }
 
     /// Decides by the goal, the fatal causes and the deadline.
-    pub(super) fn decide(&self, facts: &Judgement<'_>) -> Decision {
+    pub(super) fn decide(&self, facts: &Judgement<'_>) -> TargetDecision {
         let Judgement { options, observation, verdict, fresh, now, .. } = *facts;
         let goal = options.goal.state(observation, verdict);
         if verdict.state == RolloutState::Failed && goal != GoalState::Reached {
             let seconds = observation.workload.object().int("/spec/progressDeadlineSeconds");
             let failure = RolloutFailure::ProgressDeadline(seconds);
-            return Decision::confirmed(Outcome::Failed(failure), fresh);
+            return TargetDecision::confirmed(Outcome::Failed(failure), fresh);
         }
         match goal {
             GoalState::Reached => match self.settles_at {
-                _ if !options.waits_for_stability() => return Decision::Finish(Outcome::Reached),
-                Some(at) if now >= at => return Decision::confirmed(Outcome::Reached, fresh),
+                _ if !options.waits_for_stability() => return TargetDecision::Finish(Outcome::Reached),
+                Some(at) if now >= at => return TargetDecision::confirmed(Outcome::Reached, fresh),
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
                 None if options.goal.needed_pods(&observation.workload).is_some() => {}
-                _ => return Decision::Continue,
+                _ => return TargetDecision::Continue,
             },
-            GoalState::Held if !options.wait_held => return Decision::confirmed(Outcome::Held, fresh),
-            GoalState::Unknown => return Decision::Finish(Outcome::Unreadable(pods_not_readable())),
+            GoalState::Held if !options.wait_held => return TargetDecision::confirmed(Outcome::Held, fresh),
+            GoalState::Unknown => return TargetDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }
         let expired = facts.causes.expired(now).next();
         let fatal = expired.map(|(id, grace)| RolloutFailure::Cause { id, grace });
         match fatal.or_else(|| exceeded_deadline(facts)) {
-            Some(failure) => Decision::confirmed(Outcome::Failed(failure), fresh),
-            None => Decision::Continue,
+            Some(failure) => TargetDecision::confirmed(Outcome::Failed(failure), fresh),
+            None => TargetDecision::Continue,
         }
     }
 
     /// Decides by the timeout. The last refresh before it has a limit of its own.
-    pub(super) fn time_out(&mut self, options: &FollowOptions, fresh: bool, now: Duration) -> Decision {
-        let Some(limit) = options.timeout.filter(|limit| now >= *limit) else { return Decision::Continue };
+    pub(super) fn time_out(&mut self, options: &FollowOptions, fresh: bool, now: Duration) -> TargetDecision {
+        let Some(limit) = options.timeout.filter(|limit| now >= *limit) else {
+            return TargetDecision::Continue;
+        };
         match self.final_refresh {
             None => {
                 self.final_refresh = Some(now);
-                Decision::Refresh
+                TargetDecision::Refresh
             }
             Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
                 self.unanswered = (!fresh).then(|| now.saturating_sub(self.answered_at));
-                Decision::Finish(Outcome::TimedOut(limit))
+                TargetDecision::Finish(Outcome::TimedOut(limit))
             }
-            Some(_) => Decision::Continue,
+            Some(_) => TargetDecision::Continue,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::causes::{CauseLedger, CauseUpdate};
-use super::decision::{Decider, Decision, Judgement};
+use super::decision::{Decider, Judgement, TargetDecision};
 use super::event::Now;
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
@@ -19,7 +19,7 @@ use crate::model::status::verdict::verdict;
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
-pub(super) struct Evaluation {
+pub(super) struct RolloutEvaluation {
     expected: Option<ExpectedRevision>,
     pub(super) status: ReportedStatus,
     pub(super) causes: CauseLedger,
@@ -30,7 +30,7 @@ pub(super) struct Evaluation {
     refresh_requested: bool,
 }
 
-impl Evaluation {
+impl RolloutEvaluation {
     /// Starts with a workload as it was found.
     pub(super) fn new(found: &Workload, options: &FollowOptions) -> Self {
         Self { expected: ExpectedRevision::from_options(options, found), ..Self::default() }
@@ -86,16 +86,16 @@ impl Evaluation {
         fresh: bool,
         now: Now,
         out: &mut TargetOutput,
-    ) -> Decision {
+    ) -> TargetDecision {
         match self.expected.as_mut().map(|expected| expected.compare(observation)) {
             None | Some(Ok(RevisionMatch::Expected)) => {}
-            Some(Err(error)) => return Decision::Finish(Outcome::Unreadable(error)),
+            Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
             Some(Ok(RevisionMatch::NotYet(reason))) => {
                 out.reports.extend(self.status.wait(reason));
-                return Decision::Continue;
+                return TargetDecision::Continue;
             }
             Some(Ok(RevisionMatch::Superseded(line))) => {
-                return Decision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
+                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
             }
         }
         let verdict = &verdict(observation);
@@ -111,7 +111,7 @@ impl Evaluation {
         let remainder = options.goal.remainder(observation, verdict);
         out.reports.extend(remainder.and_then(|remainder| self.status.wait(remainder)));
         if awaits_warnings {
-            return Decision::Continue;
+            return TargetDecision::Continue;
         }
         let (causes, progress, now) = (&self.causes, &self.progress, now.elapsed);
         self.decider.decide(&Judgement { options, observation, verdict, causes, progress, fresh, now })

@@ -6,7 +6,7 @@ use super::counts::{Counters, Counts};
 use super::daemon_set::status_of_counts;
 use super::fields::FieldType;
 use super::kruise::{self, field};
-use super::partition_hold::Partition;
+use super::partition_hold::HeldByPartition;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
@@ -73,7 +73,7 @@ impl Kind for AdvancedDaemonSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&Partition)
+        Ok(&HeldByPartition)
     }
 
     /// Rounds down, of the nodes that need a pod.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::counts::{Counters, Counts};
 use super::fields::FieldType;
 use super::kruise;
-use super::partition_hold::Partition;
+use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
@@ -80,7 +80,7 @@ impl Kind for AdvancedStatefulSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&Partition)
+        Ok(&HeldByPartition)
     }
 
     /// A number of pods; a percentage is refused by both releases that were measured.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::counts::Counts;
 use super::fields::FieldType;
 use super::kruise::{self, field};
-use super::partition_hold::Partition;
+use super::partition_hold::HeldByPartition;
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
@@ -84,7 +84,7 @@ impl Kind for CloneSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&Partition)
+        Ok(&HeldByPartition)
     }
 
     /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the

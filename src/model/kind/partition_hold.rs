@@ -9,9 +9,9 @@ use crate::model::api::field_path::FieldPath;
 use crate::model::api::pod::Pod;
 
 /// The partition of the update strategy.
-pub(super) struct Partition;
+pub(super) struct HeldByPartition;
 
-impl HoldMethod for Partition {
+impl HoldMethod for HeldByPartition {
     /// One above the highest outdated pod, or the number of outdated pods, and never below the present partition. If no pod
     /// is updated, or all are, it is above every possible pod, so that later revisions are held too.
     fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {

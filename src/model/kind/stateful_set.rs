@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::counts::{Counters, Counts};
 use super::fields::FieldType;
-use super::partition_hold::Partition;
+use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy;
@@ -59,7 +59,7 @@ impl Kind for StatefulSet {
     }
 
     fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&Partition)
+        Ok(&HeldByPartition)
     }
 
     /// Keeps the pods below the index.

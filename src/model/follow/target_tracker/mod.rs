@@ -8,8 +8,8 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use super::container_logs::{ContainerLogs, LogLines};
-use super::decision::Decision;
-use super::evaluation::Evaluation;
+use super::decision::TargetDecision;
+use super::evaluation::RolloutEvaluation;
 use super::event::{Now, StopSignal, TargetEvent};
 use super::options::FollowOptions;
 use super::output::{Outcome, Report, TargetOutput, TargetResult};
@@ -39,7 +39,7 @@ pub struct TargetTracker {
     observation: Option<Observation>,
     start_state: Option<StartState>,
     first_reports: FirstReports,
-    evaluation: Evaluation,
+    evaluation: RolloutEvaluation,
     /// When the target was last evaluated.
     evaluated_at: Duration,
     logs: ContainerLogs,
@@ -55,7 +55,7 @@ pub struct TargetTracker {
 impl TargetTracker {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            evaluation: Evaluation::new(&found, &options),
+            evaluation: RolloutEvaluation::new(&found, &options),
             options,
             found,
             observation: None,
@@ -251,9 +251,11 @@ impl TargetTracker {
         if let Some(observation) = &self.observation {
             self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
-                Decision::Finish(outcome) => return self.finish_or_roll_back(outcome, now.elapsed, out),
-                Decision::Refresh => self.evaluation.request_refresh(out),
-                Decision::Continue => {
+                TargetDecision::Finish(outcome) => {
+                    return self.finish_or_roll_back(outcome, now.elapsed, out);
+                }
+                TargetDecision::Refresh => self.evaluation.request_refresh(out),
+                TargetDecision::Continue => {
                     let state = self.evaluation.status.verdict().map(|verdict| verdict.state);
                     self.first_reports.add(observation, state, &self.options, now.elapsed, out);
                 }
@@ -261,9 +263,9 @@ impl TargetTracker {
         }
         self.delete_stuck_pod(fresh, now.elapsed, out);
         match self.evaluation.decider.time_out(&self.options, fresh, now.elapsed) {
-            Decision::Finish(outcome) => self.finish(outcome, now.elapsed, out),
-            Decision::Refresh => self.evaluation.request_refresh(out),
-            Decision::Continue => {}
+            TargetDecision::Finish(outcome) => self.finish(outcome, now.elapsed, out),
+            TargetDecision::Refresh => self.evaluation.request_refresh(out),
+            TargetDecision::Continue => {}
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::path_node::{Filter, FoundValue, Numbers, PathNode, Slice, SliceEnd, go_text};
 
 /// The state of one evaluation.
-pub(super) struct Evaluation<'a> {
+pub(super) struct PathEvaluation<'a> {
     nodes: &'a [PathNode],
     numbers: Numbers,
     /// The `range` that the last part began.
@@ -22,7 +22,7 @@ pub(super) struct Evaluation<'a> {
 
 type FoundValues<'a> = Vec<FoundValue<'a>>;
 
-impl<'a> Evaluation<'a> {
+impl<'a> PathEvaluation<'a> {
     pub(super) fn of(nodes: &'a [PathNode], numbers: Numbers) -> Self {
         Self { nodes, numbers, begun: 0, depth: 0, ended: 0, last_end: None }
     }

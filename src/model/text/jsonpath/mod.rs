@@ -18,7 +18,7 @@ pub use self::path_node::{FoundValue, Numbers, go_text};
 
 use serde_json::Value;
 
-use self::evaluate::Evaluation;
+use self::evaluate::PathEvaluation;
 use self::path_node::PathNode;
 use crate::model::text::go_json::go_json;
 
@@ -53,7 +53,7 @@ impl JsonPath {
         document: &'a Value,
         numbers: Numbers,
     ) -> Result<Vec<Vec<FoundValue<'a>>>, String> {
-        Evaluation::of(&self.nodes, numbers).find(document)
+        PathEvaluation::of(&self.nodes, numbers).find(document)
     }
 
     /// Returns the text that kubectl prints for a document.
