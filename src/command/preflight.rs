@@ -23,7 +23,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::revision::configuration::configuration_of;
 use crate::model::revision::references::{Reference, references};
-use crate::model::status::use_author::start_of_last_use;
+use crate::model::status::authors::start_of_last_use;
 use crate::render::change::{not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
 

@@ -20,7 +20,7 @@ use crate::model::hold::step_command;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::template_author::template_author;
+use crate::model::status::authors::template_author;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 

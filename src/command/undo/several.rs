@@ -9,7 +9,7 @@ use crate::model::cause::{causes, stuck_if};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
-use crate::model::status::use_author::may_have_changed_since;
+use crate::model::status::authors::may_have_changed_since;
 use crate::model::status::verdict::verdict;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::start_time::StartTime;

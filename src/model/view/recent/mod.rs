@@ -13,8 +13,8 @@ use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::configuration::uses_of;
+use crate::model::status::authors::{AuthoredUse, authored_uses};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::use_author::{AuthoredUse, authored_uses};
 use crate::model::status::uses::{RevisionUse, UseEnd, UseStart};
 
 /// A revision that a workload began to use.
