@@ -4,7 +4,6 @@ pub mod configuration;
 pub mod foretold;
 mod list;
 pub mod references;
-mod revision_object;
 mod revision_word;
 pub mod template;
 pub(in crate::model) mod template_defaults;
@@ -15,7 +14,6 @@ pub use revision_word::RevisionWord;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-use self::revision_object::RevisionObject;
 use self::template::{Template, secrets_in};
 use crate::model::api::object::{Condition, Object};
 use crate::model::api::pod::Pod;
@@ -200,4 +198,47 @@ impl Workload {
     pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
         self.kind().revisions().key_of_pod(pod, self.owns(pod))
     }
+}
+
+/// What is kept of the ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
+///
+/// Parsed JSON takes ten times the memory of its text, and most revisions are only counted. So text is
+/// kept and parsed on demand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RevisionObject {
+    template: Box<str>,
+    /// The whole object; none unless a command prints it.
+    document: Option<Box<str>>,
+}
+
+impl RevisionObject {
+    /// Keeps the template.
+    fn of(template: &Template) -> Self {
+        Self { template: text(template.json()), document: None }
+    }
+
+    /// Keeps the whole object too.
+    fn with_document(self, object: &Object) -> Self {
+        Self { document: Some(text(object.json())), ..self }
+    }
+
+    /// Returns the JSON of the object; null if it was not kept.
+    fn json(&self) -> Value {
+        parsed(self.document.as_deref().unwrap_or_default())
+    }
+
+    /// Returns the JSON of the template; null if it was not kept.
+    fn template(&self) -> Value {
+        parsed(&self.template)
+    }
+}
+
+/// Returns the text of a value, which always has one.
+fn text(value: &Value) -> Box<str> {
+    serde_json::to_string(value).unwrap_or_default().into()
+}
+
+/// Parses text that was serialized from JSON.
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
 }
