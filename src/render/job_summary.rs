@@ -3,11 +3,10 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::columns::code;
+use super::follow::lines::way_back;
 use super::state_words::state_text;
-use super::status::{NameContext, cause_words, rollback_hint, serving_line};
+use super::status::{NameContext, cause_words, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};
-use crate::model::kind::verdict::RolloutState;
-use crate::model::view::RolloutView;
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
@@ -29,26 +28,11 @@ pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> V
     follower.targets().iter().map(|tracker| followed(tracker, names, now)).collect()
 }
 
-/// Returns the row of a rollout that was read once.
-#[must_use]
-pub fn of_status(view: &RolloutView, names: NameContext) -> Row {
-    Row {
-        workload: names.name(&view.workload),
-        is_done: view.state() == RolloutState::Complete,
-        result: view.state().word().to_owned(),
-        serving: serving_line(view),
-        causes: view.causes.iter().map(|cause| cause_words(cause, &view.workload, names)).collect(),
-        rollback_hint: rollback_hint(view).filter(|_| view.needs_a_fix),
-    }
-}
-
 fn followed(tracker: &TargetTracker, names: NameContext, now: Timestamp) -> Row {
-    let outcome = tracker.result().map(|result| &result.outcome);
-    let is_done = matches!(outcome, Some(Outcome::Reached));
-    let rollback = tracker.result().and_then(|result| result.rollback.as_ref());
+    let is_done = tracker.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let view = tracker.view(now);
     let causes = tracker.causes().filter(|_| !is_done);
-    let hint = view.as_ref().and_then(rollback_hint);
+    let ended = view.as_ref().zip(tracker.result());
     let workload = tracker.workload();
     Row {
         workload: names.name(workload),
@@ -56,7 +40,7 @@ fn followed(tracker: &TargetTracker, names: NameContext, now: Timestamp) -> Row 
         result: state_text(tracker).1,
         serving: view.as_ref().map(serving_line).unwrap_or_default(),
         causes: causes.map(|cause| cause_words(cause, workload, names)).collect(),
-        rollback_hint: hint.filter(|_| matches!(outcome, Some(Outcome::Failed(_))) && rollback.is_none()),
+        rollback_hint: ended.and_then(|(view, result)| way_back(view, result)),
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
         Outcome::OtherTargetFailed(other) => {
             (Style::Bad, format!("{other} failed{}", rollback_result(tracker, result)))
         }
-        Outcome::Held | Outcome::Interrupted(_) => in_progress(state),
+        Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => in_progress(state),
     }
 }
 

@@ -46,12 +46,16 @@ impl NameContext {
 /// workloads the name goes before such a line.
 #[must_use]
 pub fn line(workload: &Workload, verdict: &Verdict, names: NameContext) -> String {
-    let line = &verdict.line;
+    named_line(workload, &verdict.line, names)
+}
+
+/// The same for the line alone.
+pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) -> String {
     let quoted = format!("{:?}", workload.name());
     if names.namespaces || (names.others && !line.contains(&quoted)) {
         format!("{}: {line}", names.name(workload))
     } else {
-        line.clone()
+        line.to_owned()
     }
 }
 

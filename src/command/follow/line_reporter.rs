@@ -8,7 +8,7 @@ use crate::model::kind::verdict::Verdict;
 use crate::model::text::yaml::yaml;
 use crate::render::follow::{json, lines};
 use crate::render::frame::pod_tree;
-use crate::render::status::{NameContext, colored};
+use crate::render::status::{NameContext, cause_lines, colored};
 use crate::render::ui::Ui;
 
 /// The output format of a followed rollout.
@@ -60,7 +60,16 @@ impl<'a> LineReporter<'a> {
             }
             Report::Status { .. } => {}
             Report::Cause { cause, change } => {
-                self.ui.note(&lines::cause(tracker.workload(), tracker.observation(), cause, *change, names));
+                // A script reads only kubectl's lines from stdout; a person reads the causes below them.
+                match (self.ui.terminal(), change) {
+                    (Some(size), CauseChange::Appeared | CauseChange::Changed) => {
+                        self.ui.lines(&cause_lines(cause, tracker.workload(), names, size));
+                    }
+                    _ => {
+                        let (workload, observed) = (tracker.workload(), tracker.observation());
+                        self.ui.note(&lines::cause(workload, observed, cause, *change, names));
+                    }
+                }
                 if *change == CauseChange::Appeared {
                     self.ui.notes(lines::blocked_rollback(tracker, cause));
                 }
@@ -85,7 +94,13 @@ impl<'a> LineReporter<'a> {
                     self.ui.lines(&pod_tree(observed, now.server_time, terminal));
                 }
                 let has_failed = tracker.rollback().is_some();
-                self.ui.notes(lines::result(tracker, result, has_failed, names, now.server_time));
+                let end = lines::result(tracker, result, has_failed, names, now.server_time);
+                self.ui.notes(end.result);
+                match (self.ui.terminal(), end.serving) {
+                    (Some(_), Some(serving)) => self.ui.line(&serving),
+                    (_, serving) => self.ui.notes(serving),
+                }
+                self.ui.notes(end.hints);
             }
         }
     }
@@ -95,6 +110,7 @@ impl<'a> LineReporter<'a> {
             let terminal = self.ui.terminal();
             self.ui.lines(&colored(&line, verdict.state, terminal));
         }
+        self.ui.notes(lines::failed_line(tracker, verdict, self.names));
     }
 }
 

@@ -3,6 +3,9 @@
 mod executor;
 pub(in crate::command) mod line_reporter;
 
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
 use self::executor::FollowExecutor;
@@ -18,11 +21,15 @@ use crate::command::event_loop::Reporter;
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
+use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
-    FollowOptions, Follower, Now, Outcome, Report, RollbackResult, TargetReport, TargetResult,
+    FollowOptions, Follower, FollowerEvent, Now, Outcome, Report, RollbackResult, TargetEvent, TargetId,
+    TargetReport, TargetResult,
 };
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
+use crate::model::view::RolloutView;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
@@ -90,10 +97,44 @@ pub async fn run(
         let summary = json::summary(&follower, &configuration, exit.worst(so_far).code(), started.elapsed());
         print_document(&summary, request.format, ui);
     } else {
-        print_remarks(&follower, &configuration, cluster, ui);
+        print_remarks(&follower, &configuration, cluster.now(), ui);
     }
     let summary = job_summary::of_follower(&follower, request.names, cluster.now());
     CommandOutcome { summary, ..exit.into() }
+}
+
+/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Returns its outcome, and
+/// its view unless it cannot be evaluated.
+pub(super) fn evaluate_once(
+    request: &Request,
+    observed: Observation,
+    configuration: &[Configuration],
+    server_time: Timestamp,
+    ui: &mut Ui,
+) -> (CommandOutcome, Option<(RolloutView, Option<LeastTime>)>) {
+    let now = Now { elapsed: Duration::ZERO, server_time };
+    let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
+    let first = FollowerEvent::Target(TargetId(0), TargetEvent::Refreshed(Box::new(observed)));
+    let reports = follower.apply(first, now).reports;
+    let ended = reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
+    if let Some(Outcome::Unreadable(error)) = ended {
+        return (error.into(), None);
+    }
+    if request.format == ReportFormat::Lines {
+        let mut reporter = LineReporter::new(ui, request.format, request.names, request.shows_pods);
+        reports.iter().for_each(|report| reporter.report(report, now));
+        print_remarks(&follower, configuration, server_time, ui);
+    }
+    let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
+    if is_stable && ended == Some(Outcome::Unfinished) {
+        ui.note_once("note: --stable needs more than one observation, so stability is not shown");
+    }
+    let summary = job_summary::of_follower(&follower, request.names, server_time);
+    let view = follower.targets().iter().find_map(|target| {
+        let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
+        Some((view, target.least_time()))
+    });
+    (CommandOutcome { summary, ..worst_exit(&follower).into() }, view)
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
@@ -133,17 +174,18 @@ async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &m
         .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
     // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
     for (tracker, result) in ends() {
-        ui.notes(lines::result(tracker, result, tracker.rollback().is_some(), names, now.server_time));
+        let has_failed = tracker.rollback().is_some();
+        ui.notes(lines::result(tracker, result, has_failed, names, now.server_time).all());
     }
-    print_remarks(&follower, &configuration, cluster, ui);
+    print_remarks(&follower, &configuration, cluster.now(), ui);
     worst_exit(&follower).into()
 }
 
 /// Prints which pods have earlier values of what was read.
-fn print_remarks(follower: &Follower, configuration: &[Configuration], cluster: &Cluster, ui: &mut Ui) {
+fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
     for tracker in follower.targets() {
         let stale = tracker.stale_configuration(configuration);
-        ui.notes(stale_configuration(tracker.workload(), &stale, cluster.now()));
+        ui.notes(stale_configuration(tracker.workload(), &stale, now));
     }
 }
 
@@ -183,7 +225,7 @@ fn exit(outcome: &Outcome) -> Exit {
         Outcome::Deleted | Outcome::Recreated => Exit::Error,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => Exit::Failed,
         Outcome::Unreadable(error) => error.exit(),
-        Outcome::TimedOut(_) => Exit::Unfinished,
+        Outcome::Unfinished | Outcome::TimedOut(_) => Exit::Unfinished,
         Outcome::Interrupted(signal) => stop_signals::exit(*signal),
     }
 }

@@ -6,13 +6,13 @@ mod watch;
 pub use self::request::{Output, Request};
 
 use super::CommandOutcome;
-use super::status::exit_of_state;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, find_workloads_with};
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::text::yaml::yaml;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
@@ -80,4 +80,14 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
 fn state_exit(rollouts: &[RolloutView], request: &Request) -> Exit {
     let states = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
     states.map(exit_of_state).fold(Exit::Done, Exit::worst)
+}
+
+/// Returns the exit code for a state.
+fn exit_of_state(state: RolloutState) -> Exit {
+    match state {
+        RolloutState::Complete => Exit::Done,
+        RolloutState::Progressing | RolloutState::Stuck | RolloutState::Unobserved => Exit::Unfinished,
+        RolloutState::Paused | RolloutState::Held => Exit::Held,
+        RolloutState::Failed => Exit::Failed,
+    }
 }

@@ -31,6 +31,8 @@ pub use id::CauseId;
 pub use stuck::stuck_if;
 pub use surge_deadlock::surge_deadlock_commands;
 
+use std::cmp::Ordering;
+
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
@@ -93,19 +95,18 @@ fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, n
             causes.extend(deadlock);
         }
     }
-    causes.sort_by(|a, b| {
-        (a.is_transient, a.id, &a.container, &a.summary).cmp(&(
-            b.is_transient,
-            b.id,
-            &b.container,
-            &b.summary,
-        ))
-    });
+    causes.sort_by(by_importance);
     group::mask_secrets(&mut causes, observed);
     for cause in &mut causes {
         cause.allowed_restarts = allowed.limit();
     }
     causes
+}
+
+/// The order of causes: those that need a fix come first.
+pub(in crate::model) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
+    let key = |cause: &'_ Cause| (cause.is_transient, cause.id);
+    key(a).cmp(&key(b)).then_with(|| (&a.container, &a.summary).cmp(&(&b.container, &b.summary)))
 }
 
 /// Returns the cause for a workload that is being deleted. It remains until its finalizers are removed, and its

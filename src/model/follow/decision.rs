@@ -152,7 +152,9 @@ impl Decider {
                 None if options.goal.needed_pods(&observation.workload).is_some() => {}
                 _ => return TargetDecision::Continue,
             },
-            GoalState::Held if !options.wait_held => return TargetDecision::confirmed(Outcome::Held, fresh),
+            GoalState::Held if !options.wait_held || options.once => {
+                return TargetDecision::confirmed(Outcome::Held, fresh);
+            }
             GoalState::Unknown => return TargetDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }

@@ -87,23 +87,35 @@ impl RolloutEvaluation {
         now: Now,
         out: &mut TargetOutput,
     ) -> TargetDecision {
-        match self.expected.as_mut().map(|expected| expected.compare(observation)) {
-            None | Some(Ok(RevisionMatch::Expected)) => {}
+        let compared = self.expected.as_mut().map(|expected| expected.compare(observation, options.once));
+        let superseded = match compared {
+            None | Some(Ok(RevisionMatch::Expected)) => None,
             Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
+            Some(Ok(RevisionMatch::NotYet(_))) if options.once => None,
             Some(Ok(RevisionMatch::NotYet(reason))) => {
                 out.reports.extend(self.status.wait(reason));
                 return TargetDecision::Continue;
             }
             Some(Ok(RevisionMatch::Superseded(line))) => {
-                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
+                Some(TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line))))
             }
+        };
+        if let Some(superseded) = superseded {
+            if options.once {
+                // The only evaluation says how the other revision does, without kubectl's line about it.
+                let (verdict, counts) = (verdict(observation), Counts::of(&observation.workload));
+                out.reports.extend(self.status.record(&verdict, verdict.clone(), counts, None, now.elapsed));
+                self.report_causes(observation, options, now, out);
+            }
+            return superseded;
         }
         let verdict = &verdict(observation);
         self.progress.record(&observation.workload, now.elapsed);
         self.decider.observe(observation, verdict, options, now);
         self.eta.record(observation, now);
         self.report_status(observation, verdict, now, out);
-        let awaits_warnings = self.decider.awaits_warnings(verdict.state, options, now.elapsed);
+        let awaits_warnings =
+            !options.once && self.decider.awaits_warnings(verdict.state, options, now.elapsed);
         if !awaits_warnings {
             self.report_causes(observation, options, now, out);
             self.report_status(observation, verdict, now, out); // a cause can show that the rollout is stuck

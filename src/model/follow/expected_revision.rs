@@ -42,13 +42,14 @@ impl ExpectedRevision {
     ///
     /// The live template is part of the workload, so a different template is certain at once. The
     /// revision number is stored in another object, which may be older than the workload. Numbers
-    /// only grow: a smaller one may be outdated and is waited for, a larger one is certain.
+    /// only grow: a smaller one may be outdated and is waited for, unless the target is evaluated `once`. A larger one is
+    /// certain.
     ///
     /// # Errors
     /// If no revision matches the word, and the next one cannot match it either.
-    pub(super) fn compare(&mut self, observation: &Observation) -> Result<RevisionMatch> {
+    pub(super) fn compare(&mut self, observation: &Observation, once: bool) -> Result<RevisionMatch> {
         if let Self::Named(word) = self {
-            match find(word, observation)? {
+            match find(word, observation, once)? {
                 Resolution::Resolved(expected) => *self = expected,
                 Resolution::Undecided(verdict) => return Ok(verdict),
             }
@@ -89,7 +90,7 @@ enum Resolution {
 }
 
 /// Resolves the word. A number is only reliable once the controller has observed the workload.
-fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
+fn find(word: &RevisionWord, observation: &Observation, once: bool) -> Result<Resolution> {
     let RevisionWord::Number(wanted) = word else {
         let named = word.find(&observation.revisions)?;
         return Ok(Resolution::Resolved(ExpectedRevision::Found {
@@ -111,6 +112,10 @@ fn find(word: &RevisionWord, observation: &Observation) -> Result<Resolution> {
         _ => {
             if let Some(current) = numbered {
                 word.check_number(current, &observation.revisions)?;
+                if once {
+                    let line = taken_over_line(wanted, &current);
+                    return Ok(Resolution::Undecided(RevisionMatch::Superseded(line)));
+                }
             }
             Resolution::Undecided(RevisionMatch::NotYet(format!(
                 "the controller to number revision {wanted}"

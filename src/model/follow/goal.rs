@@ -46,21 +46,6 @@ impl Goal {
         usize::try_from(share.pods_at_least(workload.wanted())).ok()
     }
 
-    /// Returns the state of the rollout measured by this goal, for a single observation. A goal
-    /// that is not reached is progressing or held.
-    #[must_use]
-    pub fn rollout_state(self, observation: &Observation, verdict: &Verdict) -> RolloutState {
-        match self.state(observation, verdict) {
-            _ if self == Self::Success => verdict.state,
-            GoalState::Reached => RolloutState::Complete,
-            GoalState::Held if verdict.state == RolloutState::Complete => RolloutState::Held,
-            GoalState::Pending | GoalState::Unknown if verdict.state == RolloutState::Complete => {
-                RolloutState::Progressing
-            }
-            GoalState::Held | GoalState::Pending | GoalState::Unknown => verdict.state,
-        }
-    }
-
     /// Returns what the goal still needs once kubectl calls the rollout a success, as a fragment.
     pub(super) fn remainder(self, observation: &Observation, verdict: &Verdict) -> Option<String> {
         let is_pending = self.state(observation, verdict) == GoalState::Pending;

@@ -45,6 +45,8 @@ pub struct FollowOptions {
     pub replace_stuck_pods: bool,
     /// The time limit for all targets together; none means no limit.
     pub timeout: Option<Duration>,
+    /// Whether each target ends with its first evaluation (`--watch=false`): nothing is waited for.
+    pub once: bool,
 }
 
 /// Which targets a failure rolls back (`--undo-on-failure`).
@@ -64,7 +66,7 @@ impl FollowOptions {
         let fails_on_causes =
             self.fail_fast.is_some() || self.undo_on_failure.is_some() || !self.fail_on.is_empty();
         let is_off = self.stable.is_some_and(|stable| stable.is_zero()) || self.goal == Goal::Updated;
-        (fails_on_causes && !is_off).then_some(MIN_READY)
+        (fails_on_causes && !is_off && !self.once).then_some(MIN_READY)
     }
 
     /// Returns how long a cause may last before it fails the rollout; none if it does not fail it.

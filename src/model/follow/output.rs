@@ -227,6 +227,8 @@ pub enum Outcome {
     Deleted,
     /// The workload was deleted and created again under the same name.
     Recreated,
+    /// Neither reached, held nor failed at its only evaluation.
+    Unfinished,
     /// The time limit for all targets passed.
     TimedOut(Duration),
     /// The state of the rollout cannot be determined.
@@ -266,6 +268,7 @@ impl Outcome {
             Self::Failed(_) => "failed",
             Self::Deleted => "deleted",
             Self::Recreated => "recreated",
+            Self::Unfinished => "unfinished",
             Self::TimedOut(_) => "timed-out",
             Self::Unreadable(_) => "unreadable",
             Self::Interrupted(stop) => stop.word(),

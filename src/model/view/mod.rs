@@ -13,7 +13,7 @@ use self::available::available;
 use self::since::{ended_at, since};
 use crate::model::api::configuration::Configuration;
 use crate::model::api::managed_fields::Authorship;
-use crate::model::cause::{AllowedRestarts, Cause, causes_allowing, stuck_if};
+use crate::model::cause::{Cause, causes, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
 use crate::model::kind::Workload;
@@ -81,13 +81,7 @@ impl RolloutView {
     /// Evaluates an observation. `now` is the server's time.
     #[must_use]
     pub fn of(observed: &Observation, now: Timestamp) -> Self {
-        Self::allowing(observed, AllowedRestarts::default(), now)
-    }
-
-    /// Evaluates an observation in which so many restarts of a container are no crash loop.
-    #[must_use]
-    pub fn allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Self {
-        let causes = causes_allowing(observed, allowed, now);
+        let causes = causes(observed, now);
         let verdict = stuck_if(verdict(observed), &causes, now);
         Self::with(observed, verdict, causes, now)
     }
@@ -134,11 +128,10 @@ impl RolloutView {
         Self { stale_configuration: stale_configuration(observed, objects), ..self }
     }
 
-    /// Replaces the verdict of a rollout of another revision than the expected one. What serves and whether it needs a fix
-    /// stay.
+    /// Says that it is a rollout of another revision than the expected one. What serves and whether it needs a fix stay.
     #[must_use]
-    pub fn taken_over(self, verdict: Verdict) -> Self {
-        Self { verdict, next_change_hold: None, ..self }
+    pub(in crate::model) fn superseded(self, line: String) -> Self {
+        Self { verdict: Verdict::new(RolloutState::Failed, line), next_change_hold: None, ..self }
     }
 
     /// Whether another evaluation of the same rollout has the same row, apart from the time.

@@ -17,11 +17,12 @@ use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::renumbered;
 use crate::render::status::{
-    NameContext, cause_line, deadlock_hints, line, next_change_note, reached, rollback_hint, serving_line,
+    NameContext, cause_line, deadlock_hints, line, named_line, next_change_note, reached, rollback_hint,
+    serving_line,
 };
 
 /// Returns kubectl's line for the status of a target. None for a failed one: kubectl ends with an error then,
-/// which [`result`] returns.
+/// which [`result`] returns, or [`failed_line`] above its causes.
 #[must_use]
 pub fn status_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContext) -> Option<String> {
     if verdict.state == RolloutState::Failed {
@@ -31,6 +32,13 @@ pub fn status_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContex
         Some(observed) => line(&observed.workload, verdict, names),
         None => verdict.line.clone(),
     })
+}
+
+/// Returns the failure of a target that is evaluated once, in kubectl's words.
+#[must_use]
+pub fn failed_line(tracker: &TargetTracker, verdict: &Verdict, names: NameContext) -> Option<String> {
+    let is_final = tracker.is_evaluated_once() && verdict.state == RolloutState::Failed;
+    is_final.then(|| format!("error: {}", line(tracker.workload(), verdict, names)))
 }
 
 /// Returns one line about a cause that appeared, changed or went away.
@@ -172,7 +180,7 @@ fn undone(tracker: &TargetTracker, failure: &Outcome, undone: &RollbackResult, n
             format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
         }
         Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
-        Outcome::Interrupted(_) | Outcome::OtherTargetFailed(_) => {
+        Outcome::Unfinished | Outcome::Interrupted(_) | Outcome::OtherTargetFailed(_) => {
             format!("{rollback} continues in the cluster")
         }
     };
@@ -182,8 +190,8 @@ fn undone(tracker: &TargetTracker, failure: &Outcome, undone: &RollbackResult, n
     }
 }
 
-/// Returns the result of a target and of its rollback. `failure_printed` leaves out the failure itself, which
-/// was printed when the rollback started.
+/// Returns the result of a target and of its rollback, what still serves, and what helps. `failure_printed` leaves out the
+/// failure itself, which was printed when the rollback started.
 #[must_use]
 pub fn result(
     tracker: &TargetTracker,
@@ -191,40 +199,70 @@ pub fn result(
     failure_printed: bool,
     names: NameContext,
     now: Timestamp,
-) -> Vec<String> {
+) -> EndLines {
     let view = tracker.view(now);
     let ended = ended(tracker, result, names).filter(|_| !failure_printed);
     let undone = result.rollback.iter().map(|what| undone(tracker, &result.outcome, what, names));
-    ended
-        .into_iter()
-        .chain(undone)
-        .chain(view.iter().flat_map(|view| what_serves(view, result)))
-        .chain(result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what)))
-        .chain(view.as_ref().and_then(next_change_note))
-        .collect()
+    let hints = view.iter().flat_map(|view| way_back(view, result).into_iter().chain(way_on(view, result)));
+    let stuck = result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what));
+    EndLines {
+        result: ended.into_iter().chain(undone).collect(),
+        serving: view.as_ref().and_then(|view| what_serves(view, result)),
+        hints: hints.chain(stuck).chain(view.as_ref().and_then(next_change_note)).collect(),
+    }
 }
 
-/// Returns what still serves after a failed, unfinished or held rollout, and the command that rolls back.
-fn what_serves(view: &RolloutView, result: &TargetResult) -> Vec<String> {
-    let can_go_back = match &result.outcome {
-        Outcome::Failed(RolloutFailure::Superseded(_)) => return Vec::new(),
-        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => match &result.rollback {
-            None => true,
-            Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }) => return Vec::new(),
-            Some(_) => false,
-        },
-        Outcome::TimedOut(_) => view.needs_a_fix,
-        Outcome::Held if !view.needs_a_fix && !view.is_outage => return Vec::new(),
-        Outcome::Held => view.needs_a_fix && result.rollback.is_none(),
-        _ => return Vec::new(),
+/// The last lines about a target, in their order.
+#[derive(Debug)]
+pub struct EndLines {
+    /// Its result, and that of its rollback.
+    pub result: Vec<String>,
+    /// What still serves.
+    pub serving: Option<String>,
+    /// What helps, and what will be held.
+    pub hints: Vec<String>,
+}
+
+impl EndLines {
+    /// Returns all of them.
+    pub fn all(self) -> impl Iterator<Item = String> {
+        self.result.into_iter().chain(self.serving).chain(self.hints)
+    }
+}
+
+/// Returns what still serves after a failed, unfinished or held rollout.
+fn what_serves(view: &RolloutView, result: &TargetResult) -> Option<String> {
+    let is_shown = match &result.outcome {
+        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => !is_rolled_back(result),
+        Outcome::TimedOut(_) => true,
+        _ => false,
     };
-    let hint = rollback_hint(view).filter(|_| can_go_back);
-    let serving = serving_line(view);
-    let serving = match result.unanswered {
-        Some(ago) => format!("{} ago: {serving}", lasting(ago)),
-        None => serving,
+    let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+    is_shown.then(|| format!("{ago}{}", serving_line(view)))
+}
+
+/// Returns the commands that end a deadlock of the surge pods, where the rollout is not over.
+fn way_on(view: &RolloutView, result: &TargetResult) -> Vec<String> {
+    let is_open = result.outcome == Outcome::Unfinished || what_serves(view, result).is_some();
+    if is_open { deadlock_hints(view) } else { Vec::new() }
+}
+
+/// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
+pub(in crate::render) fn way_back(view: &RolloutView, result: &TargetResult) -> Option<String> {
+    let helps = match &result.outcome {
+        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
+        _ => false,
     };
-    std::iter::once(serving).chain(hint).chain(deadlock_hints(view)).collect()
+    rollback_hint(view).filter(|_| helps && result.rollback.is_none())
+}
+
+/// Whether the rollback of a target is complete.
+fn is_rolled_back(result: &TargetResult) -> bool {
+    matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
@@ -260,6 +298,13 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
             return None;
         }
         Outcome::OtherTargetFailed(_) => return None, // the lines of the rollback name it
+        Outcome::Unfinished => return None,           // its status says so
+        Outcome::Held if tracker.is_evaluated_once() => return None, // its causes say so
+        // Printed above its causes.
+        Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if tracker.is_evaluated_once() => return None,
+        Outcome::Failed(RolloutFailure::Superseded(message)) if tracker.is_evaluated_once() => {
+            format!("error: {}", named_line(tracker.workload(), message, names))
+        }
         Outcome::Reached => reached(tracker.workload(), names),
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
         Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),

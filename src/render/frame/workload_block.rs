@@ -148,15 +148,13 @@ impl Severity {
     }
 }
 
-/// Returns the causes to show. Causes that need a person come first. A cause that disappeared stays for a
-/// while, because it may return, but not after all of its pods are gone.
+/// Returns the causes to show. A cause that disappeared stays for a while, because it may return, but not after all of its
+/// pods are gone.
 fn causes(tracker: &TargetTracker) -> Vec<Cause> {
     let pods = tracker.observation().and_then(|observed| observed.pods.as_ref());
     let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
     let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
-    let mut causes: Vec<_> = tracker.causes().filter(has_pods).cloned().collect();
-    causes.sort_by_key(|cause| (cause.is_transient, cause.id.is_hold()));
-    causes
+    tracker.causes().filter(has_pods).cloned().collect()
 }
 
 fn body(

@@ -12,11 +12,11 @@ use super::decision::TargetDecision;
 use super::evaluation::RolloutEvaluation;
 use super::event::{Now, StopSignal, TargetEvent};
 use super::options::FollowOptions;
-use super::output::{Outcome, Report, TargetOutput, TargetResult};
+use super::output::{Outcome, Report, RolloutFailure, TargetOutput, TargetResult};
 use super::reported::FirstReports;
 use super::rollback::{Rollback, StartState};
 use crate::model::api::configuration::Configuration;
-use crate::model::cause::{Cause, without_secrets_of};
+use crate::model::cause::{Cause, by_importance, without_secrets_of};
 use crate::model::change::effect::Effect;
 use crate::model::change::least_time::LeastTime;
 use crate::model::change::stuck_pods::StuckPodDeletions;
@@ -95,16 +95,22 @@ impl TargetTracker {
         self.evaluation.status.verdict()
     }
 
-    /// Returns the causes that were reported and are not gone.
+    /// Returns the causes that were reported and are not gone, most important first.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
-        self.evaluation.causes.active()
+        let mut causes: Vec<_> = self.evaluation.causes.active().collect();
+        causes.sort_by(|a, b| by_importance(a, b));
+        causes.into_iter()
     }
 
     /// Returns the view of the target as last evaluated, once its observation is complete. `now` is the server's time.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
         let (observed, verdict) = self.observation().zip(self.verdict())?;
-        Some(RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now))
+        let view = RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now);
+        Some(match self.result().map(|result| &result.outcome) {
+            Some(Outcome::Failed(RolloutFailure::Superseded(line))) => view.superseded(line.clone()),
+            _ => view,
+        })
     }
 
     /// Returns the least time that the rollout still needs; none if it is short or not known.
@@ -148,6 +154,12 @@ impl TargetTracker {
     #[must_use]
     pub fn result(&self) -> Option<&TargetResult> {
         self.result.as_ref()
+    }
+
+    /// Whether it ends with its first evaluation.
+    #[must_use]
+    pub fn is_evaluated_once(&self) -> bool {
+        self.options.once
     }
 
     /// Applies an event of the target.
@@ -254,6 +266,7 @@ impl TargetTracker {
                 TargetDecision::Finish(outcome) => {
                     return self.finish_or_roll_back(outcome, now.elapsed, out);
                 }
+                _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed, out),
                 TargetDecision::Refresh => self.evaluation.request_refresh(out),
                 TargetDecision::Continue => {
                     let state = self.evaluation.status.verdict().map(|verdict| verdict.state);
