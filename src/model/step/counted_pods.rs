@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::node_selection::check_node_flags;
+use super::daemon_set::check_node_flags;
 use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
 use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};

@@ -1,5 +1,8 @@
 //! Stepping a Deployment: raises its update budget, while no updated pod counts as available.
 //!
+//! The write that acquires the lock also pauses the Deployment, and the first release ends that pause: see the table "What it
+//! writes" in `docs/step.md`.
+//!
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 
 use std::cmp::Reverse;

@@ -85,7 +85,8 @@ impl DeletionResult {
 /// so that an external change is noticed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// Read the nodes, the workload, its revisions and its pods, and apply [`StepEvent::Refreshed`].
+    /// Read the nodes if they are needed, get the workload, list its revisions, its pods and their events, and apply
+    /// [`StepEvent::Refreshed`].
     Refresh,
     /// Send one patch of the workload, and apply [`StepEvent::Written`].
     Write(Box<Patch>),

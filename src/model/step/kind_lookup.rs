@@ -3,8 +3,8 @@
 use super::counted_pods::CountedPods;
 use super::daemon_set::DaemonSets;
 use super::deployment::Deployments;
+use super::partition::StatefulSets;
 use super::state::{State, StepKind};
-use super::stateful_set::StatefulSets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::follow::Now;

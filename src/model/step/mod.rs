@@ -30,7 +30,6 @@ mod kind_lookup;
 mod limits;
 mod memory;
 mod next_batch;
-mod node_selection;
 mod outcome;
 mod ownership;
 mod partition;
@@ -45,7 +44,6 @@ mod slot;
 mod soak;
 mod start;
 mod state;
-mod stateful_set;
 mod view;
 mod view_builder;
 

@@ -5,7 +5,8 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Pace;
 use crate::model::kind::Workload;
 
-/// The place that one pod fills: an ordinal of a StatefulSet, or a node of a DaemonSet.
+/// The place that one pod fills: an ordinal of a StatefulSet, a node of a DaemonSet, or a number where pods are only
+/// counted, as those of a Deployment.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one slot")]
 pub(super) struct PodSlot<'a> {
