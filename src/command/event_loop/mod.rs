@@ -1,18 +1,31 @@
-//! The event loop of `status` and `step`: passes events to an engine, prints its reports and executes its tasks.
+//! The event loop of `status` and `step`: waits for events, passes them to an engine, prints its reports and executes its
+//! tasks.
 
 pub(super) mod frames;
-pub(super) mod source;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use self::source::{EventSource, Received};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
 use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
-use crate::model::follow::{Now, Output, StopSignal, TargetEvent, TargetId};
+use crate::cluster::observe::Observer;
+use crate::error::Error;
+use crate::model::follow::{LogLines, LogRef, Now, Output, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 use crate::world::Signals;
+
+/// How many lines of a container's log are read.
+const LOG_LINES: usize = 10;
+
+/// How long the end of a command waits for logs that were requested. They usually explain a failure.
+const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The last lines of a container's log, or why they cannot be read.
+type ReadLog = (TargetId, LogRef, Result<Vec<String>, Error>);
 
 /// What the event loop drives: a follower or a stepper.
 pub(super) trait Engine {
@@ -86,6 +99,47 @@ pub(super) trait Reporter<E: Engine> {
     }
 }
 
+/// Where the events of one command come from: container logs, timers and watches.
+pub(super) struct EventSource<'a> {
+    cluster: &'a Cluster,
+    observer: Observer,
+    logs: JoinSet<ReadLog>,
+    started: Instant,
+}
+
+impl<'a> EventSource<'a> {
+    /// Starts to watch workloads from the state in which they were found.
+    fn new(cluster: &'a Cluster, found: &[Workload]) -> Self {
+        Self { cluster, observer: cluster.observe(found), logs: JoinSet::new(), started: Instant::now() }
+    }
+
+    /// Returns the current time, by the monotonic clock and by the API server's clock.
+    pub(super) fn now(&self) -> Now {
+        Now { elapsed: self.started.elapsed(), server_time: self.cluster.now() }
+    }
+
+    /// Reads everything about a target again.
+    pub(super) fn refresh(&mut self, target: TargetId) {
+        self.observer.refresh(target);
+    }
+
+    /// Starts to watch warning events. They are not watched from the start, because most rollouts
+    /// complete without one.
+    pub(super) fn watch_warnings(&mut self) {
+        self.observer.watch_warnings();
+    }
+
+    /// Reads the last [`LOG_LINES`] lines of a container in the background.
+    pub(super) fn fetch_log(&mut self, target: TargetId, workload: &Workload, place: LogRef) {
+        let namespace = workload.object().namespace().to_owned();
+        let cluster = self.cluster.clone();
+        self.logs.spawn(async move {
+            let lines = cluster.log_tail(&namespace, &place, LOG_LINES).await;
+            (target, place, lines)
+        });
+    }
+}
+
 /// Watches workloads and drives an engine until it is finished. Returns the engine and the time of its end.
 pub(super) async fn drive<E: Engine>(
     engine: E,
@@ -110,9 +164,15 @@ struct EventLoop<'a, E, X, R> {
 }
 
 impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
+    /// Of several events that are ready the first one in the order of `select!` is taken, so that a run can be repeated.
+    /// Watches are last, because the others end: each requested log arrives once, and a timer that passed is not due again.
+    /// A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;
         while !self.engine.is_finished() {
+            let started = self.source.started;
+            let [due, redraw] =
+                [self.engine.due(), self.reporter.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
                 biased;
                 stop = stops.next() => {
@@ -120,7 +180,15 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                     vec![E::stopped(stop)]
                 }
                 events = self.executor.results() => events,
-                received = self.source.next(self.engine.due(), self.reporter.next_redraw()) => self.events(received),
+                Some(log) = self.source.logs.join_next() => self.events_of_log(log.ok()),
+                () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
+                    vec![E::tick(self.source.observer.since_answer())]
+                }
+                () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
+                changes = self.source.observer.next() => {
+                    let changes = changes.into_iter();
+                    changes.flat_map(|(target, change)| self.executor.events_of(target, change)).collect()
+                }
             };
             self.apply(events).await;
             if !is_stopped && !self.reporter.ui().is_read() {
@@ -130,25 +198,33 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             }
             self.reporter.redraw_if_due(&self.engine, self.source.now());
         }
-        for received in self.source.drain_logs().await {
-            let events = self.events(received);
+        self.drain_logs().await;
+    }
+
+    /// Waits for the logs that were requested and not received yet, for at most [`LOG_DRAIN_TIMEOUT`], and applies them.
+    async fn drain_logs(&mut self) {
+        let mut read = Vec::new();
+        let all = async {
+            while let Some(log) = self.source.logs.join_next().await {
+                read.push(log.ok());
+            }
+        };
+        let _ = timeout(LOG_DRAIN_TIMEOUT, all).await; // later logs are dropped
+        for log in read {
+            let events = self.events_of_log(log);
             self.apply(events).await;
         }
     }
 
-    fn events(&mut self, received: Received) -> Vec<E::Event> {
-        match received {
-            Received::Changes(changes) => {
-                let changes = changes.into_iter();
-                changes.flat_map(|(target, change)| self.executor.events_of(target, change)).collect()
-            }
-            Received::Due { answered } => vec![E::tick(answered)],
-            Received::Redraw => Vec::new(),
-            Received::Note(line) => {
-                self.reporter.ui().note_once(line);
-                Vec::new()
-            }
+    /// Returns the events of a log, without lines if it cannot be read. Prints a note if RBAC forbids it.
+    fn events_of_log(&mut self, read: Option<ReadLog>) -> Vec<E::Event> {
+        let Some((target, LogRef { pod, container, .. }, lines)) = read else { return Vec::new() };
+        if lines.as_ref().is_err_and(Error::is_withheld) {
+            self.reporter.ui().note_once("note: container logs are not shown: cannot read logs");
+            return Vec::new();
         }
+        let log = LogLines { pod, container, lines: lines.unwrap_or_default() };
+        self.executor.events_of(target, TargetEvent::Log(log))
     }
 
     /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the source.
