@@ -73,13 +73,16 @@ pub(super) struct UndoArgs {
     ///
     /// Without this flag, undo asks on a terminal before it rolls back several workloads, to a revision without
     /// a ready pod or whose pods cannot start, to what was undone just before, or past the stable revision.
-    /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed.
+    /// Without a terminal it never asks: it warns, and refuses a type without names, -l or --failed, and a
+    /// revision of --failed that nothing proves to work.
     #[arg(short, long, conflicts_with = "interactive")]
     yes: bool,
 
     /// Roll back only what failed or is stuck, to the revision that served before
     ///
-    /// Without a TARGET, it looks at all workloads of the namespace.
+    /// Where every pod runs the failed revision, it is the one before. Nothing proves that it works, so that
+    /// this needs --yes without a terminal. A rollback is never taken back. Without a TARGET, it looks at all
+    /// workloads of the namespace.
     #[arg(long, conflicts_with = "to_revision")]
     failed: bool,
 
@@ -115,7 +118,7 @@ Examples:
 impl UndoArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let to_revision = match self.to_revision.as_deref() {
-            None if self.failed => TargetRevision::Stable,
+            None if self.failed => TargetRevision::StableOrPrevious,
             None => TargetRevision::Previous,
             Some("stable") => TargetRevision::Stable,
             Some(word) => match RevisionWord::read(word)? {

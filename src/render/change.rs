@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::age::age;
 use super::diff;
 use super::effect;
 use super::history::last_changed;
 use super::line::Line;
 use super::pod_names::{MAX_NAMES, names};
+use super::status::serving_line;
 use super::style::Style;
 use crate::model::api::configuration::Configuration;
-use crate::model::cause::Cause;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
@@ -23,6 +24,7 @@ use crate::model::revision::Revision;
 use crate::model::status::authors::template_author;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
+use crate::model::view::RolloutView;
 
 /// Returns the warning before a change whose new pods cannot start.
 #[must_use]
@@ -91,6 +93,9 @@ pub fn rollback_hint(workload: &Workload) -> String {
 pub fn doubt(target: &Revision, doubt: Doubt<'_>) -> String {
     let label = target.label();
     match doubt {
+        Doubt::Unproven => {
+            format!("warning: no pod of revision {label} runs, so nothing proves that it works")
+        }
         Doubt::NotReady { pods: count } => {
             format!("warning: no pod of revision {label} is ready ({})", plural(count, "pod"))
         }
@@ -163,10 +168,25 @@ pub fn changed_before(workloads: &[Workload]) -> Option<String> {
     (!workloads.is_empty()).then(|| format!("note: skipped {count} without a change since then: {names}"))
 }
 
-/// Returns the note that `--failed` leaves out a rollout that may still end well.
+/// Returns a note for each rollout that `--failed` leaves out because it may still end well, with the command that rolls it
+/// back too; the last note counts those beyond the limit of names.
 #[must_use]
-pub fn not_failed_yet(workload: &Workload, cause: &Cause) -> String {
-    format!("note: {} progresses and is not rolled back, although: {}", workload.target(), cause.summary)
+pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
+    let mut notes: Vec<_> = views.iter().take(MAX_NAMES).map(|view| left_out(view, now)).collect();
+    if let Some(more) = views.len().checked_sub(MAX_NAMES).filter(|more| *more > 0) {
+        notes.push(format!("note: left out {more} more that progress"));
+    }
+    notes
+}
+
+fn left_out(view: &RolloutView, now: Timestamp) -> String {
+    let name = view.workload.target();
+    let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
+    let available = serving_line(view);
+    let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
+    let although = cause.map(|cause| format!(", although: {}", cause.summary)).unwrap_or_default();
+    let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
+    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", available.trim_start())
 }
 
 #[cfg(test)]

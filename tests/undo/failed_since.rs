@@ -53,7 +53,8 @@ async fn a_rollout_that_may_still_end_well_is_named() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;
     let output = cluster.run("undo --failed").await;
-    let note = "note: deployment/web progresses and is not rolled back, although: crashed, exit 1\n";
+    let note = "note: left out deployment/web: progressing for 5s, 2/2 available on revision 1, although: crashed, exit 1; to \
+                roll it back too: kubectl rollout2 undo deployment/web -n default\n";
     assert!(output.stderr.starts_with(note), "{}", output.transcript);
     assert!(
         output.stderr.ends_with("no rollout is failed or stuck: nothing is rolled back\n"),
@@ -61,4 +62,28 @@ async fn a_rollout_that_may_still_end_well_is_named() {
         output.stderr
     );
     assert!(!is_rolled_back(&cluster, &web));
+}
+
+/// Its pods are not ready, and nothing says why.
+#[tokio::test(start_paused = true)]
+async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_it_back() {
+    let cluster = TestCluster::new();
+    let agent = cluster.daemon_set(&json!({}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&agent, "app:2.0-notready");
+    cluster.advance(720).await;
+    let output = cluster.run("undo --failed").await;
+    let note = "note: left out daemonset/agent: progressing for 12m, 2/3 available on revision 1; to roll it back too: \
+                kubectl rollout2 undo daemonset/agent -n default\n";
+    assert!(output.stderr.starts_with(note), "{}", output.transcript);
+    let command = note.rsplit_once("kubectl rollout2 ").unwrap().1.trim();
+    let output = cluster.run(command).await;
+    assert!(output.exit == 0 && is_rolled_back(&cluster, &agent), "{}", output.transcript);
+    cluster.advance(5).await;
+    let output = cluster.run("undo --failed").await;
+    assert!(
+        !output.stderr.contains("to roll it back too"),
+        "no rollback is taken back: {}",
+        output.transcript
+    );
 }

@@ -15,7 +15,7 @@ use crate::command::context::Context;
 use crate::command::patch::{PatchOutcome, PatchTarget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::change::undo::{Undo, change_cause_patch, is_live, undo};
+use crate::model::change::undo::{Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -146,6 +146,7 @@ async fn roll_back_workload(
             return Ok(workload);
         }
         let undo = undo(observed, &target, &request.undo_options)?;
+        refuse_unproven(&prepared, &target, request, writer)?;
         let now = match write(&prepared, &undo, request, writer).await? {
             PatchOutcome::Applied(object) => {
                 return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
@@ -171,6 +172,24 @@ async fn roll_back_workload(
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
     Err(Error::new(ErrorKind::Conflict, message))
+}
+
+/// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked.
+///
+/// # Errors
+/// In a script without `--yes`.
+fn refuse_unproven(
+    prepared: &Prepared,
+    target: &Revision,
+    request: &Request,
+    writer: &Writer<'_>,
+) -> Result<()> {
+    let can_answer = request.yes || request.options.interactive || writer.ui.can_ask();
+    let is_refused = !can_answer && request.options.dry_run == DryRun::None;
+    if is_refused && is_unproven(&prepared.observed, target, &request.to_revision) {
+        return Err(unproven_refusal(&prepared.observed.workload, target));
+    }
+    Ok(())
 }
 
 /// Shows what a rollback changes, why one may doubt it, and what else it ends. Returns whether there is a doubt.

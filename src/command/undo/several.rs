@@ -5,14 +5,13 @@ use crate::cluster::reader::{Needs, read_all};
 use crate::command::writing_verb::{DryRun, Writer};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
-use crate::model::cause::{causes, stuck_if};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::status::authors::may_have_changed_since;
-use crate::model::status::verdict::verdict;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::start_time::StartTime;
+use crate::model::view::RolloutView;
 use crate::render::change as render;
 use crate::render::ui::Ui;
 
@@ -51,33 +50,28 @@ pub(super) async fn only_failed(
     let read = read_all(workloads, false, needs, writer.source).await;
     writer.ui.notes(&read.notes);
     let now = writer.source.now();
-    let view = |observed: &Observation| {
-        let causes = causes(observed, now);
-        (stuck_if(verdict(observed), &causes, now).state, causes)
-    };
     let since = since.map(|since| since.resolve(now));
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
-    let (mut failed, mut earlier, mut unread) = (Vec::new(), Vec::new(), 0);
+    let (mut failed, mut earlier, mut progressing, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for observed in read.observations {
-        match observed.map(|observed| (view(&observed), observed)) {
-            Ok(((RolloutState::Failed | RolloutState::Stuck, _), observed)) if is_recent(&observed) => {
-                failed.push(observed.workload);
-            }
-            Ok(((RolloutState::Failed | RolloutState::Stuck, _), observed)) => {
-                earlier.push(observed.workload);
-            }
-            Ok(((RolloutState::Progressing, causes), observed)) => {
-                let cause = causes.iter().find(|cause| cause.needs_a_fix());
-                writer.ui.notes(cause.map(|cause| render::not_failed_yet(&observed.workload, cause)));
-            }
-            Ok(_) => {}
+        let observed = match observed {
+            Ok(observed) => observed,
             Err(error) => {
                 unread += 1;
                 writer.record(Err(error));
+                continue;
             }
+        };
+        let view = RolloutView::of(&observed, now);
+        match view.state() {
+            RolloutState::Failed | RolloutState::Stuck if is_recent(&observed) => failed.push(view.workload),
+            RolloutState::Failed | RolloutState::Stuck => earlier.push(view.workload),
+            RolloutState::Progressing if is_recent(&observed) => progressing.push(view),
+            _ => {}
         }
     }
+    writer.ui.notes(render::still_progressing(&progressing, now));
     writer.ui.notes(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
         writer.ui.note("no rollout is failed or stuck: nothing is rolled back");

@@ -1,8 +1,8 @@
 //! Reasons to doubt that a rollback goes to the right revision, and the command that rolls a failed rollout back.
 
 use super::TargetRevision;
-use crate::model::api::managed_fields::{FIELD_MANAGER, appliers, owner_of_change};
-use crate::model::api::patch::FieldPath;
+use super::rolled_back::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
+use crate::error::{Error, ErrorKind};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
@@ -28,6 +28,8 @@ pub enum Doubt<'a> {
         /// Whether `undo` replaced the target. Otherwise the client that did cannot be known, or not what it was for.
         is_undo: bool,
     },
+    /// Every pod runs the current revision, and it is an outage: no pod shows whether the target works.
+    Unproven,
     /// The default target is not the stable revision, as when two bad releases follow each other.
     NotStable {
         /// The stable revision.
@@ -50,7 +52,28 @@ pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &Target
     let stable = observation.stable().filter(|_| *word == TargetRevision::Previous);
     let stable = stable.filter(|stable| stable.name != target.name);
     let not_stable = stable.map(|stable| Doubt::NotStable { stable });
-    not_ready.into_iter().chain(replaced).chain(not_stable).collect()
+    let unproven = is_unproven(observation, target, word).then_some(Doubt::Unproven);
+    not_ready.into_iter().chain(replaced).chain(not_stable).chain(unproven).collect()
+}
+
+/// Whether `--failed` found a revision of which no pod shows that it works.
+#[must_use]
+pub fn is_unproven(observation: &Observation, target: &Revision, word: &TargetRevision) -> bool {
+    let is_stable = || observation.stable().is_some_and(|stable| stable.name == target.name);
+    *word == TargetRevision::StableOrPrevious && !observation.revisions.is_current(target) && !is_stable()
+}
+
+/// Returns the refusal of such a rollback where nobody can be asked.
+#[must_use]
+pub fn unproven_refusal(workload: &Workload, target: &Revision) -> Error {
+    let sentence = format!(
+        "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
+        target.label(),
+        workload.target()
+    );
+    let words = [workload.command_target(), revision_word(target)];
+    Error::new(ErrorKind::Refused, sentence)
+        .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
 }
 
 /// Returns the current revision if `undo` restored it and stuck pods block it. `undo --replace-stuck-pods` without a
@@ -66,34 +89,9 @@ pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
     (is_rollback && is_blocked).then_some(current)
 }
 
-/// Whether `undo` replaced the template of `revision` by the live one; none if another kubectl command did.
-///
-/// Each command of kubectl has its own field manager (`kubectl-set`), but `kubectl rollout undo` has only `kubectl`, as has
-/// server-side apply. Other clients, such as Helm, can roll back or release an earlier template again. Where fields were only
-/// removed, no manager owns the difference.
-fn is_undo(workload: &Workload, revision: &Revision) -> Option<bool> {
-    let (object, path) = (workload.object(), FieldPath::template());
-    let owner = owner_of_change(object, &path, Some(&revision.template().without_hash_labels()));
-    match owner.as_ref().map(|owner| owner.manager.as_str()) {
-        Some(FIELD_MANAGER) => Some(true),
-        Some("kubectl") => Some(appliers(object, &path).all(|applier| applier != "kubectl")),
-        Some(manager) if manager.starts_with("kubectl-") => None,
-        _ => Some(false),
-    }
-}
-
-/// Whether the rollout of `current` was a rollback from `revision`: `current` had a lower number before, or is older.
-/// The controller of a Deployment records past numbers; the other controllers only renumber.
-fn is_replaced_by_earlier(revision: &Revision, current: &Revision) -> bool {
-    let numbers = current.past_numbers.last().zip(revision.number.known());
-    let was_lower = numbers.is_some_and(|(was, number)| *was < number);
-    let is_older = current.created.zip(revision.created).is_some_and(|(current, other)| current < other);
-    was_lower || is_older
-}
-
 /// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
 /// `undo`. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if no other
-/// revision is stored, or if this rollout is another rollback.
+/// revision is stored, or if this rollout is another rollback: going back would end at the revision that was rolled back.
 #[must_use]
 pub fn rollback_command(observation: &Observation) -> Option<String> {
     if blocked_rollback(observation).is_some() {
@@ -105,11 +103,12 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
     }
     let default = TargetRevision::Previous.find(observation).ok();
     let target = observation.stable().or(default)?;
-    if observation.revisions.is_current(target) {
+    if observation.revisions.is_current(target) || is_rollback_from(observation, target) {
         return None;
     }
     let is_default = default.is_some_and(|default| default.name == target.name);
-    let to = if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision(target)]) };
+    let to =
+        if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(target)]) };
     let is_stuck = !stuck_pods(observation, &observation.workload, Some(target)).is_empty();
     let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
     let workload = &observation.workload;
@@ -124,12 +123,6 @@ fn is_rollback(observation: &Observation) -> bool {
     let stable = observation.workload.recorded_stable_revision();
     let current = observation.revisions.current().map(|current| current.name.as_str());
     stable.is_some() && stable == current && Counts::of(&observation.workload).outdated() > 0
-}
-
-/// Returns the word that names a revision: its number, or else its name.
-fn revision(revision: &Revision) -> Word {
-    let label = revision.number.known().map_or_else(|| revision.name.clone(), |number| number.to_string());
-    Word::text(&label, "REVISION")
 }
 
 #[cfg(test)]
@@ -207,6 +200,7 @@ mod tests {
                 let verb = if is_undo { "undone" } else { "replaced" };
                 format!("{verb} by {} (was {was:?})", current.label())
             }
+            Doubt::Unproven => "unproven".to_owned(),
             Doubt::NotStable { stable } => format!("{} is stable", stable.label()),
         });
         words.collect()
@@ -282,5 +276,38 @@ mod tests {
             let named = TargetRevision::Named(crate::model::revision::RevisionWord::Number(2));
             assert!(doubts(&observation, target, &named).is_empty(), "the user chose the revision");
         }
+    }
+
+    /// Revision 2 fails and was rolled back, and now the pods of revision 3 (was 1) cannot start.
+    #[test]
+    fn no_rollback_is_taken_back() {
+        for (manager, serves, is_named) in [
+            ("kubectl-rollout2", false, false),
+            ("kubectl-rollout2", true, false),
+            ("helm", false, false),
+            ("helm", true, true),
+            ("kubectl-set", false, false),
+        ] {
+            for kept in [UNDONE, NOT_RENUMBERED] {
+                let observation = observation("Deployment", &kept, if serves { &[true] } else { &[] });
+                let observation = written_by(&[(manager, "Update")], observation);
+                assert_eq!(rollback_command(&observation).is_some(), is_named, "{manager} {serves} {kept:?}");
+                let found = TargetRevision::StableOrPrevious.find(&observation);
+                assert_eq!(found.is_ok(), is_named, "{manager} {serves} {kept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_revision_of_which_no_pod_runs_is_unproven_only_for_failed() {
+        let observation = observation("Deployment", &[(1, 1, "x:3", ""), (2, 2, "x:1", "")], &[]);
+        let target = TargetRevision::StableOrPrevious.find(&observation).unwrap();
+        let doubts = |word| words(doubts(&observation, target, &word));
+        assert_eq!(doubts(TargetRevision::StableOrPrevious), ["unproven"]);
+        assert!(doubts(TargetRevision::Previous).is_empty(), "as after every complete rollout");
+        let served = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
+        let served = super::tests::observation("Deployment", &served, &[true]);
+        let target = TargetRevision::StableOrPrevious.find(&served).unwrap();
+        assert!(!is_unproven(&served, target, &TargetRevision::StableOrPrevious));
     }
 }

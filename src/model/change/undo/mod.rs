@@ -2,9 +2,10 @@
 
 mod doubt;
 mod last_applied;
+mod rolled_back;
 mod target_revision;
 
-pub use doubt::{Doubt, blocked_rollback, doubts, rollback_command};
+pub use doubt::{Doubt, blocked_rollback, doubts, is_unproven, rollback_command, unproven_refusal};
 pub use target_revision::TargetRevision;
 
 use serde_json::Value;

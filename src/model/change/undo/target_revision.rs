@@ -1,9 +1,10 @@
 //! The revision that `undo` rolls back to.
 
+use super::rolled_back::{is_replaced_by_current, is_rollback_from, revision_word};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::hold::plan::{Hold, StartRevision, is_rolling_back};
 use crate::model::kind::Workload;
-use crate::model::observation::{Observation, PodCount};
+use crate::model::observation::Observation;
 use crate::model::revision::{Revision, RevisionWord};
 use crate::model::text::shell_command::command;
 
@@ -15,6 +16,8 @@ pub enum TargetRevision {
     Previous,
     /// `stable`: the stable revision.
     Stable,
+    /// The default of `--failed`: the stable revision, or the one before the current one where no other revision has pods.
+    StableOrPrevious,
     /// A revision by any of its words.
     Named(RevisionWord),
 }
@@ -30,9 +33,50 @@ impl TargetRevision {
                 previous(observation)?.ok_or_else(|| no_previous_revision(&observation.workload))
             }
             Self::Stable => observation.stable().ok_or_else(|| no_stable_revision(observation)),
+            Self::StableOrPrevious => stable_or_previous(observation),
             Self::Named(word) => word.find_for_flag("--to-revision", &observation.revisions),
         }
     }
+}
+
+/// Returns the stable revision. In an outage, where every pod runs the current revision, it is the previous revision, and
+/// nothing proves that this one works.
+///
+/// # Errors
+/// If there is neither, if pods of the previous revision fail too, or if the current revision replaced the one found: `--failed`
+/// never takes a rollback back.
+fn stable_or_previous(observation: &Observation) -> Result<&Revision> {
+    let found = match observation.stable() {
+        Some(stable) => stable,
+        None => unproven_previous(observation)?,
+    };
+    if is_rollback_from(observation, found) {
+        return Err(already_rolled_back(observation, found));
+    }
+    Ok(found)
+}
+
+/// Returns the previous revision if no revision but the current one has pods, which would speak against it.
+fn unproven_previous(observation: &Observation) -> Result<&Revision> {
+    let is_only = observation.revisions.len() < 2;
+    let counted = observation.pod_counts_or_status();
+    let has_pods = |one: &Revision| !observation.revisions.is_current(one) && counted(one).total > 0;
+    if is_only || observation.revisions.iter().any(has_pods) {
+        return Err(no_stable_revision(observation));
+    }
+    TargetRevision::Previous.find(observation)
+}
+
+fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
+    let workload = &observation.workload;
+    let current = observation.revisions.current().map_or_else(String::new, Revision::label);
+    let sentence = format!(
+        "{} was rolled back from revision {} to {current}, and that fails too",
+        workload.target(),
+        from.label()
+    );
+    Error::new(ErrorKind::Refused, sentence)
+        .hint(command("to see why: kubectl rollout2 status {}", [workload.command_target()]))
 }
 
 /// Returns the newest revision other than the current one. Once the controller observed the live
@@ -108,53 +152,65 @@ fn no_previous_revision(workload: &Workload) -> Error {
 }
 
 fn no_stable_revision(observation: &Observation) -> Error {
-    if let Some(error) = no_rollout(observation) {
-        return error;
-    }
-    let count = observation.pod_counts();
-    let ready = |revision| count(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).ready;
-    let candidates = observation.revisions.iter();
-    let candidates: Vec<_> =
-        candidates.map(|revision| format!("{} ({} ready)", revision.label(), ready(revision))).collect();
-    let candidates =
-        if candidates.is_empty() { "there are no revisions".to_owned() } else { candidates.join(", ") };
-    Error::new(
-        ErrorKind::NotFound,
-        format!("{} has no stable revision: {candidates}", observation.workload.target()),
-    )
-    .hint(command(
-        "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
-        [observation.workload.command_target()],
-    ))
+    let workload = &observation.workload;
+    let sentence = match only_revision_with_pods(observation) {
+        Some((only, _)) if observation.revisions.len() == 1 => {
+            let why =
+                command("to see what is wrong: kubectl rollout2 status {}", [workload.command_target()]);
+            let sentence = format!(
+                "{} has only revision {}, so there is none to go back to",
+                workload.target(),
+                only.label()
+            );
+            return Error::new(ErrorKind::NotFound, sentence).hint(why);
+        }
+        Some((only, 1)) => {
+            format!(
+                "{} has no stable revision: its only pod runs revision {}",
+                workload.target(),
+                only.label()
+            )
+        }
+        Some((only, pods)) => {
+            format!(
+                "{} has no stable revision: all {pods} pods run revision {}",
+                workload.target(),
+                only.label()
+            )
+        }
+        None => format!("{} has no stable revision: {}", workload.target(), ready_pods_of_all(observation)),
+    };
+    Error::new(ErrorKind::NotFound, sentence).hint(choice(observation))
 }
 
-/// Returns the error while every pod runs one revision, so that no rollout is in progress.
-fn no_rollout(observation: &Observation) -> Option<Error> {
-    let current = observation.revisions.current()?;
-    let counts = observation.pod_counts();
-    let total = |revision| counts(revision).unwrap_or_else(|| PodCount::of_replica_set(revision)).total;
-    let is_alone = observation.revisions.iter().all(|one| one.name == current.name || total(one) == 0);
-    let pods = match total(current) {
-        0 => return None,
-        1 => "the only pod runs".to_owned(),
-        pods => format!("all {pods} pods run"),
-    };
-    let target = observation.workload.target();
-    if observation.revisions.len() == 1 {
-        let why = command(
-            "to see what is wrong: kubectl rollout2 status {}",
-            [observation.workload.command_target()],
-        );
-        let message =
-            format!("{target} has only revision {}, so there is none to go back to", current.label());
-        return Some(Error::new(ErrorKind::NotFound, message).hint(why));
+/// Returns the command that rolls back to the revision before the current one. If a rollback replaced that one, it is the
+/// command that lists all.
+fn choice(observation: &Observation) -> String {
+    let target = observation.workload.command_target();
+    match TargetRevision::Previous.find(observation) {
+        Ok(previous) if !is_replaced_by_current(observation, previous) => command(
+            "for the revision before it: kubectl rollout2 undo {} --to {}",
+            [target, revision_word(previous)],
+        ),
+        _ => command("to choose one for --to: kubectl rollout2 history {}", [target]),
     }
-    let message = format!("no rollout of {target} is in progress: {pods} revision {}", current.label());
-    let hint = command(
-        "for the revision before it: kubectl rollout2 undo {} --to previous",
-        [observation.workload.command_target()],
-    );
-    is_alone.then(|| Error::new(ErrorKind::NotFound, message).hint(hint))
+}
+
+fn ready_pods_of_all(observation: &Observation) -> String {
+    let counted = observation.pod_counts_or_status();
+    let ready = |one: &Revision| format!("{} ({} ready)", one.label(), counted(one).ready);
+    let all: Vec<_> = observation.revisions.iter().map(ready).collect();
+    if all.is_empty() { "there are no revisions".to_owned() } else { all.join(", ") }
+}
+
+/// Returns the current revision and how many pods it has, if no other one has any.
+fn only_revision_with_pods(observation: &Observation) -> Option<(&Revision, usize)> {
+    let current = observation.revisions.current()?;
+    let counted = observation.pod_counts_or_status();
+    let is_alone =
+        observation.revisions.iter().all(|one| one.name == current.name || counted(one).total == 0);
+    let pods = counted(current).total;
+    (is_alone && pods > 0).then_some((current, pods))
 }
 
 #[cfg(test)]
@@ -270,5 +326,36 @@ mod tests {
             found(&TargetRevision::Previous, &observation("Deployment", "x:4", &json!({}), &kept)),
             Some(3)
         );
+    }
+
+    /// Revision 2 replaced 1, and one of them has pods: none of them is ready, but for `available` ones.
+    #[test]
+    fn what_failed_goes_back_to_the_revision_before_where_no_other_has_pods() {
+        let unready = |observation: Observation, revision: &str| {
+            let mut pods = observation.pods.clone().unwrap();
+            for pod in &mut pods {
+                if pod.name.starts_with(revision) {
+                    std::sync::Arc::make_mut(pod).ready = false;
+                }
+            }
+            Observation { pods: Some(pods), ..observation }
+        };
+        let goal = TargetRevision::StableOrPrevious;
+        for kind in ["Deployment", "DaemonSet"] {
+            let outage = observation(kind, "x:2", &json!({}), &[(1, "x:1", 0), (2, "x:2", 3)]);
+            let outage = unready(outage, "w-2");
+            assert_eq!(found(&goal, &outage), Some(1), "{kind}: nothing speaks against 1");
+            let stable = TargetRevision::Stable.find(&outage).unwrap_err();
+            let sentence = stable.sentence();
+            assert!(sentence.ends_with("w has no stable revision: all 3 pods run revision 2"), "{sentence}");
+            assert!(stable.next_step().is_some_and(|hint| hint.ends_with(" --to 1")), "{kind}");
+
+            let served = observation(kind, "x:3", &json!({}), &[(1, "x:1", 2), (2, "x:2", 0), (3, "x:3", 0)]);
+            assert_eq!(found(&goal, &served), Some(1), "{kind}: it serves");
+            let fails = observation(kind, "x:2", &json!({}), &[(1, "x:1", 2), (2, "x:2", 1)]);
+            assert_eq!(found(&goal, &unready(unready(fails, "w-1"), "w-2")), None, "{kind}: 1 fails too");
+            let only = observation(kind, "x:1", &json!({}), &[(1, "x:1", 2)]);
+            assert_eq!(found(&goal, &unready(only, "w-1")), None, "{kind}: there is no other one");
+        }
     }
 }

@@ -1,0 +1,71 @@
+//! `undo --failed` of outages: every pod runs the failed revision, so that nothing proves that another one works.
+
+use harness::test_cluster::TestCluster;
+use serde_json::{Value, json};
+use simcluster::Key;
+
+fn image(cluster: &TestCluster, key: &Key) -> Value {
+    cluster
+        .sim
+        .store(|store| store.get(key).unwrap()["spec"]["template"]["spec"]["containers"][0]["image"].clone())
+}
+
+/// A Deployment whose old pods went before the new ones crashed.
+async fn outage() -> (TestCluster, Key) {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(120).await;
+    (cluster, web)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_rolled_back_to_the_revision_before() {
+    let (cluster, web) = outage().await;
+    let refused = cluster.run("undo --failed").await;
+    let error = "error: no pod of revision 1 of deployment/web runs, so nothing proves that it works; nothing was written\n\
+                 hint: add --yes, or name the revision: kubectl rollout2 undo deployment/web -n default --to 1\n";
+    assert_eq!((refused.stderr.as_str(), refused.exit), (error, 1));
+    assert_eq!(image(&cluster, &web), "app:2.0-crash");
+    let warning = "warning: no pod of revision 1 runs, so nothing proves that it works\n";
+    let dry_run = cluster.run("undo --failed --dry-run").await;
+    assert!(dry_run.stderr.contains(warning), "{}", dry_run.transcript);
+    assert_eq!(dry_run.exit, 0, "{}", dry_run.transcript);
+    let output = cluster.run("undo --failed --yes --wait").await;
+    assert!(output.stderr.contains(warning), "{}", output.transcript);
+    assert_eq!((output.exit, image(&cluster, &web)), (0, json!("app:1.0")), "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_hint_of_a_refused_stable_works() {
+    let (cluster, web) = outage().await;
+    let refused = cluster.run("undo deployment/web --to stable").await;
+    let error = "error: deployment/web has no stable revision: all 2 pods run revision 2\n\
+                 hint: for the revision before it: kubectl rollout2 undo deployment/web -n default --to 1\n";
+    assert_eq!((refused.stderr.as_str(), refused.exit), (error, 1));
+    let command = error.rsplit_once("kubectl rollout2 ").unwrap().1.trim();
+    assert_eq!(cluster.run(command).await.exit, 0);
+    assert_eq!(image(&cluster, &web), "app:1.0");
+}
+
+/// What both revisions need is down, so that the rollback fails too.
+#[tokio::test(start_paused = true)]
+async fn a_rollback_that_fails_is_not_taken_back() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
+    cluster.editor().set_image(&web, "app:1.1-crash");
+    cluster.advance(60).await;
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(120).await;
+    assert_eq!(cluster.run("undo deployment/web --to -1").await.exit, 0);
+    cluster.advance(120).await;
+    assert_eq!(image(&cluster, &web), "app:1.1-crash");
+    let status = cluster.run("status deployment/web --watch=false").await;
+    assert!(status.stderr.ends_with("  outage: 0/2 available\n"), "no hint: {}", status.transcript);
+    let refused = cluster.run("undo --failed --yes").await;
+    let error = "was rolled back from revision 2 to 3, and that fails too\n\
+                 hint: to see why: kubectl rollout2 status deployment/web -n default\n";
+    assert!(refused.stderr.ends_with(error), "{}", refused.transcript);
+    assert_eq!((refused.exit, image(&cluster, &web)), (1, json!("app:1.1-crash")));
+}
