@@ -17,10 +17,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::configuration::Configuration;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
-use crate::model::change::room::{asks_for_amounts, needs_room, refusing_limits, refusing_quotas};
+use crate::model::change::room::{PodExchange, asks_for_amounts, refusing_limits, refusing_quotas};
+use crate::model::change::undo::Undo;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
 use crate::model::revision::configuration::configuration_of;
 use crate::model::revision::references::{Reference, references};
 use crate::model::status::authors::start_of_last_use;
@@ -33,6 +33,10 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// A workload as a change makes it.
 pub(super) struct Planned {
     workload: Workload,
+    /// The workload before, if the old pods run another template.
+    before: Option<Workload>,
+    /// The pods that come and go.
+    exchange: PodExchange,
     /// For a rollback, the label of its target and when its last use began.
     returns_to: Option<(String, Timestamp)>,
 }
@@ -40,13 +44,18 @@ pub(super) struct Planned {
 impl Planned {
     /// Returns the plan of a change that is no rollback.
     pub(super) fn of(workload: Workload) -> Self {
-        Self { workload, returns_to: None }
+        Self { exchange: PodExchange::of_all(&workload), workload, before: None, returns_to: None }
     }
 
-    /// Returns the plan of a rollback to a revision.
-    pub(super) fn rollback(workload: Workload, observed: &Observation, target: &Revision) -> Self {
-        let start = start_of_last_use(observed, target);
-        Self { workload, returns_to: start.map(|start| (target.label(), start.latest())) }
+    /// Returns the plan of a rollback.
+    pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo<'_>) -> Self {
+        let start = start_of_last_use(observed, undo.target);
+        Self {
+            exchange: PodExchange::of(&undo.effect, &workload),
+            workload,
+            before: Some(observed.workload.clone()),
+            returns_to: start.map(|start| (undo.target.label(), start.latest())),
+        }
     }
 
     fn namespace(&self) -> String {
@@ -93,14 +102,14 @@ pub(super) async fn check_all(
             new.map(|named| (namespace.clone(), named)).filter(|new| !places.contains(new)).collect();
         places.extend(new);
     }
-    let listed = |needs: fn(&Workload) -> bool| {
-        all.iter().filter(|planned| needs(&planned.workload)).map(Planned::namespace).collect()
+    let listed = |needs: fn(&Planned) -> bool| {
+        all.iter().filter(|planned| needs(planned)).map(Planned::namespace).collect()
     };
     let reads = async {
         tokio::join!(
             concurrently(places.iter().map(|place| look_up(place, cluster))),
-            rules(&RESOURCE_QUOTA, listed(needs_room), cluster),
-            rules(&LIMIT_RANGE, listed(asks_for_amounts), cluster)
+            rules(&RESOURCE_QUOTA, listed(|planned| planned.exchange.needs_room()), cluster),
+            rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), cluster)
         )
     };
     let Ok((found, quotas, limits)) = timeout(LIMIT, reads).await else { return nothing() };
@@ -115,8 +124,9 @@ pub(super) async fn check_all(
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
         let [quotas, limits] =
             [&quotas, &limits].map(|rules| rules.get(&namespace).map_or(&[][..], Vec::as_slice));
-        let obstacles =
-            absent.chain(refusing_quotas(quotas, after)).chain(refusing_limits(limits, after)).collect();
+        let before = planned.before.as_ref().unwrap_or(after);
+        let refusing = refusing_quotas(quotas, before, after, planned.exchange);
+        let obstacles = absent.chain(refusing).chain(refusing_limits(limits, after)).collect();
         let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
             (Some(Named::Present(object)), Some((label, start))) => {
                 let is_later = object.change.as_ref().is_some_and(|change| change.time > *start);

@@ -3,6 +3,8 @@
 use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::Key;
+use simcluster::resource::RESOURCEQUOTAS;
+use simcluster::rules::Author;
 
 fn image(cluster: &TestCluster, key: &Key) -> Value {
     cluster
@@ -68,4 +70,16 @@ async fn a_rollback_that_fails_is_not_taken_back() {
                  hint: to see why: kubectl rollout2 status deployment/web -n default\n";
     assert!(refused.stderr.ends_with(error), "{}", refused.transcript);
     assert_eq!((refused.exit, image(&cluster, &web)), (1, json!("app:1.1-crash")));
+}
+
+/// The old pods go first, so that no surge pod needs room.
+#[tokio::test(start_paused = true)]
+async fn a_full_quota_is_no_warning_for_recreate() {
+    let (cluster, _) = outage().await;
+    let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "2"}},
+        "status": {"hard": {"pods": "2"}, "used": {"pods": "2"}}});
+    let author = Author::new("kubectl-create");
+    cluster.sim.store(|store| store.create(&RESOURCEQUOTAS, "default", quota, &author).unwrap());
+    let output = cluster.run("undo deployment/web --dry-run").await;
+    assert!(output.exit == 0 && !output.stderr.contains("quota"), "{}", output.transcript);
 }

@@ -165,5 +165,5 @@ fn already_rolled_back(workload: &Workload, current: &Revision) -> Error {
 /// Returns the workload as the rollback makes it, with the revision that it returns to.
 pub(super) fn planned(observed: &Observation, undo: &Undo<'_>) -> Planned {
     let after = Workload::of_json(undo.patch.after()).unwrap_or_else(|| observed.workload.clone());
-    Planned::rollback(after, observed, undo.target)
+    Planned::rollback(after, observed, undo)
 }

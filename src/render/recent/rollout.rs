@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::model::diff::short_digests;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::PodCount;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
@@ -37,9 +36,9 @@ pub(super) fn changes(rollout: &RecentRollout) -> String {
 
 /// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.
 pub(super) fn now_words(now: &UseNow) -> String {
-    let (view, pods) = match now {
+    let view = match now {
         UseNow::Ended(_) => return state(now).to_owned(),
-        UseNow::InUse { view, pods } => (view, pods),
+        UseNow::InUse { view, .. } => view,
     };
     let cause = Some(cause_text(view)).filter(|cause| !cause.is_empty());
     let with = |words: String, cause: Option<String>| match cause {
@@ -54,12 +53,12 @@ pub(super) fn now_words(now: &UseNow) -> String {
             let held = Some(view.held_pods()).filter(|held| *held > 0);
             format!(
                 "{word}, {}{}",
-                pods_words(view, *pods),
+                pods_words(view),
                 held.map(|held| format!(", {held} held")).unwrap_or_default()
             )
         }
         RolloutState::Progressing | RolloutState::Paused | RolloutState::Held => {
-            with(format!("{word}, {}", pods_words(view, *pods)), cause.filter(|_| view.needs_a_fix))
+            with(format!("{word}, {}", pods_words(view)), cause.filter(|_| view.needs_a_fix))
         }
     }
 }
@@ -72,13 +71,14 @@ pub(super) fn now_style(now: &UseNow) -> Style {
     }
 }
 
-/// Returns the ready pods of the revision: `3/3 pods`; without pods, those that the controller counts as updated.
-fn pods_words(view: &RolloutView, pods: Option<PodCount>) -> String {
+/// Returns the counters of `list`: `3/3 available`, and while pods are outdated `1/3 updated, 3/3 available`.
+fn pods_words(view: &RolloutView) -> String {
     let wanted = view.counts.wanted;
-    match pods {
-        Some(count) => format!("{}/{wanted} pods", count.ready),
-        None => format!("{}/{wanted} pods", view.counts.updated),
+    let available = format!("{}/{wanted} available", view.available.unwrap_or(view.counts.ready));
+    if view.counts.updated >= wanted {
+        return available;
     }
+    format!("{}/{wanted} updated, {available}", view.counts.updated)
 }
 
 /// Returns the name of what became of a rollout.
@@ -138,9 +138,10 @@ mod tests {
     fn only_a_cause_that_needs_a_fix_is_beside_the_pods() {
         let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
         let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
-        for (is_transient, expected) in
-            [(true, "progressing, 2/3 pods"), (false, "progressing, 2/3 pods: why")]
-        {
+        for (is_transient, expected) in [
+            (true, "progressing, 0/3 updated, 0/3 available"),
+            (false, "progressing, 0/3 updated, 0/3 available: why"),
+        ] {
             let causes = vec![Cause {
                 summary: "why".to_owned(),
                 is_transient,
@@ -148,8 +149,7 @@ mod tests {
             }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
             let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
-            let pods = Some(PodCount { ready: 2, total: 3 });
-            assert_eq!(now_words(&UseNow::InUse { view: Box::new(view), pods }), expected);
+            assert_eq!(now_words(&UseNow::InUse { view: Box::new(view), pods: None }), expected);
         }
     }
 }

@@ -85,6 +85,13 @@ impl Quantity {
         Self { nanos: self.nanos.saturating_add(other.nanos), written: None, ..*self }
     }
 
+    /// Returns this amount so many times.
+    #[must_use]
+    pub fn times(&self, count: usize) -> Self {
+        let count = i128::try_from(count).unwrap_or(i128::MAX);
+        Self { nanos: self.nanos.saturating_mul(count), written: None, ..*self }
+    }
+
     /// Returns what is left of this amount after another one, printed as this amount is; zero if nothing is left.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
