@@ -16,18 +16,20 @@ fn summary(document: &Value) -> &str {
 /// With one replica the condition of the failed rollout remains for a moment after the undo.
 #[test]
 fn a_missed_deadline_of_another_replica_set_is_ignored() {
-    for (blamed, expected) in [
-        ("ReplicaSet \"web-2\"", "failed"),
-        ("ReplicaSet \"web-1\"", "progressing"),
-        ("Deployment \"web\"", "failed"),
+    let (kept, restarted) = (json!({}), json!({"metadata": {"annotations": {"restarted": "now"}}}));
+    for (template, blamed, expected) in [
+        (&kept, "ReplicaSet \"web-2\"", "failed"),
+        (&kept, "ReplicaSet \"web-1\"", "progressing"),
+        (&kept, "Deployment \"web\"", "failed"),
+        (&restarted, "ReplicaSet \"web-2\"", "progressing"), // the live template has no ReplicaSet yet
     ] {
         let message = format!("{blamed} has timed out progressing.");
         let condition = json!({"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded", "message": message});
-        let changes = json!({"status": {
+        let changes = json!({"spec": {"template": template}, "status": {
             "replicas": 2, "updatedReplicas": 1, "availableReplicas": 1, "conditions": [condition],
         }});
         let objects = [merged(workload("Deployment"), &changes)];
-        assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed}");
+        assert_eq!(verdict(&document("Deployment", &objects)), expected, "{blamed} {template}");
     }
 }
 

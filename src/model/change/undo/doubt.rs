@@ -215,6 +215,7 @@ mod tests {
             ("StatefulSet", NOT_RENUMBERED, &["undone by 1 (was None)"]),
             ("Deployment", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
             ("StatefulSet", [(1, 1, "x:2", ""), (2, 2, "x:1", "")], &[]),
+            ("Deployment", [(1, 1, "x:2", ""), (4, 2, "x:1", "2")], &[]), // it undid revision 3, which is not kept
         ] {
             let observation = written_by(&[("kubectl-rollout2", "Update")], observation(kind, &kept, &[]));
             assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{kind} {kept:?}");

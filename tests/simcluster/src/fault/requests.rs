@@ -12,7 +12,6 @@ pub struct Requests {
     resource: Option<&'static Resource>,
     name: Option<String>,
     subresource: Option<String>,
-    path: Option<String>,
     continued: bool,
 }
 
@@ -41,12 +40,6 @@ impl Requests {
         Self { verb: Some(verb), ..Self::default() }
     }
 
-    /// Requests of a path, such as `/version`.
-    #[must_use]
-    pub fn to_path(path: &str) -> Self {
-        Self { path: Some(path.to_owned()), ..Self::default() }
-    }
-
     /// Of these, the requests for an object with this name.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
@@ -70,14 +63,9 @@ impl Requests {
             return false;
         }
         match route {
-            Route::Path(path) => {
-                self.path.as_ref().is_none_or(|wanted| wanted == path)
-                    && self.verb.is_none()
-                    && self.resource.is_none()
-            }
+            Route::Path(_) => self.verb.is_none() && self.resource.is_none(),
             Route::Resource(target) => {
-                self.path.is_none()
-                    && self.verb.is_none_or(|verb| verb == target.verb)
+                self.verb.is_none_or(|verb| verb == target.verb)
                     && self.resource.is_none_or(|resource| resource == target.resource)
                     && self.name.as_ref().is_none_or(|name| target.name.as_ref() == Some(name))
                     && self.subresource.as_ref().is_none_or(|part| *part == target.subresource)
