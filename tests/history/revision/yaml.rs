@@ -49,7 +49,7 @@ fn strings_that_kubectl_writes_as_invalid_yaml_are_quoted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn printed_yaml_parses_back(tree in tree()) {
