@@ -134,11 +134,19 @@ async fn evaluate_all(
     )
     .await;
     ui.notes(&read.notes);
+    let logs = match source {
+        Source::Cluster(cluster) if read.observations.len() == 1 && follow.format == ReportFormat::Lines => {
+            Some(&**cluster)
+        }
+        _ => None, // each crashing pod takes a request
+    };
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
     for observed in read.observations {
         let (outcome, view) = match observed {
-            Ok(observed) => follow::evaluate_once(follow, observed, &configuration, source.now(), ui),
+            Ok(observed) => {
+                follow::evaluate_once(follow, observed, &configuration, (logs, source.now()), ui).await
+            }
             Err(error) => (error.into(), None),
         };
         all = all.and(outcome);

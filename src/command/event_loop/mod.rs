@@ -19,7 +19,7 @@ use crate::render::ui::Ui;
 use crate::world::Signals;
 
 /// How many lines of a container's log are read.
-const LOG_LINES: usize = 10;
+pub(super) const LOG_LINES: usize = 10;
 
 /// How long the end of a command waits for logs that were requested. They usually explain a failure.
 const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
@@ -156,6 +156,20 @@ pub(super) async fn drive<E: Engine>(
     (event_loop.engine, now)
 }
 
+/// Returns the event of a log, without lines if it cannot be read. Prints a note if RBAC forbids it.
+pub(super) fn event_of_log(
+    place: LogRef,
+    lines: Result<Vec<String>, Error>,
+    ui: &mut Ui,
+) -> Option<TargetEvent> {
+    if lines.as_ref().is_err_and(Error::is_withheld) {
+        ui.note_once("note: container logs are not shown: cannot read logs");
+        return None;
+    }
+    let LogRef { pod, container, .. } = place;
+    Some(TargetEvent::Log(LogLines { pod, container, lines: lines.unwrap_or_default() }))
+}
+
 struct EventLoop<'a, E, X, R> {
     engine: E,
     executor: X,
@@ -216,15 +230,10 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         }
     }
 
-    /// Returns the events of a log, without lines if it cannot be read. Prints a note if RBAC forbids it.
     fn events_of_log(&mut self, read: Option<ReadLog>) -> Vec<E::Event> {
-        let Some((target, LogRef { pod, container, .. }, lines)) = read else { return Vec::new() };
-        if lines.as_ref().is_err_and(Error::is_withheld) {
-            self.reporter.ui().note_once("note: container logs are not shown: cannot read logs");
-            return Vec::new();
-        }
-        let log = LogLines { pod, container, lines: lines.unwrap_or_default() };
-        self.executor.events_of(target, TargetEvent::Log(log))
+        let Some((target, place, lines)) = read else { return Vec::new() };
+        let event = event_of_log(place, lines, self.reporter.ui());
+        event.map(|event| self.executor.events_of(target, event)).unwrap_or_default()
     }
 
     /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the source.

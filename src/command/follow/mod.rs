@@ -17,14 +17,14 @@ use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::event_loop::Reporter;
+use crate::command::event_loop::{LOG_LINES, Reporter, event_of_log};
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
 use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
-    FollowOptions, Follower, FollowerEvent, Now, Outcome, Report, RollbackResult, TargetEvent, TargetId,
-    TargetReport, TargetResult,
+    FollowOptions, Follower, FollowerEvent, FollowerTask, Now, Outcome, Report, RollbackResult, TargetEvent,
+    TargetId, TargetReport, TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -103,26 +103,39 @@ pub async fn run(
     CommandOutcome { summary, ..exit.into() }
 }
 
-/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Returns its outcome, and
-/// its view unless it cannot be evaluated.
-pub(super) fn evaluate_once(
+/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
+/// Returns its outcome, and its view unless it cannot be evaluated.
+pub(super) async fn evaluate_once(
     request: &Request,
     observed: Observation,
     configuration: &[Configuration],
-    server_time: Timestamp,
+    (logs, server_time): (Option<&Cluster>, Timestamp),
     ui: &mut Ui,
 ) -> (CommandOutcome, Option<(RolloutView, Option<LeastTime>)>) {
     let now = Now { elapsed: Duration::ZERO, server_time };
     let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
-    let first = FollowerEvent::Target(TargetId(0), TargetEvent::Refreshed(Box::new(observed)));
-    let reports = follower.apply(first, now).reports;
-    let ended = reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
+    let event = |change| FollowerEvent::Target(TargetId(0), change);
+    let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
+    let ended = first.reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
     if let Some(Outcome::Unreadable(error)) = ended {
         return (error.into(), None);
     }
-    if request.format == ReportFormat::Lines {
+    let mut reports: Vec<_> = first.reports.into_iter().map(|report| report.report).collect();
+    for (_, task) in first.tasks {
+        if let (FollowerTask::ReadLog(place), Some(cluster), [target]) = (task, logs, follower.targets()) {
+            let namespace = target.workload().object().namespace();
+            let lines = cluster.log_tail(namespace, &place, LOG_LINES).await;
+            let Some(log) = event_of_log(place, lines, ui) else { continue };
+            reports.extend(follower.apply(event(log), now).reports.into_iter().map(|report| report.report));
+        }
+    }
+    if let (ReportFormat::Lines, [target]) = (request.format, follower.targets()) {
         let mut reporter = LineReporter::new(ui, request.format, request.names, request.shows_pods);
-        reports.iter().for_each(|report| reporter.report(report, now));
+        // The logs were read after the end.
+        reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
+        for report in reports {
+            reporter.report(&TargetReport { target, report }, now);
+        }
         print_remarks(&follower, configuration, server_time, ui);
     }
     let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
