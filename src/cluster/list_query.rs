@@ -1,6 +1,6 @@
 //! Which objects to list, and how much of each.
 
-use super::page::{label_query, warning_query};
+use super::served_versions::percent_encoded;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
 
@@ -60,4 +60,14 @@ impl<'a> ListQuery<'a> {
     pub(super) fn selectors(&self) -> String {
         if self.type_ == &EVENT { warning_query() } else { label_query(&self.selector.to_query()) }
     }
+}
+
+/// Returns the query for a label selector; empty for no selector.
+pub(super) fn label_query(selector: &str) -> String {
+    if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
+}
+
+/// Returns the query that selects warnings among events.
+pub(super) fn warning_query() -> String {
+    format!("fieldSelector={}", percent_encoded("type=Warning"))
 }

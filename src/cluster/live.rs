@@ -8,19 +8,16 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
-use super::list_query::{ListForm, ListQuery};
-use super::memory::COMMAND_TOO_LARGE;
+use super::connection::{ApiRequest, ApiResponse, Connection, RequestError};
 use super::notice::Listener;
 use super::observe::{Observer, WatchedScope};
-use super::page::Pages;
 use super::served_versions::{Discovery, group_path, is_fixed, not_served, percent_encoded};
 use super::write::{WriteFailure, WriteOptions};
 use crate::cluster::access::Overrides;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
-use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
+use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::follow::{LogRef, last_lines};
 use crate::model::kind;
 use crate::model::kind::Workload;
@@ -35,7 +32,7 @@ const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 /// A live cluster, reached over the network. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    connection: Arc<Connection>,
+    pub(super) connection: Arc<Connection>,
 }
 
 impl Cluster {
@@ -54,12 +51,6 @@ impl Cluster {
         Self { connection: Arc::new(Connection::in_process(client, clock, seed, listener)) }
     }
 
-    /// Returns the namespace of the context, or `default`.
-    #[must_use]
-    pub fn default_namespace(&self) -> &str {
-        self.connection.namespace().unwrap_or("default")
-    }
-
     /// Returns a kubeconfig with the server and the credential of this connection, for another program. It holds
     /// secrets.
     ///
@@ -73,94 +64,6 @@ impl Cluster {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.connection.now()
-    }
-
-    /// Returns the number of distinct warnings that the server sent.
-    #[must_use]
-    pub fn warnings(&self) -> usize {
-        self.connection.warnings()
-    }
-
-    /// Reads one object with one request; none if it does not exist.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn get(&self, type_: &ResourceType, namespace: &str, name: &str) -> Result<Option<Object>> {
-        self.check_served(type_).await?;
-        let path = self.connection.served.object(type_, Some(namespace), name);
-        let response = self.connection.read(&path, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| self.explain(type_, failure))?;
-        if response.is_not_found() {
-            return Ok(None);
-        }
-        let object = Object::read(response.json());
-        object.map(Some).map_err(|why| unusable_object(type_, name, why))
-    }
-
-    /// Reads the metadata of one object; none if it does not exist. No value of a Secret or ConfigMap is requested.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn metadata(
-        &self,
-        type_: &ResourceType,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<Object>> {
-        let namespace = Some(namespace).filter(|_| type_.is_namespaced());
-        let path = self.connection.served.object(type_, namespace, name);
-        let request = ApiRequest::metadata(&path);
-        let response =
-            self.connection.send(&request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| self.explain(type_, failure))?;
-        if !response.is_not_found() {
-            return Object::read(response.json()).map(Some).map_err(|why| unusable_object(type_, name, why));
-        }
-        if response.json()["details"]["name"] == name {
-            return Ok(None);
-        }
-        // The server answers so to a path that it does not serve, in a version of another Kubernetes.
-        Err(Error::new(ErrorKind::NotFound, format!("the server does not know {}", type_.plural())))
-    }
-
-    /// Whether a namespace exists. Returns true when RBAC forbids reading it.
-    ///
-    /// # Errors
-    /// When the server cannot be reached.
-    pub async fn has_namespace(&self, name: &str) -> Result<bool> {
-        let path = self.connection.served.object(&NAMESPACE, None, name);
-        match self.connection.read(&path, ApiResponse::is_not_found).await {
-            Ok(response) => Ok(!response.is_not_found()),
-            Err(failure) if failure.is_forbidden() => Ok(true),
-            Err(failure) => Err(self.connection.explain(failure)),
-        }
-    }
-
-    /// Lists objects page by page, and returns what `keep` makes of each.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or refuses the request.
-    pub async fn list<T>(&self, query: &ListQuery<'_>, keep: impl Fn(Object) -> Option<T>) -> Result<Vec<T>> {
-        let type_ = query.type_;
-        self.check_served(type_).await?;
-        let collection = self.connection.served.collection(type_, query.namespace);
-        let selectors = query.selectors();
-        let mut pages = Pages::of(type_, &collection, &selectors, &self.connection.memory);
-        if query.form == ListForm::Whole {
-            pages = pages.whole();
-        }
-        let mut deadline = None;
-        while let Some(path) = pages.next() {
-            let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let request = match query.form {
-                ListForm::Metadata => ApiRequest::metadata_list(&path),
-                ListForm::Facts | ListForm::Whole => ApiRequest::get(&path),
-            };
-            let response = self.connection.send(&request, Policy::Retried, &mut deadline, is_expired).await;
-            let response = response.map_err(|failure| self.explain(type_, failure))?;
-            pages.accept(&response, &keep).map_err(|why| unusable_list(type_, why))?;
-        }
-        Ok(pages.finish().0)
     }
 
     /// Starts to watch workloads, from the state in which they were found.
@@ -250,7 +153,11 @@ impl Cluster {
         response.map(drop).map_err(|failure| self.write_failure(failure))
     }
 
-    async fn check_served(&self, type_: &ResourceType) -> Result<()> {
+    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
+    ///
+    /// # Errors
+    /// When the server does not serve it, or cannot be asked.
+    pub(super) async fn check_served(&self, type_: &ResourceType) -> Result<()> {
         if is_fixed(type_) {
             return Ok(());
         }
@@ -278,7 +185,7 @@ impl Cluster {
 
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
-    fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
+    pub(super) fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
         if !is_fixed(type_) && failure.has_status(StatusCode::NOT_FOUND) {
             return not_served(type_);
         }
@@ -294,20 +201,6 @@ impl Cluster {
             None => unreadable,
         }
     }
-}
-
-fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
-    let message = format!("the server's response for {} {name:?} {why}", type_.singular());
-    Error::new(ErrorKind::Malformed, message)
-}
-
-fn unusable_list(type_: &ResourceType, why: &str) -> Error {
-    let plural = type_.plural();
-    let error = Error::new(ErrorKind::Malformed, format!("the server's list of {plural} {why}"));
-    if why != COMMAND_TOO_LARGE {
-        return error;
-    }
-    error.hint(format!("select fewer with -n or -l; to count them: kubectl get {plural} -A -o name | wc -l"))
 }
 
 /// Whether the text is a kubelet's message that the log is missing. The kubelet sends it with status 200 instead of the

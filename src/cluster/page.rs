@@ -4,10 +4,12 @@
 
 use std::collections::HashSet;
 
-use super::connection::ApiResponse;
+use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
 use super::list::ListReader;
-use super::memory::{COMMAND_TOO_LARGE, CommandMemory};
+use super::list_query::ListForm;
+use super::memory::COMMAND_TOO_LARGE;
 use super::served_versions::percent_encoded;
+use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use http::StatusCode;
@@ -49,8 +51,9 @@ impl PageStart {
 #[derive(Debug)]
 pub(super) struct Pages<'a, T> {
     collection: &'a str,
-    query: &'a str,
-    memory: &'a CommandMemory,
+    query: String,
+    form: ListForm,
+    connection: &'a Connection,
     reader: ListReader<'a>,
     next: Option<PageStart>,
     /// The `continue` tokens used so far.
@@ -70,14 +73,17 @@ impl<'a, T> Pages<'a, T> {
     pub(super) fn of(
         type_: &'a ResourceType,
         collection: &'a str,
-        query: &'a str,
-        memory: &'a CommandMemory,
+        query: String,
+        form: ListForm,
+        connection: &'a Connection,
     ) -> Self {
+        let (is_whole, held) = (form == ListForm::Whole, connection.memory.hold());
         Self {
             collection,
             query,
-            memory,
-            reader: ListReader { type_, is_whole: false, held: memory.hold(), is_too_large: false },
+            form,
+            connection,
+            reader: ListReader { type_, is_whole, held, is_too_large: false },
             next: Some(PageStart::Beginning),
             tokens: HashSet::new(),
             page_count: 0,
@@ -87,20 +93,40 @@ impl<'a, T> Pages<'a, T> {
         }
     }
 
-    /// Keeps `managedFields` in the objects.
-    pub(super) fn whole(mut self) -> Self {
-        self.reader.is_whole = true;
-        self
+    /// Reads all pages one after another. Returns what `keep` makes of each object, and the resourceVersion of the list, at
+    /// which a watch can start.
+    ///
+    /// # Errors
+    /// When a request fails, or a response is not a page of the list.
+    pub(super) async fn read(
+        mut self,
+        policy: Policy,
+        keep: impl Fn(Object) -> Option<T>,
+    ) -> Result<(Vec<T>, String), RequestError> {
+        let mut deadline = None;
+        while let Some(path) = self.next() {
+            let request = match self.form {
+                ListForm::Metadata => ApiRequest::metadata_list(&path),
+                ListForm::Facts | ListForm::Whole => ApiRequest::get(&path),
+            };
+            let is_expired = |response: &ApiResponse| self.is_expired_page(response);
+            let response = self.connection.send(&request, policy, &mut deadline, is_expired).await?;
+            let accepted = self.accept(&response, &keep);
+            accepted.map_err(|why| RequestError::NotSent(unusable_list(self.reader.type_, why)))?;
+        }
+        let list = format!("{}?{}", self.collection, self.query);
+        self.connection.memory.keep_list(list, self.reader.held);
+        Ok((self.kept, self.version))
     }
 
     /// Returns the path of the next page; none after the last.
-    pub(super) fn next(&self) -> Option<String> {
-        Some(format!("{}?{}", self.collection, self.next.as_ref()?.query(self.query)))
+    fn next(&self) -> Option<String> {
+        Some(format!("{}?{}", self.collection, self.next.as_ref()?.query(&self.query)))
     }
 
     /// Whether a response says that the `continue` token expired, so that the list must start again. A list
     /// on one page has no token, so there the same response is a failure.
-    pub(super) fn is_expired_page(&self, response: &ApiResponse) -> bool {
+    fn is_expired_page(&self, response: &ApiResponse) -> bool {
         self.next != Some(PageStart::Everything) && is_expired(response)
     }
 
@@ -108,7 +134,7 @@ impl<'a, T> Pages<'a, T> {
     ///
     /// # Errors
     /// What is wrong with the response, as a fragment: `is not a list`.
-    pub(super) fn accept(
+    fn accept(
         &mut self,
         response: &ApiResponse,
         keep: impl FnMut(Object) -> Option<T>,
@@ -116,7 +142,7 @@ impl<'a, T> Pages<'a, T> {
         if is_expired(response) {
             // The token expired between two pages. Paging again could expire again, so read one large page.
             self.kept.clear();
-            self.reader.held = self.memory.hold();
+            self.reader.held = self.connection.memory.hold();
             self.next = Some(PageStart::Everything);
             return Ok(());
         }
@@ -136,12 +162,15 @@ impl<'a, T> Pages<'a, T> {
         }
         Ok(())
     }
+}
 
-    /// Returns what the caller kept of the objects, and the resourceVersion of the list, at which a watch can start.
-    pub(super) fn finish(self) -> (Vec<T>, String) {
-        self.memory.keep_list(format!("{}?{}", self.collection, self.query), self.reader.held);
-        (self.kept, self.version)
+fn unusable_list(type_: &ResourceType, why: &str) -> Error {
+    let plural = type_.plural();
+    let error = Error::new(ErrorKind::Malformed, format!("the server's list of {plural} {why}"));
+    if why != COMMAND_TOO_LARGE {
+        return error;
     }
+    error.hint(format!("select fewer with -n or -l; to count them: kubectl get {plural} -A -o name | wc -l"))
 }
 
 /// Whether the `continue` token of the request has expired (410).
@@ -149,19 +178,10 @@ fn is_expired(response: &ApiResponse) -> bool {
     response.status == StatusCode::GONE
 }
 
-/// Returns the query for a label selector; empty for no selector.
-pub(super) fn label_query(selector: &str) -> String {
-    if selector.is_empty() { String::new() } else { format!("labelSelector={}", percent_encoded(selector)) }
-}
-
-/// Returns the query that selects warnings among events.
-pub(super) fn warning_query() -> String {
-    format!("fieldSelector={}", percent_encoded("type=Warning"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::list_query::label_query;
 
     #[test]
     fn a_page_is_requested_by_its_start() {

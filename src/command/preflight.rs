@@ -11,7 +11,6 @@ use super::patch::PatchOutcome;
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::list_query::ListQuery;
-use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::configuration::Configuration;
@@ -87,7 +86,9 @@ pub(super) async fn check_all(
     is_given: impl Fn(&str, &Reference) -> bool,
 ) -> Vec<Findings> {
     let nothing = || vec![Findings::default(); all.len()];
-    let Some(cluster) = source.writable() else { return nothing() };
+    if !source.is_live() {
+        return nothing();
+    }
     let required: Vec<_> = all.iter().map(|one| references(one.workload.template().json())).collect();
     let read = |planned: &Planned| {
         let uses = planned.returns_to.as_ref().map(|_| configuration_of(planned.workload.template().json()));
@@ -107,9 +108,9 @@ pub(super) async fn check_all(
     };
     let reads = async {
         tokio::join!(
-            concurrently(places.iter().map(|place| look_up(place, cluster))),
-            rules(&RESOURCE_QUOTA, listed(|planned| planned.exchange.needs_room()), cluster),
-            rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), cluster)
+            concurrently(places.iter().map(|place| look_up(place, source))),
+            rules(&RESOURCE_QUOTA, listed(|planned| planned.exchange.needs_room()), source),
+            rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), source)
         )
     };
     let Ok((found, quotas, limits)) = timeout(LIMIT, reads).await else { return nothing() };
@@ -144,8 +145,8 @@ pub(super) async fn check(planned: &Planned, source: &Source) -> Findings {
     check_all(std::slice::from_ref(planned), source, |_, _| false).await.pop().unwrap_or_default()
 }
 
-async fn look_up((namespace, named): &(String, &Reference), cluster: &Cluster) -> Named {
-    match cluster.metadata(named.type_, namespace, &named.name).await {
+async fn look_up((namespace, named): &(String, &Reference), source: &Source) -> Named {
+    match source.metadata(named.type_, namespace, &named.name).await {
         Ok(Some(object)) => Named::Present(Configuration::read(named.type_, &object)),
         Ok(None) => Named::Missing,
         Err(_) => Named::Unreadable,
@@ -156,10 +157,10 @@ async fn look_up((namespace, named): &(String, &Reference), cluster: &Cluster) -
 async fn rules(
     type_: &ResourceType,
     namespaces: BTreeSet<String>,
-    cluster: &Cluster,
+    source: &Source,
 ) -> BTreeMap<String, Vec<Object>> {
     let read = async |namespace: String| {
-        let found = cluster.list(&ListQuery::of(type_, Some(&namespace)).whole(), Some).await;
+        let found = source.list(&ListQuery::of(type_, Some(&namespace)).whole(), Some).await;
         (namespace, found.unwrap_or_default())
     };
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()

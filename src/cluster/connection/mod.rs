@@ -49,9 +49,19 @@ pub(super) enum Policy {
     Retried,
     /// For a write, which is never retried: the server may have applied it although the response was lost.
     Once,
-    /// For the observer, which retries itself, and reports an outage in one line for all its requests: no retry and no
-    /// notice.
-    Quiet,
+    /// For the observer, which repeats its reads, and reports an outage in one line for all its requests: no notice, and so
+    /// many attempts, unless RBAC forbids the read.
+    Quiet { attempts: u32 },
+}
+
+impl Policy {
+    /// One attempt without a notice.
+    pub(super) const QUIET: Self = Self::Quiet { attempts: 1 };
+
+    /// Whether the user sees notices about the request.
+    fn has_notices(self) -> bool {
+        matches!(self, Self::Retried | Self::Once)
+    }
 }
 
 /// From this `-v` level on, every request is logged, as kubectl does.
@@ -214,12 +224,18 @@ impl Connection {
                 Ok(response) => RequestError::Status(response),
                 Err(failure) => failure,
             };
-            let pause = self.backoff.before_retry(tries, &failure, deadline);
-            let Some(pause) = pause.filter(|_| policy == Policy::Retried) else {
-                return Err(failure);
+            let pause = match policy {
+                Policy::Retried => self.backoff.before_retry(tries, &failure, deadline),
+                Policy::Quiet { attempts } if tries + 1 < attempts && !failure.is_forbidden() => {
+                    Some(self.backoff.after(tries, &failure))
+                }
+                Policy::Quiet { .. } | Policy::Once => None,
             };
-            let (server, reason) = (self.server.address(), failure.summary());
-            self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
+            let Some(pause) = pause else { return Err(failure) };
+            if policy.has_notices() {
+                let (server, reason) = (self.server.address(), failure.summary());
+                self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
+            }
             sleep(pause).await;
             tries += 1;
             client = self.client.get(|| self.now()).await?;
@@ -233,7 +249,7 @@ impl Connection {
     pub(super) async fn stream(&self, path: &str) -> Result<ResponseBody, RequestError> {
         let (client, request) = (self.client.get(|| self.now()).await?, ApiRequest::stream(path));
         let (response, deadline) =
-            self.send_authenticated(client, &request, Policy::Quiet, self.deadline()).await?;
+            self.send_authenticated(client, &request, Policy::QUIET, self.deadline()).await?;
         if response.status().is_success() {
             return Ok(ResponseBody::new(response.into_body(), &self.server));
         }
@@ -288,7 +304,7 @@ impl Connection {
         let (sent, round_trip) = (Instant::now(), self.log.begin_round_trip());
         let since = self.timeouts.notice_after;
         let slow = || {
-            if policy != Policy::Quiet {
+            if policy.has_notices() {
                 self.notify_once(&Notice::SlowResponse { server: self.server.address(), since }, since);
             }
         };

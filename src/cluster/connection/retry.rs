@@ -65,7 +65,7 @@ pub(in crate::cluster) struct Backoff(AtomicU64);
 impl Backoff {
     /// Starts a sequence that differs from that of every other process. The standard library seeds each hasher from the
     /// system, so no crate for random numbers is needed.
-    pub(in crate::cluster) fn random() -> Self {
+    pub(super) fn random() -> Self {
         Self::seeded(RandomState::new().hash_one(0))
     }
 

@@ -60,6 +60,17 @@ pub(super) enum Reading {
     Lost,
 }
 
+impl Reading {
+    /// Returns whether the objects could be read, as a change says.
+    pub(super) fn of(delta: &Delta) -> Self {
+        match delta {
+            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(_) => Self::Synced,
+            Delta::Forbidden => Self::Forbidden,
+            Delta::Lost(_) => Self::Lost,
+        }
+    }
+}
+
 /// The revisions, pods or events that one reflector has read, by owner: the uid of the controller, or of the object that an
 /// event is about. Of workloads it has only the reading.
 #[derive(Debug)]
@@ -71,12 +82,34 @@ pub(super) struct Collection {
     owners: HashMap<Arc<str>, Arc<str>>,
     /// The objects that the watch reported since a refresh began.
     reported: HashSet<String>,
+    changes: Changes,
+}
+
+/// Which objects changed since the last observations were emitted.
+#[derive(Debug)]
+enum Changes {
+    /// Those of these owners.
+    Of(HashSet<Arc<str>>),
+    /// All may have changed.
+    All,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self::Of(HashSet::new())
+    }
 }
 
 impl Collection {
     pub(super) fn new(type_: &'static ResourceType) -> Self {
-        let (owned, owners, reported) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Self { type_, reading: Reading::Pending, owned, owners, reported }
+        Self {
+            type_,
+            reading: Reading::Pending,
+            owned: HashMap::new(),
+            owners: HashMap::new(),
+            reported: HashSet::new(),
+            changes: Changes::default(),
+        }
     }
 
     /// Whether it holds workloads.
@@ -94,18 +127,22 @@ impl Collection {
         matches!(self.reading, Reading::Pending | Reading::Synced)
     }
 
-    /// Replaces all objects.
-    pub(super) fn replace(&mut self, all: Vec<(String, Stored)>) {
-        self.owned.clear();
-        self.owners.clear();
-        for (key, stored) in all {
-            self.insert(key, stored);
+    /// Whether no object changed since [`forget_changes`](Self::forget_changes).
+    pub(super) fn is_unchanged(&self) -> bool {
+        matches!(&self.changes, Changes::Of(owners) if owners.is_empty())
+    }
+
+    /// Whether an object of this owner changed since then.
+    pub(super) fn has_changed(&self, owner: &str) -> bool {
+        match &self.changes {
+            Changes::Of(owners) => owners.contains(owner),
+            Changes::All => true,
         }
     }
 
-    /// Records that the watch reported an object while a refresh is in flight.
-    pub(super) fn record_reported(&mut self, key: String) {
-        self.reported.insert(key);
+    /// Forgets which objects changed, because the observations of their owners were emitted.
+    pub(super) fn forget_changes(&mut self) {
+        self.changes = Changes::default();
     }
 
     /// Forgets what the watch reported, because no refresh is in flight.
@@ -113,8 +150,38 @@ impl Collection {
         self.reported.clear();
     }
 
+    /// Applies a change of revisions, pods or events. `is_refreshing` says that a refresh is in flight.
+    pub(super) fn apply(&mut self, delta: Delta, is_refreshing: bool) {
+        let (key, owners) = match delta {
+            Delta::Listed(all) => {
+                self.owned.clear();
+                self.owners.clear();
+                for (key, stored) in all {
+                    self.insert(key, stored);
+                }
+                self.changes = Changes::All;
+                return;
+            }
+            Delta::Forbidden | Delta::Lost(_) => {
+                self.changes = Changes::All;
+                return;
+            }
+            Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
+            Delta::Removed(key) => {
+                let owner = self.remove(&key);
+                (key, owner.into_iter().collect())
+            }
+        };
+        if is_refreshing {
+            self.reported.insert(key);
+        }
+        if let Changes::Of(changed) = &mut self.changes {
+            changed.extend(owners);
+        }
+    }
+
     /// Stores an object, and returns its owner, and the owner that it had before.
-    pub(super) fn insert(&mut self, key: String, stored: Stored) -> Vec<Arc<str>> {
+    fn insert(&mut self, key: String, stored: Stored) -> Vec<Arc<str>> {
         let mut changed: Vec<_> = self.remove(&key).into_iter().collect();
         let Some(owner) = stored.facts.owner() else { return changed };
         let key = Arc::<str>::from(key);
@@ -131,7 +198,7 @@ impl Collection {
     }
 
     /// Removes an object, and returns its owner.
-    pub(super) fn remove(&mut self, key: &str) -> Option<Arc<str>> {
+    fn remove(&mut self, key: &str) -> Option<Arc<str>> {
         let owner = self.owners.remove(key)?;
         if let Some(all) = self.owned.get_mut(&owner) {
             let index = all.partition_point(|(other, _)| **other < *key);

@@ -6,9 +6,12 @@
 
 mod cache;
 mod collection;
+mod collections;
 mod outage;
 mod reflector;
 mod refresh;
+#[cfg(test)]
+mod tests;
 mod wanted;
 pub mod watch;
 
@@ -25,8 +28,8 @@ use self::outage::Outage;
 use self::reflector::Reflector;
 use self::wanted::{FoundWorkloads, Shared, Wanted, narrow_query};
 use super::connection::Connection;
+use crate::cluster::list_query::{label_query, warning_query};
 use crate::cluster::notice::Notice;
-use crate::cluster::page::{label_query, warning_query};
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::api::selector::Selector;
@@ -73,7 +76,7 @@ impl Observer {
         observer.start_in_each_namespace(|found| found.kind().type_());
         for found in found {
             let type_ = found.kind().type_();
-            if let Some(collection) = observer.cache.index_of(type_, found.object().namespace()) {
+            if let Some(collection) = observer.cache.collections.index_of(type_, found.object().namespace()) {
                 observer.cache.add_target(collection, found.clone());
             }
         }
@@ -149,8 +152,10 @@ impl Observer {
         }
         // Reflectors that receive something at the same moment report it in any order. A state of a workload is emitted
         // with the pods and revisions of that moment.
+        let collections = &self.cache.collections.all;
+        let holds_workloads = |index: usize| collections.get(index).is_some_and(Collection::holds_workloads);
         updates.sort_by_key(|update| match update {
-            Update::Reflected(index, _) if !self.cache.holds_workloads(*index) => (0, *index),
+            Update::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
             Update::Refreshed(target, _) => (1, target.0),
             Update::Reflected(index, _) => (2, *index),
         });
@@ -170,7 +175,7 @@ impl Observer {
     /// Whether everything was read once, or cannot be read.
     #[must_use]
     pub fn is_synced(&self) -> bool {
-        self.cache.collections.iter().all(Collection::was_read)
+        self.cache.collections.all.iter().all(Collection::was_read)
     }
 
     /// Returns the errors of the kinds of a scope that cannot be read, each once.
@@ -181,7 +186,8 @@ impl Observer {
     /// Whether no kind of workload can be read.
     #[must_use]
     pub fn can_read_no_kind(&self) -> bool {
-        let mut workloads = self.cache.collections.iter().filter(|collection| collection.holds_workloads());
+        let mut workloads =
+            self.cache.collections.all.iter().filter(|collection| collection.holds_workloads());
         workloads.all(|collection| collection.reading == Reading::Lost)
     }
 
@@ -191,7 +197,7 @@ impl Observer {
             return;
         }
         let before = self.reported_forbidden.len();
-        let forbidden = self.cache.collections.iter().filter(|all| all.reading == Reading::Forbidden);
+        let forbidden = self.cache.collections.all.iter().filter(|all| all.reading == Reading::Forbidden);
         let forbidden = forbidden.map(|all| all.type_.plural());
         let new: Vec<_> = forbidden.filter(|type_| self.reported_forbidden.insert(type_)).collect();
         // Events are watched later than pods. One notice about forbidden resources is enough.
@@ -207,7 +213,7 @@ impl Observer {
         let shared = Arc::clone(&self.shared);
         for first in shared.wanted.found() {
             let (type_, namespace) = (type_of(first), first.object().namespace());
-            if self.cache.index_of(type_, namespace).is_some() {
+            if self.cache.collections.index_of(type_, namespace).is_some() {
                 continue;
             }
             let is_here =
@@ -238,7 +244,7 @@ impl Observer {
         query: String,
         names: Vec<String>,
     ) -> Reflector {
-        let index = self.cache.add_collection(type_, namespace);
+        let index = self.cache.collections.add(type_, namespace);
         Reflector::new(index, type_, namespace, query, names, Arc::clone(&self.shared))
     }
 

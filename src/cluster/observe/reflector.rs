@@ -12,9 +12,9 @@ use super::collection::{Delta, Update};
 use super::outage::ReaderId;
 use super::wanted::{Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use crate::cluster::list_query::ListForm;
 use crate::cluster::page::Pages;
 use crate::cluster::served_versions::percent_encoded;
-use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Workload};
@@ -192,17 +192,10 @@ impl Reflector {
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
-        let connection = &self.shared.connection;
-        let mut pages = Pages::of(self.type_, &self.collection, &self.query, &connection.memory);
-        let mut deadline = None;
-        while let Some(path) = pages.next() {
-            let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-            let request = ApiRequest::get(&path);
-            let response = connection.send(&request, Policy::Quiet, &mut deadline, is_expired).await?;
-            let accepted = pages.accept(&response, |object| self.shared.wanted.stored(object, self.type_));
-            accepted.map_err(|why| ReflectorError::Request(unusable_list(why)))?;
-        }
-        let (listed, version) = pages.finish();
+        let (query, connection) = (self.query.clone(), &self.shared.connection);
+        let pages = Pages::of(self.type_, &self.collection, query, ListForm::Facts, connection);
+        let keep = |object| self.shared.wanted.stored(object, self.type_);
+        let (listed, version) = pages.read(Policy::QUIET, keep).await?;
         self.send(Delta::Listed(listed), sender).await?;
         self.version = Some(version);
         Ok(())
@@ -216,7 +209,7 @@ impl Reflector {
             let request = ApiRequest::get(&path);
             let connection = &self.shared.connection;
             let response =
-                connection.send(&request, Policy::Quiet, &mut None, ApiResponse::is_not_found).await?;
+                connection.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
             if !response.is_not_found() {
                 let object = Object::read(response.json()).ok();
                 kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.type_)));
@@ -255,11 +248,6 @@ impl Reflector {
 
 fn is_workload(type_: &ResourceType) -> bool {
     kind::of_type(type_).is_some()
-}
-
-/// Returns the failure for an unusable list. It is retried: a proxy may have answered.
-pub(super) fn unusable_list(why: &str) -> RequestError {
-    RequestError::NotSent(Error::new(ErrorKind::Malformed, format!("the server's list {why}")))
 }
 
 impl From<RequestError> for ReflectorError {

@@ -4,10 +4,11 @@ use tokio::time::{Instant, sleep};
 
 use super::collection::Refresh;
 use super::outage::ReaderId;
-use super::reflector::{REFUSAL_GRACE, unusable_list};
+use super::reflector::REFUSAL_GRACE;
 use super::wanted::{Shared, name_query};
-use crate::cluster::connection::{ApiRequest, ApiResponse, Backoff, Policy, RequestError};
-use crate::cluster::page::{Pages, label_query};
+use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
+use crate::cluster::list_query::{ListForm, label_query};
+use crate::cluster::page::Pages;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::api::selector::Selector;
@@ -40,24 +41,9 @@ pub(super) async fn refresh(shared: &Shared, target: TargetId, found: &Workload)
     }
 }
 
-/// How often one request of a refresh is tried before the refresh starts again.
-const ATTEMPTS: u32 = 3;
-
-/// The attempts of one request. If a server fails every third request, every refresh as a whole would fail.
-#[derive(Default)]
-struct Attempts(u32);
-
-impl Attempts {
-    /// Waits before the next attempt; an error if there is none.
-    async fn pause(&mut self, failure: RequestError, backoff: &Backoff) -> Result<(), RequestError> {
-        if self.0 + 1 >= ATTEMPTS {
-            return Err(failure);
-        }
-        sleep(backoff.after(self.0, &failure)).await;
-        self.0 += 1;
-        Ok(())
-    }
-}
+/// How each request of a refresh is sent. If a server fails every third request, every refresh as a whole would fail without
+/// more attempts.
+const POLICY: Policy = Policy::Quiet { attempts: 3 };
 
 async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, RequestError> {
     let Some(workload) = read_workload(shared, found).await? else {
@@ -77,15 +63,13 @@ async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, Requ
 async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workload>, RequestError> {
     let type_ = found.kind().type_();
     let path = shared.connection.served.object(type_, Some(found.object().namespace()), found.name());
-    let mut attempts = Attempts::default();
-    let forbidden = loop {
-        let request = ApiRequest::get(&path);
-        match shared.connection.send(&request, Policy::Quiet, &mut None, ApiResponse::is_not_found).await {
-            Ok(response) if response.is_not_found() => return Ok(None),
-            Ok(response) => return Ok(Object::read(response.json()).ok().and_then(Workload::of)),
-            Err(failure) if failure.is_forbidden() => break failure,
-            Err(failure) => attempts.pause(failure, &shared.connection.backoff).await?,
-        }
+    let request = ApiRequest::get(&path);
+    let response = shared.connection.send(&request, POLICY, &mut None, ApiResponse::is_not_found).await;
+    let forbidden = match response {
+        Ok(response) if response.is_not_found() => return Ok(None),
+        Ok(response) => return Ok(Object::read(response.json()).ok().and_then(Workload::of)),
+        Err(failure) if failure.is_forbidden() => failure,
+        Err(failure) => return Err(failure),
     };
     let is_it = |object: &Object| object.name() == found.name();
     let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
@@ -102,43 +86,10 @@ async fn list<T>(
     keep: impl Fn(Object) -> Option<T>,
 ) -> Result<Option<Vec<T>>, RequestError> {
     let collection = shared.connection.served.collection(type_, Some(found.object().namespace()));
-    let mut pages = Pages::of(type_, &collection, query, &shared.connection.memory);
-    let mut deadline = None;
-    while let Some(path) = pages.next() {
-        let is_expired = |response: &ApiResponse| pages.is_expired_page(response);
-        let mut attempts = Attempts::default();
-        let response = loop {
-            let request = ApiRequest::get(&path);
-            match shared.connection.send(&request, Policy::Quiet, &mut deadline, is_expired).await {
-                Ok(response) => break response,
-                Err(failure) if failure.is_forbidden() => return Ok(None),
-                Err(failure) => attempts.pause(failure, &shared.connection.backoff).await?,
-            }
-        };
-        pages.accept(&response, &keep).map_err(unusable_list)?;
-    }
-    Ok(Some(pages.finish().0))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::cluster::connection::NoResponse;
-    use crate::error::{Error, ErrorKind};
-
-    #[tokio::test(start_paused = true)]
-    async fn a_request_is_tried_three_times_with_growing_pauses() {
-        let lost = NoResponse::after_sending("lost", Error::new(ErrorKind::Unreachable, "lost")).transient();
-        let failure = || RequestError::NoResponse(lost.clone());
-        let (mut attempts, backoff) = (Attempts::default(), Backoff::random());
-        let begun = Instant::now();
-        assert!(attempts.pause(failure(), &backoff).await.is_ok());
-        let first = begun.elapsed();
-        assert!(attempts.pause(failure(), &backoff).await.is_ok());
-        let second = begun.elapsed().saturating_sub(first);
-        assert!(first <= Duration::from_millis(400) && second >= Duration::from_millis(400));
-        assert!(attempts.pause(failure(), &backoff).await.is_err());
+    let pages = Pages::of(type_, &collection, query.to_owned(), ListForm::Facts, &shared.connection);
+    match pages.read(POLICY, keep).await {
+        Ok((kept, _)) => Ok(Some(kept)),
+        Err(failure) if failure.is_forbidden() => Ok(None),
+        Err(failure) => Err(failure),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::outage::Outage;
 use crate::cluster::connection::Connection;
-use crate::cluster::page::{label_query, warning_query};
+use crate::cluster::list_query::{label_query, warning_query};
 use crate::cluster::pod_labels::PodLabels;
 use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::event::Event;

@@ -23,7 +23,7 @@ use crate::render::ui::Ui;
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     if let (Source::Cluster(cluster), true) = (source, request.watch) {
-        return watch::run(request, cluster, context.signals.clone(), ui).await;
+        return watch::run(request, cluster, context, ui).await;
     }
     let found = find_workloads_with(&request.scope, request.kept_fields(), source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;

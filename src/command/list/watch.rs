@@ -9,7 +9,9 @@ use super::request::{Output, Request};
 use crate::cluster::list_query::ListQuery;
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::{Observer, WatchedScope};
+use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
+use crate::command::context::Context;
 use crate::command::stop_signals::{self, StopSignals};
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{ErrorKind, Result};
@@ -19,7 +21,6 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
 use crate::render::ui::Ui;
-use crate::world::Signals;
 
 /// Changes within this time are evaluated together.
 const EVALUATION_DELAY: Duration = Duration::from_millis(500);
@@ -41,10 +42,10 @@ const MARKED: Duration = Duration::from_secs(10);
 pub(super) async fn run(
     request: &Request,
     cluster: &Cluster,
-    signals: Signals,
+    context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
-    let observer = cluster.observe_scope(scope(request, cluster, ui).await?);
+    let observer = cluster.observe_scope(scope(request, context.source, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, Output::Text | Output::Wide);
@@ -63,16 +64,16 @@ pub(super) async fn run(
         draws,
         outcome: Exit::Done.into(),
     };
-    watch.run(StopSignals::new(signals), ui).await;
+    watch.run(StopSignals::new(context.signals.clone()), ui).await;
     Ok(watch.outcome)
 }
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<WatchedScope> {
+async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<WatchedScope> {
     let namespace = match &request.scope.namespace {
         _ if request.scope.all_namespaces => None,
         Some(namespace) => Some(namespace.clone()),
-        None => Some(cluster.default_namespace().to_owned()),
+        None => Some(source.default_namespace()?),
     };
     let selector = request.scope.selector.clone();
     let mut kinds: Vec<&'static dyn Kind> = Vec::new();
@@ -81,7 +82,7 @@ async fn scope(request: &Request, cluster: &Cluster, ui: &mut Ui) -> Result<Watc
             TargetWord::All(TargetType::Kind(kind)) => kinds.push(*kind),
             TargetWord::All(TargetType::IfServed(kind)) => {
                 let query = ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&selector);
-                match cluster.list(&query, |_| Some(())).await {
+                match source.list(&query, |_| Some(())).await {
                     Ok(_) => kinds.push(*kind),
                     Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {

@@ -1,0 +1,175 @@
+//! Tests of what the updates of reflectors and refreshes emit.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::cache::{Cache, TargetEvents};
+use super::collection::{Delta, Refresh};
+use super::wanted::{Facts, Stored};
+use crate::model::api::object::Object;
+use crate::model::api::pod::Pod;
+use crate::model::api::resource_type::{POD, REPLICA_SET};
+use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::kind::deployment::Deployment;
+use crate::model::kind::{Kind, Workload};
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
+
+const WORKLOADS: usize = 0;
+const REVISIONS: usize = 1;
+const PODS: usize = 2;
+
+fn workload(name: &str, version: u64) -> Workload {
+    Workload::of_json(&json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"template": {}},
+        "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": version.to_string()}}))
+    .unwrap()
+}
+
+fn owned(kind: &str, name: &str, owner: &str) -> Object {
+    let owner = json!([{"kind": "Deployment", "controller": true, "uid": owner}]);
+    let metadata = json!({"name": name, "namespace": "n", "uid": name, "ownerReferences": owner});
+    Object::read(json!({"kind": kind, "metadata": metadata, "spec": {"template": Value::Null}})).unwrap()
+}
+
+fn stored(name: &str, version: u64, facts: Facts) -> (String, Stored) {
+    (format!("n/{name}"), Stored { version, facts })
+}
+
+fn state(name: &str, version: u64) -> (String, Stored) {
+    stored(name, version, Facts::Workload(Box::new(workload(name, version))))
+}
+
+fn revision(name: &str, owner: &str) -> (String, Stored) {
+    let revision = Revision::read(&Deployment, owned("ReplicaSet", name, owner));
+    stored(name, 1, Facts::Revision(Arc::new(revision)))
+}
+
+fn pod(name: &str, owner: &str, version: u64) -> (String, Stored) {
+    stored(name, version, Facts::Pod(Arc::new(Pod::read(&owned("Pod", name, owner)))))
+}
+
+/// Returns a cache of these workloads, of which nothing was read.
+fn cache(names: &[&str]) -> Cache {
+    let mut cache = Cache::new(false);
+    for type_ in [Deployment.type_(), &REPLICA_SET, &POD] {
+        cache.collections.add(type_, Some("n"));
+    }
+    for name in names {
+        cache.add_target(WORKLOADS, workload(name, 1));
+    }
+    cache
+}
+
+/// Applies a change, and returns each target that was emitted, with the names of its pods.
+fn emitted(cache: &mut Cache, index: usize, delta: Delta) -> Vec<(usize, Vec<String>)> {
+    let mut events = TargetEvents::new();
+    cache.apply(index, delta, &mut events);
+    cache.flush(&mut events);
+    let pods = |observed: &Observation| {
+        observed.pods.iter().flatten().map(|pod| pod.name.clone()).collect::<Vec<_>>()
+    };
+    let observed = events.iter().filter_map(|(id, event)| match event {
+        TargetEvent::Observed { observation, .. } => Some((id.0, pods(observation))),
+        _ => None,
+    });
+    observed.collect()
+}
+
+fn changed((key, stored): (String, Stored)) -> Delta {
+    Delta::Changed(key, stored)
+}
+
+#[test]
+fn each_state_of_a_workload_is_emitted_once_everything_else_was_read() {
+    let mut cache = cache(&["web"]);
+    assert_eq!(emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)])), []);
+    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 4))), []);
+    assert_eq!(emitted(&mut cache, PODS, Delta::Listed(vec![pod("web-1", "r", 1)])), []);
+    let pods = vec!["web-1".to_owned()];
+    let both = [(0, pods.clone()), (0, pods.clone())];
+    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")])), both);
+    assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 5))), [(0, pods)]);
+}
+
+#[test]
+fn a_pod_belongs_to_the_owner_of_its_replica_set_only() {
+    let mut cache = cache(&["web", "api"]);
+    emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 1), state("api", 1)]));
+    emitted(&mut cache, PODS, Delta::Listed(Vec::new()));
+    let revisions = vec![revision("r", "web"), revision("s", "api")];
+    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(revisions)).len(), 2);
+    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))), [(0, of(&["p"]))]);
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "s", 1))), [(0, of(&[])), (1, of(&["p"]))]);
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("q", "t", 1))), [], "the owner is not known yet");
+    assert_eq!(emitted(&mut cache, REVISIONS, changed(revision("t", "web"))), [(0, of(&["q"]))]);
+    assert_eq!(emitted(&mut cache, PODS, Delta::Removed("n/p".to_owned())), [(1, of(&[]))]);
+}
+
+/// Returns a cache of a workload that was read with one ReplicaSet.
+fn read_cache() -> Cache {
+    let mut cache = cache(&["web"]);
+    emitted(&mut cache, PODS, Delta::Listed(Vec::new()));
+    emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")]));
+    assert_eq!(emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)])).len(), 1);
+    cache
+}
+
+fn refresh(cache: &mut Cache, version: u64, pods: &[(&str, u64)]) -> TargetEvents {
+    let pods = pods.iter().map(|(name, version)| pod(name, "r", *version)).collect();
+    let workload = workload("web", version);
+    let read = Refresh::Read { workload, revisions: vec![revision("r", "web")], pods: Some(pods) };
+    let mut events = TargetEvents::new();
+    cache.apply_refresh(TargetId(0), read, &mut events);
+    events
+}
+
+#[test]
+fn states_that_are_older_than_a_refresh_or_known_are_no_events() {
+    let mut cache = read_cache();
+    let count = |cache: &mut Cache, delta| {
+        let mut events = TargetEvents::new();
+        cache.apply(WORKLOADS, delta, &mut events);
+        events.len()
+    };
+    assert_eq!(count(&mut cache, Delta::Listed(vec![state("web", 3)])), 0);
+    cache.begin_refresh();
+    refresh(&mut cache, 7, &[]);
+    assert_eq!(count(&mut cache, changed(state("web", 5))), 0);
+    assert_eq!(count(&mut cache, changed(state("web", 8))), 1);
+    // A backup of etcd has older versions, which a list returns.
+    assert_eq!(count(&mut cache, Delta::Listed(vec![state("web", 2)])), 1);
+    assert_eq!(count(&mut cache, Delta::Listed(Vec::new())), 1, "it is deleted");
+}
+
+/// Seen on a real control plane: the refresh began before the controller created a pod, and ended after the watch had
+/// reported it. What is older than the refresh does not come back.
+#[test]
+fn a_refresh_does_not_hide_what_a_watch_reported_meanwhile() {
+    let pods_of = |events: &TargetEvents| {
+        let observed = events.iter().filter_map(|(_, event)| match event {
+            TargetEvent::Observed { observation, .. } | TargetEvent::Refreshed(observation) => {
+                let pods = observation.pods.iter().flatten();
+                Some(pods.map(|pod| pod.name.clone()).collect::<Vec<_>>())
+            }
+            _ => None,
+        });
+        observed.collect::<Vec<_>>()
+    };
+    let mut cache = read_cache();
+    cache.begin_refresh();
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 5))).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[])), [vec![], vec!["new".to_owned()]]);
+    cache.begin_refresh();
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("new", "r", 6))).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)])).len(), 1, "the refresh is newer");
+    cache.begin_refresh();
+    assert_eq!(emitted(&mut cache, PODS, Delta::Removed("n/new".to_owned())).len(), 1);
+    assert_eq!(pods_of(&refresh(&mut cache, 3, &[("new", 7)])), [vec!["new".to_owned()], vec![]]);
+    // Without a report of the watch, later events change what was refreshed.
+    cache.begin_refresh();
+    assert_eq!(refresh(&mut cache, 3, &[("a", 8), ("b", 8)]).len(), 1);
+    let pods = emitted(&mut cache, PODS, Delta::Removed("n/a".to_owned()));
+    assert_eq!(pods, [(0, vec!["b".to_owned()])]);
+}
