@@ -61,14 +61,11 @@ impl<'a> LineReporter<'a> {
             Report::Status { .. } => {}
             Report::Cause { cause, change } => {
                 // A script reads only kubectl's lines from stdout; a person reads the causes below them.
-                match (self.ui.terminal(), change) {
-                    (Some(size), CauseChange::Appeared | CauseChange::Changed) => {
-                        self.ui.lines(&cause_lines(cause, tracker.workload(), names, size));
-                    }
-                    _ => {
-                        let (workload, observed) = (tracker.workload(), tracker.observation());
-                        self.ui.note(&lines::cause(workload, observed, cause, *change, names));
-                    }
+                let (workload, observed) = (tracker.workload(), tracker.observation());
+                if let (Some(size), true) = (self.ui.terminal(), *change != CauseChange::Gone) {
+                    self.ui.lines(&cause_lines(cause, workload, names, size));
+                } else {
+                    self.ui.note(&lines::cause(workload, observed, cause, *change, names));
                 }
                 if *change == CauseChange::Appeared {
                     self.ui.notes(lines::blocked_rollback(tracker, cause));

@@ -17,6 +17,7 @@ const MIN_READY: Duration = Duration::from_secs(10);
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one option of the command line")]
 pub struct FollowOptions {
     /// The goal to wait for.
     pub goal: Goal,

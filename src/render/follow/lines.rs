@@ -297,11 +297,14 @@ fn ended(tracker: &TargetTracker, result: &TargetResult, names: NameContext) -> 
         {
             return None;
         }
-        Outcome::OtherTargetFailed(_) => return None, // the lines of the rollback name it
-        Outcome::Unfinished => return None,           // its status says so
-        Outcome::Held if tracker.is_evaluated_once() => return None, // its causes say so
-        // Printed above its causes.
-        Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if tracker.is_evaluated_once() => return None,
+        // Its status says so, or the lines of the rollback.
+        Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
+        // Its causes say so, below its line.
+        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_))
+            if tracker.is_evaluated_once() =>
+        {
+            return None;
+        }
         Outcome::Failed(RolloutFailure::Superseded(message)) if tracker.is_evaluated_once() => {
             format!("error: {}", named_line(tracker.workload(), message, names))
         }
