@@ -263,6 +263,17 @@ mod tests {
     }
 
     #[test]
+    fn partitions_do_not_count_reserved_ordinals() {
+        let set = json!({"apiVersion": "apps.kruise.io/v1beta1", "kind": "StatefulSet", "metadata": {"name": "db"},
+            "spec": {"reserveOrdinals": [1]}});
+        let set = Workload::of_json(&set).unwrap();
+        assert_eq!(
+            ["db-0", "db-2", "db-3"].map(|pod| partition_index(&set, pod)),
+            [Some(0), Some(1), Some(2)]
+        );
+    }
+
+    #[test]
     fn a_strategy_reads_as_the_controller_reads_it() {
         for (strategy, expected) in [
             (json!(null), (false, 0)),

@@ -242,3 +242,35 @@ fn text(value: &Value) -> Box<str> {
 fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::kind::controller_hash::controller_hash;
+
+    /// After a collision the controller hashes the data again, together with the number of collisions.
+    #[test]
+    fn a_hash_is_verified_with_each_number_of_collisions() {
+        let data = json!({"spec": {"template": {"$patch": "replace"}}});
+        let integrity = |hashed_with, counted: i64| {
+            let set = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "status": {"collisionCount": counted}});
+            let workload = Workload::of_json(&set).unwrap();
+            let labels = json!({"controller.kubernetes.io/hash": controller_hash(&data, hashed_with)});
+            let metadata = json!({"name": "db-1", "labels": labels});
+            let object = json!({"kind": "ControllerRevision", "metadata": metadata, "data": data});
+            Revision::read(workload.kind(), Object::read(object).unwrap()).integrity(&workload)
+        };
+        let altered = Integrity::Altered { expected: controller_hash(&data, 0) };
+        for (hashed_with, counted, expected) in [
+            (0, 0, &Integrity::Verified),
+            (0, 1, &Integrity::Verified),
+            (1, 1, &Integrity::Verified),
+            (1, 0, &altered),
+            (2, 1, &altered),
+        ] {
+            assert_eq!(integrity(hashed_with, counted), *expected, "{hashed_with} of {counted}");
+        }
+    }
+}

@@ -215,3 +215,16 @@ mod duration {
         go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_batch_timeout_has_a_floor() {
+        let stored = |seconds| Pace { batch_timeout: Duration::from_secs(seconds), ..Pace::default() };
+        for (seconds, expected) in [(0, 10), (9, 10), (10, 10), (11, 11)] {
+            assert_eq!(stored(seconds).with_floors(), stored(expected), "{seconds}");
+        }
+    }
+}
