@@ -84,6 +84,29 @@ fn write_logs(cluster: &TestCluster) {
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), write));
 }
 
+/// Each crashing pod takes a request, so that one evaluation of many workloads has no logs.
+#[tokio::test(start_paused = true)]
+async fn one_evaluation_of_one_workload_has_the_log_too() {
+    let cluster = TestCluster::new();
+    let web = cluster.deployment(3, &json!({}));
+    cluster.stateful_set(1, &json!({}));
+    cluster.advance(30).await;
+    write_logs(&cluster);
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(60).await;
+    for (target, has_log) in [("deployment/web", true), ("deployments,statefulsets", false)] {
+        let output = cluster.status(&format!("{target} --watch=false")).await;
+        let at = |text: &str| output.stderr.find(text);
+        let order =
+            [at("CrashLoopBackOff"), at(" app| panic: DB_URL is not set"), at("3/3 available on revision 1")];
+        let [cause, log, serves] = order;
+        assert!(cause < serves && serves.is_some(), "{}", output.transcript);
+        assert_eq!(log.is_some(), has_log, "{}", output.transcript);
+        assert!(!has_log || (cause < log && log < serves), "{}", output.transcript);
+        assert_eq!(output.exit, 3, "{}", output.transcript);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_last_log_lines_of_a_crash_follow_its_cause() {
     let cluster = TestCluster::new();
