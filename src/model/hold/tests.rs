@@ -159,6 +159,9 @@ fn pausing_a_plan_sets_a_flag_that_resume_removes() {
     let paused = after(&patch);
     assert_eq!(held_by, HeldBy::Plan);
     assert_eq!(patch.after()["spec"], stepping.workload.object().json()["spec"]);
+    // The plan is paused only where it still holds what was read.
+    let is_tested = |one: &Value| one["op"] == "test" && one["path"] == "/spec/updateStrategy";
+    assert!(patch.operations().iter().any(is_tested), "{:?}", patch.operations());
     let hold = Hold::of(&paused).unwrap().unwrap();
     assert!(hold.is_paused() && hold.rest["unknown"] == json!(7));
     let Resume::Continue(patch) = resume(&paused, false).unwrap() else { panic!("does not continue") };
