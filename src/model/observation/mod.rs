@@ -251,6 +251,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn pods_of_another_owner_with_the_same_hash_do_not_count() {
+        for kind in ["StatefulSet", "DaemonSet"] {
+            let pod = |name, owner| {
+                let rest = json!({"metadata": {"labels": {"controller-revision-hash": "w-2"}, "ownerReferences": owned_by(owner)}});
+                object("Pod", name, &rest)
+            };
+            let revision = |number: i64| {
+                let rest = json!({"revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
+                    "metadata": {"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}}});
+                object("ControllerRevision", &format!("w-{number}"), &rest)
+            };
+            let pods = [pod("w-0", "w"), pod("w-1", "other")];
+            let observed = observation(kind, [revision(1), revision(2)], &pods);
+            let current = observed.revisions.current().unwrap();
+            let names: Vec<_> = observed.pods_of(current).map(|pod| pod.name.as_str()).collect();
+            assert_eq!(names, ["w-0"], "{kind}");
+        }
+    }
+
     fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
         let role = observation.roles();
         let each = |revision| {
