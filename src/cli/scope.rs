@@ -54,7 +54,7 @@ impl ScopeArgs {
         self.targets.iter().any(|target| target == word)
     }
 
-    /// Selects all workloads if no target is named.
+    /// Selects all workloads if the command has no TARGET.
     pub(super) fn default_to_all(&mut self) {
         if self.targets.is_empty() && self.files.is_empty() {
             self.targets.push("all".to_owned());

@@ -52,7 +52,7 @@ enum WriteFormat {
 }
 
 impl WriteArgs {
-    /// Selects all workloads of the namespace if no target is named.
+    /// Selects all workloads of the namespace if the command has no TARGET.
     pub(super) fn default_to_all(&mut self) {
         self.scope.default_to_all();
     }

@@ -9,7 +9,7 @@ use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all, without_needless_template};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::follow::line_reporter::ReportFormat;
+use crate::command::follow::line_reporter::{ReportFormat, print_document};
 use crate::command::stop_signals;
 use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
@@ -19,8 +19,7 @@ use crate::model::follow::{FollowOptions, Goal};
 use crate::model::kind::Workload;
 use crate::model::revision::RevisionWord;
 use crate::model::revision::configuration::NamedConfiguration;
-use crate::model::text::yaml::yaml;
-use crate::render::status::{self as render, NameContext};
+use crate::render::status::NameContext;
 use crate::render::template_form::TemplateForm;
 use crate::render::ui::Ui;
 
@@ -143,19 +142,17 @@ async fn evaluate_all(
     let mut all = CommandOutcome::default();
     let mut documents = Vec::new();
     for observed in read.observations {
-        let (outcome, view) = match observed {
+        let (outcome, document) = match observed {
             Ok(observed) => {
                 follow::evaluate_once(follow, observed, &configuration, (logs, source.now()), ui).await
             }
             Err(error) => (error.into(), None),
         };
         all = all.and(outcome);
-        let Some((view, least)) = view else { continue };
+        let Some(document) = document else { continue };
         match &request.output {
-            Output::Text => {}
-            Output::Json => ui.json(&format!("{}\n", render::json(&view, least))),
-            Output::Yaml => ui.document(&yaml(&render::json(&view, least))),
-            Output::Template(_) => documents.push(render::json(&view, least)),
+            Output::Template(_) => documents.push(document),
+            _ => print_document(&document, follow.format, ui),
         }
     }
     if let Output::Template(form) = &request.output {

@@ -6,6 +6,7 @@ pub(in crate::command) mod line_reporter;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use self::executor::FollowExecutor;
@@ -21,7 +22,6 @@ use crate::command::event_loop::{LOG_LINES, Reporter, event_of_log};
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
-use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
     FollowOptions, Follower, FollowerEvent, FollowerTask, Now, Outcome, Report, RollbackResult, TargetEvent,
     TargetId, TargetReport, TargetResult,
@@ -29,11 +29,10 @@ use crate::model::follow::{
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
-use crate::model::view::RolloutView;
 use crate::render::follow::{json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
-use crate::render::status::{NameContext, stale_configuration};
+use crate::render::status::{NameContext, json as status_json, stale_configuration};
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 
@@ -104,14 +103,14 @@ pub async fn run(
 }
 
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
-/// Returns its outcome, and its view unless it cannot be evaluated.
+/// Returns its outcome, and its document if the format has documents and it can be evaluated.
 pub(super) async fn evaluate_once(
     request: &Request,
     observed: Observation,
     configuration: &[Configuration],
     (logs, server_time): (Option<&Cluster>, Timestamp),
     ui: &mut Ui,
-) -> (CommandOutcome, Option<(RolloutView, Option<LeastTime>)>) {
+) -> (CommandOutcome, Option<Value>) {
     let now = Now { elapsed: Duration::ZERO, server_time };
     let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
     let event = |change| FollowerEvent::Target(TargetId(0), change);
@@ -143,11 +142,12 @@ pub(super) async fn evaluate_once(
         ui.note_once("note: --stable needs more than one observation, so stability is not shown");
     }
     let summary = job_summary::of_follower(&follower, request.names, server_time);
-    let view = follower.targets().iter().find_map(|target| {
+    let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);
+    let document = documented.find_map(|target| {
         let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
-        Some((view, target.least_time()))
+        Some(status_json(&view, target.least_time()))
     });
-    (CommandOutcome { summary, ..worst_exit(&follower).into() }, view)
+    (CommandOutcome { summary, ..worst_exit(&follower).into() }, document)
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A

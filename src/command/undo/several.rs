@@ -18,7 +18,7 @@ use crate::render::ui::Ui;
 /// Refuses to roll back every workload of a type, healthy ones too, where nobody can be asked.
 ///
 /// # Errors
-/// When a type is named without names, a selector or `--failed`, in a script and without `--yes`.
+/// In a script, for a type without a name, a selector, `--failed` or `--yes`.
 pub(super) fn refuse_unasked(request: &Request, ui: &Ui) -> Result<()> {
     let is_choice = request.failed || request.scope.selector != Selector::default();
     if !request.scope.is_selection() || is_choice || request.yes || request.options.interactive {

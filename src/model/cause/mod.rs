@@ -105,8 +105,8 @@ fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, n
 
 /// The order of causes: those that need a fix come first.
 pub(in crate::model) fn by_importance(a: &Cause, b: &Cause) -> Ordering {
-    let key = |cause: &'_ Cause| (cause.is_transient, cause.id);
-    key(a).cmp(&key(b)).then_with(|| (&a.container, &a.summary).cmp(&(&b.container, &b.summary)))
+    let [a, b] = [a, b].map(|cause| (cause.is_transient, cause.id, &cause.container, &cause.summary));
+    a.cmp(&b)
 }
 
 /// Returns the cause for a workload that is being deleted. It remains until its finalizers are removed, and its

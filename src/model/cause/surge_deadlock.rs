@@ -233,7 +233,7 @@ mod tests {
             ("an old pod may go", with(json!({"maxSurge": 1, "maxUnavailable": 1})), None),
             ("a claim", Update::new([old(), pod("web-2-a", "r2", false, ONE_POD)]), one_pod),
             (
-                "a pod of somebody else",
+                "a pod of another workload",
                 Update::new([old(), waiting()]).warned(
                     "FailedAttachVolume",
                     "Multi-Attach error for volume \"pvc-1\" Volume is already used by pod(s) web-1-ab",

@@ -207,7 +207,10 @@ pub fn result(
     let stuck = result.rollback.iter().filter_map(|what| stuck_pod_hint(tracker, what));
     EndLines {
         result: ended.into_iter().chain(undone).collect(),
-        serving: view.as_ref().and_then(|view| what_serves(view, result)),
+        serving: view
+            .as_ref()
+            .filter(|view| shows_what_serves(view, result))
+            .map(|view| what_serves(view, result)),
         hints: hints.chain(stuck).chain(view.as_ref().and_then(next_change_note)).collect(),
     }
 }
@@ -230,22 +233,26 @@ impl EndLines {
     }
 }
 
-/// Returns what still serves after a failed, unfinished or held rollout.
-fn what_serves(view: &RolloutView, result: &TargetResult) -> Option<String> {
-    let is_shown = match &result.outcome {
+/// Returns what still serves.
+fn what_serves(view: &RolloutView, result: &TargetResult) -> String {
+    let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+    format!("{ago}{}", serving_line(view))
+}
+
+/// Whether the end of a failed, unfinished or held rollout says what still serves.
+fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
+    match &result.outcome {
         Outcome::Failed(RolloutFailure::Superseded(_)) => false,
         Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => !is_rolled_back(result),
         Outcome::TimedOut(_) => true,
         _ => false,
-    };
-    let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
-    is_shown.then(|| format!("{ago}{}", serving_line(view)))
+    }
 }
 
 /// Returns the commands that end a deadlock of the surge pods, where the rollout is not over.
 fn way_on(view: &RolloutView, result: &TargetResult) -> Vec<String> {
-    let is_open = result.outcome == Outcome::Unfinished || what_serves(view, result).is_some();
+    let is_open = result.outcome == Outcome::Unfinished || shows_what_serves(view, result);
     if is_open { deadlock_hints(view) } else { Vec::new() }
 }
 
