@@ -43,7 +43,7 @@ seeded_runs! {
 }
 
 /// Seeds beyond those of a plain `cargo test` on which `step` and an oracle disagreed once.
-const DISAGREED: [(Kind, u64); 7] = [
+const DISAGREED: [(Kind, u64); 9] = [
     (Kind::Deployment, 156),
     (Kind::Deployment, 224),
     (Kind::Deployment, 838),
@@ -51,6 +51,8 @@ const DISAGREED: [(Kind, u64); 7] = [
     (Kind::StatefulSet, 935),
     (Kind::DaemonSet, 1026),
     (Kind::AdvancedStatefulSet, 146),
+    (Kind::AdvancedDaemonSet, 803),
+    (Kind::AdvancedDaemonSet, 987),
 ];
 
 #[test]

@@ -69,28 +69,36 @@ fn cut_short(closing: &Closing<'_>, line: &str) -> Printed {
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
-    match strategy::partition(workload) {
-        partition @ 1.. if Counts::of(workload).outdated() > 0 => {
-            format!("no pod is outdated at or above its own partition {partition}")
-        }
-        _ => "no pod is outdated, so there is nothing to step".to_owned(),
+    match own_reach(workload).filter(|_| Counts::of(workload).outdated() > 0) {
+        Some((reached, _)) => format!("no pod is outdated {reached}"),
+        None => "no pod is outdated, so there is nothing to step".to_owned(),
     }
 }
 
 fn complete(workload: &Workload) -> String {
     let restored = "the original update strategy is restored; it is neither held nor paused";
-    match (strategy::partition(workload), Counts::of(workload).outdated()) {
-        (partition @ 1.., outdated @ 1..) => {
+    match (own_reach(workload), Counts::of(workload).outdated()) {
+        (Some((reached, rest)), outdated @ 1..) => {
             let stay = if outdated == 1 {
-                "1 pod below it stays".to_owned()
+                format!("1 pod {rest} stays")
             } else {
-                format!("{outdated} pods below it stay")
+                format!("{outdated} pods {rest} stay")
             };
-            format!(
-                "every pod at or above its own partition {partition} is updated, {stay} outdated; {restored}"
-            )
+            format!("every pod {reached} is updated, {stay} outdated; {restored}")
         }
         _ => format!("every pod is updated, and {restored}"),
+    }
+}
+
+/// Returns which pods the workload's own strategy lets its controller update, and which are the rest, as they follow on "pod";
+/// none if it updates every pod.
+fn own_reach(workload: &Workload) -> Option<(String, &'static str)> {
+    match strategy::partition(workload) {
+        _ if strategy::has_node_selector(workload) => {
+            Some(("within its own node selector and partition".to_owned(), "beyond"))
+        }
+        partition @ 1.. => Some((format!("at or above its own partition {partition}"), "below it")),
+        _ => None,
     }
 }
 

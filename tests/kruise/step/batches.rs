@@ -299,6 +299,26 @@ async fn unready_nodes_are_skipped_until_they_are_ready() {
     }
 }
 
+/// The pods of the nodes that the strategy itself leaves out stay outdated, and the lines say so.
+#[tokio::test(start_paused = true)]
+async fn nodes_beyond_the_own_selector_stay_outdated() {
+    let ads = (&ADVANCED_DAEMONSETS, "ads/web");
+    let own = json!({"selector": {"matchLabels": {"pool": "canary"}}});
+    let web = Web::new(ads, 4, &own).await;
+    let key = simcluster::Key::new(&simcluster::resource::NODES, "", "node-0");
+    web.cluster.editor().patch(&key, &json!({"metadata": {"labels": {"pool": "canary"}}}));
+    web.pause_and_change("app:2.0").await;
+    for expected in [
+        "every pod within its own node selector and partition is updated, 3 pods beyond stay outdated",
+        "no pod is outdated within its own node selector and partition",
+    ] {
+        let output = web.run("step --all").await;
+        ends(&output, 0);
+        assert!(output.transcript.contains(expected), "{}", output.transcript);
+        assert_eq!(web.pods(), "1.0 3/3, 2.0 1/1");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_node_selector_is_the_selector_of_the_strategy() {
     let ads = (&ADVANCED_DAEMONSETS, "ads/web");

@@ -14,7 +14,7 @@ use crate::step_proof::world::{Millis, Pod, World, count};
 
 /// The batch that began last.
 struct Batch {
-    /// How many pods run the new revision when it ends.
+    /// How many pods run the new revision when it ends, as far as its process can have known.
     goal: i64,
     /// Of how many wanted pods that was.
     of: i64,
@@ -141,8 +141,9 @@ impl Counted {
         let size = i64::try_from(slots.len()).unwrap_or_default();
         let last: i64 = slots.last().and_then(Value::as_str).and_then(|slot| slot.parse().ok()).unwrap_or(0);
         let updated = after.count(true);
-        // A pod that was missing when the batch was chosen may be there now, already updated.
-        let goal = if is_deployment { last } else { (updated + size).min(after.replicas()) };
+        // A pod that was missing when the batch was chosen may be there now, already updated. It fills a slot of the batch.
+        let most = if is_deployment { last } else { (updated + size).min(after.replicas()) };
+        let goal = if last > 0 { most.min(last) } else { most };
         let fits = |view: &World| {
             let (wanted, updated) = (view.replicas(), count(on(view, after.image())));
             // The controller may still have to update pods that were released before.
@@ -164,7 +165,7 @@ impl Counted {
         let checked = self.check_check("a batch begins");
         self.is_refused = scene.pace.check == Some(false);
         self.is_disturbed = false;
-        self.most = if is_deployment { goal.max(updated) } else { goal + recreated(after) };
+        self.most = if is_deployment { goal.max(updated) } else { most + recreated(after) };
         let end = if is_deployment { i64::MAX } else { released_by(batch, after) };
         self.batch = Some(Batch { goal, of: after.replicas(), end });
         sized.and(soaked).and(checked)
