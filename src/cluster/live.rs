@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{POD, ResourceType};
-use crate::model::follow::{LogRef, last_lines};
+use crate::model::cause::container_logs::{LogRef, last_lines};
 use crate::model::kind;
 use crate::model::kind::Workload;
 use crate::world::{Clock, World};

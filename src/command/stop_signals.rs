@@ -3,7 +3,7 @@
 use tokio::sync::watch;
 
 use crate::exit::Exit;
-use crate::model::follow::StopSignal;
+use crate::model::engine::StopSignal;
 use crate::world::Signals;
 
 /// The number of SIGHUP, the same on every Unix.

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::POD;
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::follow::PodRef;
+use crate::model::engine::PodRef;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::step::DeletionResult;

@@ -22,6 +22,8 @@ pub mod status;
 
 pub mod cause;
 
+pub mod engine;
+
 pub mod change;
 
 pub mod view;

@@ -117,7 +117,7 @@ fn no_files_import_each_other_in_a_cycle() {
 }
 
 /// The folders of the model, each of which may use those before it.
-const LADDER: [&str; 13] = [
+const LADDER: [&str; 14] = [
     "text",
     "api",
     "kind",
@@ -127,6 +127,7 @@ const LADDER: [&str; 13] = [
     "hold",
     "status",
     "cause",
+    "engine",
     "change",
     "view",
     "follow",

@@ -8,7 +8,7 @@ use super::collections::{Collections, observation};
 use super::wanted::{Facts, Stored, key};
 use crate::error::Error;
 use crate::model::api::resource_type::EVENT;
-use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::model::api::event::Event;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::follow::TargetId;
+use crate::model::engine::TargetId;
 use crate::model::kind::{self, Workload};
 use crate::model::revision::Revision;
 

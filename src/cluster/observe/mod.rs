@@ -33,7 +33,7 @@ use crate::cluster::notice::Notice;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::api::selector::Selector;
-use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::{self, Kind, Workload};
 use crate::model::observation::Observation;
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::cluster::connection::{Connection, RequestError};
 use crate::cluster::notice::Notice;
-use crate::model::follow::TargetId;
+use crate::model::engine::TargetId;
 
 /// A shorter outage is not reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(5);

@@ -12,7 +12,7 @@ use crate::cluster::page::Pages;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::api::selector::Selector;
-use crate::model::follow::TargetId;
+use crate::model::engine::TargetId;
 use crate::model::kind::Workload;
 
 /// Reads everything about a workload that was found, and retries until it succeeds. A refusal that lasts for

@@ -10,7 +10,7 @@ use super::wanted::{Facts, Stored};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{POD, REPLICA_SET};
-use crate::model::follow::{TargetEvent, TargetId};
+use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::deployment::Deployment;
 use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;

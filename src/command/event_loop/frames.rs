@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Engine, Reporter};
-use crate::model::follow::Now;
+use super::Reporter;
+use crate::model::engine::{Engine, Now};
 use crate::render::frame::Frame;
 use crate::render::ui::Ui;
 use crate::world::Terminal;

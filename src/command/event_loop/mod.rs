@@ -13,7 +13,8 @@ use super::stop_signals::StopSignals;
 use crate::cluster::live::Cluster;
 use crate::cluster::observe::Observer;
 use crate::error::Error;
-use crate::model::follow::{LogLines, LogRef, Now, Output, StopSignal, TargetEvent, TargetId};
+use crate::model::cause::container_logs::{LogLines, LogRef};
+use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 use crate::world::Signals;
@@ -26,35 +27,6 @@ const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The last lines of a container's log, or why they cannot be read.
 type ReadLog = (TargetId, LogRef, Result<Vec<String>, Error>);
-
-/// What the event loop drives: a follower or a stepper.
-pub(super) trait Engine {
-    /// One thing that happened.
-    type Event;
-
-    /// A report with its facts.
-    type Report<'a>
-    where
-        Self: 'a;
-
-    /// What the executor must do.
-    type Task;
-
-    /// Applies one event and returns the reports and tasks that follow from it.
-    fn apply(&mut self, event: Self::Event, now: Now) -> Output<Self::Report<'_>, Self::Task>;
-
-    /// Returns when to apply a tick if no other event arrives earlier, counted from the start of the loop.
-    fn due(&self) -> Option<Duration>;
-
-    /// Whether the engine has its result.
-    fn is_finished(&self) -> bool;
-
-    /// Returns the event of time that passed. The server last answered a read this long ago.
-    fn tick(answered: Duration) -> Self::Event;
-
-    /// Returns the event of a signal.
-    fn stopped(signal: StopSignal) -> Self::Event;
-}
 
 /// Executes the tasks of an engine.
 pub(super) trait Executor<E: Engine> {
@@ -241,7 +213,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         let mut events = VecDeque::from(events);
         while let Some(event) = events.pop_front() {
             let now = self.source.now();
-            let Output { reports, tasks } = self.engine.apply(event, now);
+            let Effects { reports, tasks } = self.engine.apply(event, now);
             for report in reports {
                 self.reporter.report(&report, now);
             }

@@ -1,12 +1,10 @@
 //! Executes the tasks of a follower: reads, and with `--undo-on-failure` the rollback of a rollout that failed.
 
-use std::time::Duration;
-
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
-use crate::command::event_loop::{Engine, EventSource, Executor};
+use crate::command::event_loop::{EventSource, Executor};
 use crate::command::owners;
 use crate::command::patch;
 use crate::command::patch::PatchTarget;
@@ -16,39 +14,11 @@ use crate::command::undo::notes::partition_rollback;
 use crate::command::writing_verb::FIELD_MANAGER;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
-use crate::model::follow::{
-    Follower, FollowerEvent, FollowerTask, Now, Output, PodRef, StopSignal, TargetEvent, TargetId,
-    TargetReport, TargetTracker,
-};
+use crate::model::engine::{PodRef, TargetEvent, TargetId};
+use crate::model::follow::{Follower, FollowerEvent, FollowerTask, TargetTracker};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::render::ui::Ui;
-
-impl Engine for Follower {
-    type Event = FollowerEvent;
-    type Report<'a> = TargetReport<'a>;
-    type Task = (TargetId, FollowerTask);
-
-    fn apply(&mut self, event: FollowerEvent, now: Now) -> Output<TargetReport<'_>, Self::Task> {
-        self.apply(event, now)
-    }
-
-    fn due(&self) -> Option<Duration> {
-        self.due()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.is_finished()
-    }
-
-    fn tick(answered: Duration) -> FollowerEvent {
-        FollowerEvent::Tick { answered }
-    }
-
-    fn stopped(signal: StopSignal) -> FollowerEvent {
-        FollowerEvent::Stopped(signal)
-    }
-}
 
 /// Executes the tasks of a follower.
 pub(super) struct FollowExecutor<'a> {
@@ -75,7 +45,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
             FollowerTask::ReadLog(place) => source.fetch_log(target, tracker.workload(), place),
             FollowerTask::RollBack => {
                 let written = undo_on_failure(tracker, self.cluster, ui).await;
-                return vec![FollowerEvent::Target(target, TargetEvent::RolledBack(written.map(Box::new)))];
+                return vec![FollowerEvent::RolledBack(target, written.map(Box::new))];
             }
             FollowerTask::DeletePod(pod) => {
                 delete_stuck(tracker.workload(), &pod, self.cluster, ui).await;

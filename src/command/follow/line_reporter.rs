@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::command::event_loop::Reporter;
-use crate::model::follow::{CauseChange, Follower, Now, Report, TargetReport, TargetTracker};
+use crate::model::engine::Now;
+use crate::model::follow::{CauseChange, Follower, Report, TargetReport, TargetTracker};
 use crate::model::kind::verdict::Verdict;
 use crate::model::text::yaml::yaml;
 use crate::render::follow::{json, lines};

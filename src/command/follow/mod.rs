@@ -22,9 +22,10 @@ use crate::command::event_loop::{LOG_LINES, Reporter, event_of_log};
 use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
 use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
+use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
 use crate::model::follow::{
-    FollowOptions, Follower, FollowerEvent, FollowerTask, Now, Outcome, Report, RollbackResult, TargetEvent,
-    TargetId, TargetReport, TargetResult,
+    FollowOptions, Follower, FollowerEvent, FollowerTask, Outcome, Report, RollbackResult, TargetReport,
+    TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

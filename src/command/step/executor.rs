@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
@@ -15,18 +14,18 @@ use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
-use crate::command::event_loop::{self, Engine, EventSource};
+use crate::command::event_loop::{EventSource, Executor};
 use crate::command::owners;
 use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
 use crate::command::stuck_pods::remove_pod;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::patch::Patch;
-use crate::model::follow::{Now, Output, PodRef, StopSignal, TargetEvent, TargetId};
+use crate::model::engine::{PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{Hold, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{
-    Batch, CheckResult, DeletionResult, PlanView, StepEvent, StepReport, Stepper, Task, WriteResult,
+    Batch, CheckResult, DeletionResult, PlanView, StepEvent, Stepper, Task, WriteResult,
 };
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
@@ -39,7 +38,7 @@ const TARGET: TargetId = TargetId(0);
 const CONCURRENT_DELETIONS: usize = 32;
 
 /// Executes the tasks of a stepper.
-pub(super) struct Executor {
+pub(super) struct StepExecutor {
     cluster: Cluster,
     field_manager: String,
     checker: Option<Checker>,
@@ -53,34 +52,7 @@ pub(super) struct Executor {
     in_flight: FuturesUnordered<LocalBoxFuture<'static, Vec<StepEvent>>>,
 }
 
-impl Engine for Stepper {
-    type Event = StepEvent;
-    type Report<'a> = (&'a Self, StepReport);
-    type Task = Task;
-
-    fn apply(&mut self, event: StepEvent, now: Now) -> Output<(&Self, StepReport), Task> {
-        let Output { reports, tasks } = self.apply(event, now);
-        Output { reports: reports.into_iter().map(|report| (&*self, report)).collect(), tasks }
-    }
-
-    fn due(&self) -> Option<Duration> {
-        self.due()
-    }
-
-    fn is_finished(&self) -> bool {
-        self.outcome().is_some()
-    }
-
-    fn tick(_answered: Duration) -> StepEvent {
-        StepEvent::Tick
-    }
-
-    fn stopped(signal: StopSignal) -> StepEvent {
-        StepEvent::Stopped(signal)
-    }
-}
-
-impl event_loop::Executor<Stepper> for Executor {
+impl Executor<Stepper> for StepExecutor {
     async fn execute(
         &mut self,
         task: Task,
@@ -137,7 +109,7 @@ impl event_loop::Executor<Stepper> for Executor {
     }
 }
 
-impl Executor {
+impl StepExecutor {
     pub(super) fn new(
         request: &Request,
         context: &Context<'_>,

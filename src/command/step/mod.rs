@@ -28,7 +28,7 @@ use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOutcome, Stepper, preview};
@@ -36,7 +36,7 @@ use crate::render::frame::Frame;
 use crate::render::step::{Closing, json, lines, plan};
 use crate::render::ui::Ui;
 
-use self::executor::Executor;
+use self::executor::StepExecutor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
 
 /// How long a healthy controller may take to observe a change, with room.
@@ -109,7 +109,7 @@ async fn step(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let executor = Executor::new(request, context, cluster, &ui.messages());
+    let executor = StepExecutor::new(request, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.plan.clone(), lock(context.user.as_deref(), &context.processes), found);

@@ -2,7 +2,8 @@
 
 use crate::command::event_loop::Reporter;
 use crate::command::event_loop::frames::FrameSource;
-use crate::model::follow::{ContainerLogs, Now};
+use crate::model::cause::container_logs::ContainerLogs;
+use crate::model::engine::Now;
 use crate::model::step::{StepReport, Stepper};
 use crate::render::frame::{Frame, Steps};
 use crate::render::step::{Printed, json, lines};

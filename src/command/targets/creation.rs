@@ -9,7 +9,7 @@ use super::{find_workloads_with, search};
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
 use crate::error::Result;
-use crate::model::follow::StopSignal;
+use crate::model::engine::StopSignal;
 use crate::model::text::go_duration;
 use crate::render::ui::Ui;
 

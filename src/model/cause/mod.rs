@@ -7,6 +7,7 @@
 mod admission;
 mod awaited;
 mod config;
+pub mod container_logs;
 mod context;
 mod crash;
 mod creating;

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::event::Now;
-use super::output::{CauseChange, LogRef};
+use super::output::CauseChange;
+use crate::model::cause::container_logs::LogRef;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, has_crash_loop};
+use crate::model::engine::Now;
 use crate::model::observation::Observation;
 
 /// A cause that returns within this time never counted as gone. A container in a crash loop runs

@@ -6,7 +6,6 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use super::causes::CauseLedger;
-use super::event::Now;
 use super::goal::GoalState;
 use super::options::FollowOptions;
 use super::output::{Outcome, RolloutFailure};
@@ -15,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, is_crash_looping};
+use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::causes::{CauseLedger, CauseUpdate};
 use super::decision::{Decider, Judgement, TargetDecision};
-use super::event::Now;
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
-use super::output::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, TargetOutput};
+use super::output::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, TargetEffects};
 use super::progress::{EtaEstimator, ProgressClock};
 use super::reported::ReportedStatus;
 use crate::model::cause::{Cause, causes_allowing, stuck_if};
+use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -70,7 +70,7 @@ impl RolloutEvaluation {
     }
 
     /// Requests a refresh, unless one is awaited.
-    pub(super) fn request_refresh(&mut self, out: &mut TargetOutput) {
+    pub(super) fn request_refresh(&mut self, out: &mut TargetEffects) {
         if !self.refresh_requested {
             self.refresh_requested = true;
             out.tasks.push(FollowerTask::Refresh);
@@ -85,7 +85,7 @@ impl RolloutEvaluation {
         options: &FollowOptions,
         fresh: bool,
         now: Now,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) -> TargetDecision {
         let compared = self.expected.as_mut().map(|expected| expected.compare(observation, options.once));
         let superseded = match compared {
@@ -131,7 +131,13 @@ impl RolloutEvaluation {
 
     /// Reports the verdict and the counters if they changed. Scripts wait for kubectl's line of success, so it is
     /// held back until the success is certain.
-    fn report_status(&mut self, observation: &Observation, line: &Verdict, now: Now, out: &mut TargetOutput) {
+    fn report_status(
+        &mut self,
+        observation: &Observation,
+        line: &Verdict,
+        now: Now,
+        out: &mut TargetEffects,
+    ) {
         let counts = Counts::of(&observation.workload);
         let verdict = stuck_if(line.clone(), self.causes.active(), now.server_time);
         let is_uncertain = line.state == RolloutState::Complete && self.decider.is_settling(now.elapsed);
@@ -145,7 +151,7 @@ impl RolloutEvaluation {
         observation: &Observation,
         options: &FollowOptions,
         now: Now,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) {
         let causes = causes_allowing(observation, options.allowed_restarts, now.server_time);
         let (grace, last_progress) = (|cause: &Cause| options.grace(cause), self.progress.last_progress());
@@ -156,7 +162,7 @@ impl RolloutEvaluation {
     }
 
     /// Reports what is left to report when the goal is reached: the causes that are gone, and the last line.
-    pub(super) fn report_end(&mut self, out: &mut TargetOutput) {
+    pub(super) fn report_end(&mut self, out: &mut TargetEffects) {
         let gone = self.causes.remove_absent();
         out.reports.extend(gone.map(|cause| Report::Cause { cause, change: CauseChange::Gone }));
         out.reports.extend(self.status.last_line());

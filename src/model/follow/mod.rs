@@ -1,16 +1,11 @@
 //! Follows rollouts until each target has an outcome: events in, reports and tasks out.
 //!
-//! A [`Follower`] does no I/O and has no clock. Its driver passes every event with its time to
-//! [`Follower::apply`], carries out each [`FollowerTask`], and calls again when
-//! [`Follower::due`] says so. Every event carries a complete state, so missed events do not matter.
-//! Before elapsed time or a hold decides an outcome, the follower requests a refresh. A missed
+//! Every event carries a complete state, so missed events do not matter. Before elapsed time or a hold decides an outcome, the follower requests a refresh. A missed
 //! event can therefore delay an outcome, and never change it.
 
 mod causes;
-mod container_logs;
 mod decision;
 mod evaluation;
-mod event;
 mod expected_revision;
 mod goal;
 mod options;
@@ -26,13 +21,11 @@ mod tests;
 pub(super) use causes::{CauseLedger, CauseUpdate, is_fatal};
 pub(super) use progress::ProgressClock;
 
-pub use container_logs::{ContainerLogs, LogLines, last_lines};
-pub use event::{FollowerEvent, Now, StopSignal, TargetEvent, TargetId};
 pub use goal::Goal;
 pub use options::{FollowOptions, UndoScope};
 pub use output::{
-    CauseChange, FollowerTask, LogRef, Outcome, Output, PodRef, Report, RollbackResult, RollbackTarget,
-    RolloutFailure, ShortTimeout, TargetResult,
+    CauseChange, FollowerTask, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, ShortTimeout,
+    TargetResult,
 };
 pub use rollback::{Rollback, StartState};
 pub use target_tracker::TargetTracker;
@@ -40,8 +33,27 @@ pub use target_tracker::TargetTracker;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::output::TargetOutput;
+use self::output::TargetEffects;
+use crate::error::Error;
+use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
+
+/// One event of the follower.
+#[derive(Clone, Debug)]
+pub enum FollowerEvent {
+    /// A target changed.
+    Target(TargetId, TargetEvent),
+    /// The workload after the rollback was written, or why nothing was written: the answer to
+    /// [`FollowerTask::RollBack`].
+    RolledBack(TargetId, Result<Box<Workload>, Error>),
+    /// The user or the system asked the process to stop.
+    Stopped(StopSignal),
+    /// Only time passed.
+    Tick {
+        /// How long ago the server last answered a read.
+        answered: Duration,
+    },
+}
 
 /// A report with the facts about its target.
 #[derive(Debug)]
@@ -69,59 +81,32 @@ impl Follower {
         Self { options, targets }
     }
 
-    /// Applies one event and returns the reports and tasks that follow from it.
-    pub fn apply(
-        &mut self,
-        event: FollowerEvent,
-        now: Now,
-    ) -> Output<TargetReport<'_>, (TargetId, FollowerTask)> {
-        let mut outputs = match event {
-            FollowerEvent::Target(TargetId(index), event) => {
-                let mut out = TargetOutput::default();
-                if let Some(target) = self.targets.get_mut(index) {
-                    target.apply(event, now, &mut out);
-                }
-                vec![(index, out)]
-            }
-            FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
-            FollowerEvent::Tick { answered } => self.each(|target, out| target.tick(answered, now, out)),
-        };
-        if self.options.undo_on_failure == Some(UndoScope::All) {
-            outputs.extend(self.roll_back_all_if_one_failed(now));
-        }
-        if self.is_finished() {
-            outputs.extend(self.each(TargetTracker::report_result));
-        }
-        let mut all = Output::default();
-        for (index, TargetOutput { reports, tasks }) in outputs {
-            let Some(target) = self.targets.get(index) else { continue };
-            all.reports.extend(reports.into_iter().map(|report| TargetReport { target, report }));
-            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
-        }
-        all
-    }
-
     /// Starts the rollback of each target once the rollout of one failed.
-    fn roll_back_all_if_one_failed(&mut self, now: Now) -> Vec<(usize, TargetOutput)> {
+    fn roll_back_all_if_one_failed(&mut self, now: Now) -> Vec<(usize, TargetEffects)> {
         let failed = self.targets.iter().find(|target| target.has_failed());
         let Some(failed) = failed.map(|target| target.workload().target()) else { return Vec::new() };
         self.each(|target, out| target.roll_back_after(&failed, now.elapsed, out))
     }
 
-    fn each(&mut self, act: impl Fn(&mut TargetTracker, &mut TargetOutput)) -> Vec<(usize, TargetOutput)> {
+    fn one(
+        &mut self,
+        TargetId(index): TargetId,
+        act: impl FnOnce(&mut TargetTracker, &mut TargetEffects),
+    ) -> Vec<(usize, TargetEffects)> {
+        let mut out = TargetEffects::default();
+        if let Some(target) = self.targets.get_mut(index) {
+            act(target, &mut out);
+        }
+        vec![(index, out)]
+    }
+
+    fn each(&mut self, act: impl Fn(&mut TargetTracker, &mut TargetEffects)) -> Vec<(usize, TargetEffects)> {
         let act = |target| {
-            let mut out = TargetOutput::default();
+            let mut out = TargetEffects::default();
             act(target, &mut out);
             out
         };
         self.targets.iter_mut().map(act).enumerate().collect()
-    }
-
-    /// Returns when to call again with [`FollowerEvent::Tick`] if no event arrives earlier, counted
-    /// from the start. Returns none if only events matter.
-    #[must_use]
-    pub fn due(&self) -> Option<Duration> {
-        self.targets.iter().filter_map(TargetTracker::due).min()
     }
 
     /// Returns the targets in the order of [`Follower::new`].
@@ -129,10 +114,51 @@ impl Follower {
     pub fn targets(&self) -> &[TargetTracker] {
         &self.targets
     }
+}
+
+impl Engine for Follower {
+    type Event = FollowerEvent;
+    type Report<'a> = TargetReport<'a>;
+    type Task = (TargetId, FollowerTask);
+
+    fn apply(&mut self, event: FollowerEvent, now: Now) -> Effects<TargetReport<'_>, Self::Task> {
+        let mut effects = match event {
+            FollowerEvent::Target(id, event) => self.one(id, |target, out| target.apply(event, now, out)),
+            FollowerEvent::RolledBack(id, written) => {
+                self.one(id, |target, out| target.apply_rollback_result(written, now, out))
+            }
+            FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
+            FollowerEvent::Tick { answered } => self.each(|target, out| target.tick(answered, now, out)),
+        };
+        if self.options.undo_on_failure == Some(UndoScope::All) {
+            effects.extend(self.roll_back_all_if_one_failed(now));
+        }
+        if self.is_finished() {
+            effects.extend(self.each(TargetTracker::report_result));
+        }
+        let mut all = Effects::default();
+        for (index, TargetEffects { reports, tasks }) in effects {
+            let Some(target) = self.targets.get(index) else { continue };
+            all.reports.extend(reports.into_iter().map(|report| TargetReport { target, report }));
+            all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
+        }
+        all
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.targets.iter().filter_map(TargetTracker::due).min()
+    }
 
     /// Whether every target has an outcome.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.targets.iter().all(|target| target.result().is_some())
+    }
+
+    fn tick(answered: Duration) -> FollowerEvent {
+        FollowerEvent::Tick { answered }
+    }
+
+    fn stopped(signal: StopSignal) -> FollowerEvent {
+        FollowerEvent::Stopped(signal)
     }
 }

@@ -2,33 +2,17 @@
 
 use std::time::Duration;
 
-use super::container_logs::LogLines;
-use super::event::StopSignal;
 use crate::error::Error;
-use crate::model::api::pod::Pod;
+use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::least_time::LeastTime;
+use crate::model::engine::{Effects, PodRef, StopSignal};
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
 
-/// What an engine returns for one event, each part in order.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Output<Report, Task> {
-    /// What to show to the user.
-    pub reports: Vec<Report>,
-    /// What the driver must do. It applies the results as events.
-    pub tasks: Vec<Task>,
-}
-
-impl<Report, Task> Default for Output<Report, Task> {
-    fn default() -> Self {
-        Self { reports: Vec::new(), tasks: Vec::new() }
-    }
-}
-
 /// The reports and tasks of one target.
-pub(super) type TargetOutput = Output<Report, FollowerTask>;
+pub(super) type TargetEffects = Effects<Report, FollowerTask>;
 
 /// One report about a target.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,46 +127,18 @@ pub enum CauseChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerTask {
     /// Read the workload, its revisions, pods and events again and apply
-    /// [`TargetEvent::Refreshed`](super::TargetEvent::Refreshed). Elapsed time or a hold is about
+    /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). Elapsed time or a hold is about
     /// to decide the outcome.
     Refresh,
     /// Read the last log lines of a container and apply
-    /// [`TargetEvent::Log`](super::TargetEvent::Log). If they cannot be read, it has no lines.
+    /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines.
     ReadLog(LogRef),
     /// Roll the target back to its stable revision if it still
     /// [matches](super::StartState::matches) its start state, and apply
-    /// [`TargetEvent::RolledBack`](super::TargetEvent::RolledBack).
+    /// [`FollowerEvent::RolledBack`](super::FollowerEvent::RolledBack).
     RollBack,
     /// Delete a pod with a uid precondition. The result arrives as ordinary events.
     DeletePod(PodRef),
-}
-
-/// One pod, identified by name and uid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PodRef {
-    /// The name.
-    pub name: String,
-    /// The uid.
-    pub uid: String,
-}
-
-impl PodRef {
-    /// Returns the reference to a pod.
-    #[must_use]
-    pub fn of(pod: &Pod) -> Self {
-        Self { name: pod.name.clone(), uid: pod.uid.clone() }
-    }
-}
-
-/// One container log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogRef {
-    /// The name of the pod.
-    pub pod: String,
-    /// The name of the container.
-    pub container: String,
-    /// Whether to read the log of the previous instance, the one that crashed.
-    pub previous: bool,
 }
 
 /// The result of following one target.

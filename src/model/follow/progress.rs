@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::Now;
 use crate::model::api::pod::Pod;
+use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::observation::Observation;

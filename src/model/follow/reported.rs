@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::options::FollowOptions;
-use super::output::{Report, RollbackTarget, ShortTimeout, TargetOutput};
+use super::output::{Report, RollbackTarget, ShortTimeout, TargetEffects};
 use crate::model::change::effect::Effect;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
@@ -124,7 +124,7 @@ impl FirstReports {
         state: Option<RolloutState>,
         options: &FollowOptions,
         elapsed: Duration,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) {
         if options.undo_on_failure.is_some() && !std::mem::replace(&mut self.rollback_target, true) {
             out.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::output::{FollowerTask, Outcome, PodRef, RollbackResult, RolloutFailure, TargetResult};
+use super::output::{FollowerTask, Outcome, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::engine::PodRef;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;

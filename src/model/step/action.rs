@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::event::StepReport;
 use super::outcome::{BatchFailure, StepOutcome};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::follow::PodRef;
+use crate::model::engine::PodRef;
 use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::kind::fields::Fields;

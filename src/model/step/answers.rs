@@ -12,7 +12,7 @@ use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, PodRef, StopSignal, TargetEvent};
+use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent};
 use crate::model::observation::Observation;
 
 /// The pause before a failed request is retried.
@@ -75,7 +75,7 @@ impl Stepper {
             TargetEvent::Observed { observation, .. } => {
                 let _ = self.cluster.apply(*observation); // one that does not match changes nothing
             }
-            TargetEvent::Refreshed(_) | TargetEvent::Log(_) | TargetEvent::RolledBack(_) => {}
+            TargetEvent::Refreshed(_) | TargetEvent::Log(_) => {}
         }
     }
 

@@ -6,8 +6,10 @@ use std::time::Duration;
 use super::event::{StepReport, Task};
 use super::slot::PodSlot;
 use super::state::State;
+use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds, without_secrets_of};
-use crate::model::follow::{CauseLedger, CauseUpdate, LogLines, Now, Output, ProgressClock, is_fatal};
+use crate::model::engine::{Effects, Now};
+use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock, is_fatal};
 use crate::model::observation::Observation;
 use crate::model::observation::pod_stage::PodStage;
 
@@ -23,14 +25,14 @@ pub(super) struct Causes {
 
 impl Causes {
     /// Records the causes of an observation. Returns reports of the changes, and tasks that read the logs.
-    pub(super) fn observe(&mut self, observed: &Observation, now: Now) -> Output<StepReport, Task> {
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now) -> Effects<StepReport, Task> {
         self.progress.record(&observed.workload, now.elapsed);
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
-        Output {
+        Effects {
             reports: changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
             tasks: logs.into_iter().map(Task::ReadLog).collect(),
         }

@@ -8,7 +8,7 @@ use super::request::Request;
 use super::start::find_plan;
 use super::state::State;
 use crate::model::api::node::Node;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

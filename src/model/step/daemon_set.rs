@@ -13,7 +13,7 @@ use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::follow::PodRef;
+use crate::model::engine::PodRef;
 use crate::model::hold::plan::{BatchRecord, Hold, HoldReason};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;

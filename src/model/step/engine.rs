@@ -15,14 +15,12 @@ use super::request::Request;
 use super::state::State;
 use super::view::{Batch, BatchStage};
 use super::view_builder::batch;
-use crate::model::follow::{Now, Output};
+use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
-/// Steps one workload. It does no I/O and has no clock. Its driver passes every event with its time to
-/// [`Stepper::apply`], executes the [tasks](Task), and applies [`StepEvent::Tick`] when it is
-/// [due](Stepper::due).
+/// Steps one workload.
 #[derive(Debug)]
 pub struct Stepper {
     pub(super) cluster: ClusterView,
@@ -76,9 +74,36 @@ pub(super) struct Received {
     pub(super) stored: Option<Write>,
 }
 
+impl Engine for Stepper {
+    type Event = StepEvent;
+    type Report<'a> = (&'a Self, StepReport);
+    type Task = Task;
+
+    fn apply(&mut self, event: StepEvent, now: Now) -> Effects<(&Self, StepReport), Task> {
+        let Effects { reports, tasks } = self.advance(event, now);
+        Effects { reports: reports.into_iter().map(|report| (&*self, report)).collect(), tasks }
+    }
+
+    fn due(&self) -> Option<Duration> {
+        self.due
+    }
+
+    fn is_finished(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    fn tick(_answered: Duration) -> StepEvent {
+        StepEvent::Tick
+    }
+
+    fn stopped(signal: StopSignal) -> StepEvent {
+        StepEvent::Stopped(signal)
+    }
+}
+
 impl Stepper {
     /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
-    /// [`apply`](Self::apply), which may be of [`StepEvent::Tick`].
+    /// [`apply`](Engine::apply), which may be of [`StepEvent::Tick`].
     #[must_use]
     pub fn new(request: Request, lock: Lock, found: Workload) -> Self {
         Self {
@@ -95,8 +120,8 @@ impl Stepper {
         }
     }
 
-    /// Applies one event and returns the reports and tasks that follow from it.
-    pub fn apply(&mut self, event: StepEvent, now: Now) -> Output<StepReport, Task> {
+    /// Receives one event, decides and acts.
+    pub(super) fn advance(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
         let Received { is_fresh, stored } = self.receive(event, now);
         let cluster = self.cluster.clone();
         let mut state = cluster.state(&self.memory.tolerated, now);
@@ -105,13 +130,7 @@ impl Stepper {
         }
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, &mut state, now);
-        Output { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
-    }
-
-    /// Returns when to apply [`StepEvent::Tick`] if no other event arrives earlier; none if only events matter.
-    #[must_use]
-    pub fn due(&self) -> Option<Duration> {
-        self.due
+        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
     }
 
     /// Returns the workload as last observed.
@@ -139,7 +158,7 @@ impl Stepper {
         let is_ours = holder == Some(&self.memory.lock.holder) && self.is_stepping();
         let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
-        let Output { reports, tasks } = memory.causes.observe(observed, now);
+        let Effects { reports, tasks } = memory.causes.observe(observed, now);
         self.reporter.reports.extend(reports);
         self.tasks.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);

@@ -7,7 +7,7 @@ use super::partition::StatefulSets;
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::fields::Fields;

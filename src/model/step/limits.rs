@@ -6,7 +6,7 @@ use super::engine::{Doing, Stepper};
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::model::follow::StopSignal;
+use crate::model::engine::StopSignal;
 use crate::model::hold::plan::Lock;
 
 /// How a `step` command ended.

@@ -16,7 +16,7 @@ use super::view::{Batch, BatchStage, PlanView};
 use super::view_builder::plan_view;
 use crate::model::api::node::Node;
 use crate::model::change::effect::UpdatedPods;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;

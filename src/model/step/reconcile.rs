@@ -10,7 +10,7 @@ use super::rollback::{continue_rollback, roll_back};
 use super::start::acquire;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, PodRef};
+use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{OnFailure, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

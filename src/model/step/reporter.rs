@@ -11,7 +11,7 @@ use super::soak::Interruption;
 use super::state::State;
 use super::view::BatchStage;
 use super::view_builder::{batch, stage};
-use crate::model::follow::{Now, PodRef};
+use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::PlanRecord;
 
 /// Records the last reports.

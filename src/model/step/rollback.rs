@@ -10,7 +10,7 @@ use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome};
 use super::state::State;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
-use crate::model::follow::PodRef;
+use crate::model::engine::PodRef;
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;

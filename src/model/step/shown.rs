@@ -10,7 +10,7 @@ use super::state::State;
 use super::view::{BatchStage, PlanView};
 use super::view_builder::plan_view;
 use crate::model::change::effect::UpdatedPods;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::observation::Observation;
 
 impl Stepper {

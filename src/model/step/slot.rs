@@ -145,7 +145,7 @@ pub(super) mod tests {
     use k8s_openapi::jiff::Timestamp;
 
     use super::*;
-    use crate::model::follow::Now;
+    use crate::model::engine::Now;
     use crate::model::hold::plan::{Hold, Plan, PlanRecord, Reach};
 
     /// Returns a plan for the live template of a workload with the annotation of a hold.

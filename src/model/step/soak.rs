@@ -12,7 +12,7 @@ use super::outcome::CheckResult;
 use super::slot::PodSlot;
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::{Check, CheckWatch, SETTLING_TIME};
 
 /// Timestamps have whole seconds, rounded down.

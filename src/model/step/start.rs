@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::model::api::managed_fields::{last_author, last_template_author};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::{
     Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
 };

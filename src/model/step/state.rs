@@ -8,7 +8,7 @@ use super::slot::{PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
-use crate::model::follow::{Now, PodRef};
+use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
 use crate::model::kind::fields::Fields;
 use crate::model::kind::{Workload, strategy};

@@ -2,11 +2,12 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::least_time::LeastTime;
 use crate::model::follow::{
-    CauseChange, LogLines, Outcome, RollbackResult, RollbackTarget, RolloutFailure, ShortTimeout,
-    TargetResult, TargetTracker,
+    CauseChange, Outcome, RollbackResult, RollbackTarget, RolloutFailure, ShortTimeout, TargetResult,
+    TargetTracker,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};

@@ -1,6 +1,8 @@
 //! The header of a block: name, revisions, state, elapsed time and time left.
 
-use crate::model::follow::{Now, Outcome, RolloutFailure, TargetTracker};
+use crate::model::engine::Now;
+
+use crate::model::follow::{Outcome, RolloutFailure, TargetTracker};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::render::age::lasting;

@@ -19,7 +19,8 @@ use self::workload_block::{Severity, WorkloadBlock};
 use super::columns::aligned;
 use super::line::Line;
 use super::status::NameContext;
-use crate::model::follow::{Follower, Now};
+use crate::model::engine::Now;
+use crate::model::follow::Follower;
 use crate::model::observation::Observation;
 use crate::world::Terminal;
 

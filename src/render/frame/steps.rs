@@ -2,7 +2,8 @@
 
 use super::header::heading;
 use super::workload_block::{RenderedCause, cause_lines};
-use crate::model::follow::{ContainerLogs, Now};
+use crate::model::cause::container_logs::ContainerLogs;
+use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
 use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Closing;
 use super::plan::least_time;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
 use crate::model::kind::Workload;
 use crate::model::step::{

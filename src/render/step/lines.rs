@@ -2,7 +2,7 @@
 
 use super::Printed;
 use super::words::{check_result, detail, pace, revisions, skipped, slots, time};
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
 use crate::model::step::{

@@ -7,7 +7,7 @@ mod outcome;
 pub mod plan;
 pub(super) mod words;
 
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::step::{BatchFailure, PlanView, Stepper};
 

@@ -4,7 +4,7 @@ use super::hints;
 use super::lines::{holder, last_write};
 use super::words::{check_result, slots, time};
 use super::{Closing, Printed};
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;

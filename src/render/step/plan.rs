@@ -4,7 +4,7 @@ use super::lines::{heading, outcome};
 use super::words::{reach, safeguards, skipped, time};
 use super::{Closing, Printed};
 use crate::model::change::least_time::LeastTime;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::kind::Workload;
 use crate::model::step::{BatchStage, PlanView, StepOutcome};

@@ -7,19 +7,19 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::container_logs::{ContainerLogs, LogLines};
 use super::decision::TargetDecision;
 use super::evaluation::RolloutEvaluation;
-use super::event::{Now, StopSignal, TargetEvent};
 use super::options::FollowOptions;
-use super::output::{Outcome, Report, RolloutFailure, TargetOutput, TargetResult};
+use super::output::{Outcome, Report, RolloutFailure, TargetEffects, TargetResult};
 use super::reported::FirstReports;
 use super::rollback::{Rollback, StartState};
 use crate::model::api::configuration::Configuration;
+use crate::model::cause::container_logs::{ContainerLogs, LogLines};
 use crate::model::cause::{Cause, by_importance, without_secrets_of};
 use crate::model::change::effect::Effect;
 use crate::model::change::least_time::LeastTime;
 use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::engine::{Now, StopSignal, TargetEvent};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
@@ -163,10 +163,9 @@ impl TargetTracker {
     }
 
     /// Applies an event of the target.
-    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, out: &mut TargetOutput) {
+    pub(super) fn apply(&mut self, event: TargetEvent, now: Now, out: &mut TargetEffects) {
         let event = match event {
             TargetEvent::Log(log) => return self.add_log(log, out), // useful even after the end
-            TargetEvent::RolledBack(written) => return self.apply_rollback_result(written, now, out),
             event if self.may_be_rolled_back_later() => {
                 let _ = self.observe(event); // its rollback is evaluated from the present state
                 return;
@@ -211,7 +210,7 @@ impl TargetTracker {
     }
 
     /// Evaluates the target because time passed. The server last answered a read `answered` ago.
-    pub(super) fn tick(&mut self, answered: Duration, now: Now, out: &mut TargetOutput) {
+    pub(super) fn tick(&mut self, answered: Duration, now: Now, out: &mut TargetEffects) {
         self.evaluation.decider.note_answer(now.elapsed.saturating_sub(answered));
         if self.result.is_none() {
             self.evaluate(now, false, out);
@@ -219,7 +218,7 @@ impl TargetTracker {
     }
 
     /// Finishes the target because the process was asked to stop.
-    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut TargetOutput) {
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now, out: &mut TargetEffects) {
         if self.result.is_none() {
             self.finish(Outcome::Interrupted(stop), now.elapsed, out);
         }
@@ -241,7 +240,7 @@ impl TargetTracker {
         event.workload().is_some_and(|workload| workload.object().uid() != self.found.object().uid())
     }
 
-    fn add_log(&mut self, log: LogLines, out: &mut TargetOutput) {
+    fn add_log(&mut self, log: LogLines, out: &mut TargetEffects) {
         if log.lines.is_empty() {
             return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
@@ -252,7 +251,7 @@ impl TargetTracker {
 
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetOutput) {
+    fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
         self.evaluated_at = now.elapsed;
         if fresh {
             self.evaluation.note_refresh();
@@ -282,7 +281,7 @@ impl TargetTracker {
         }
     }
 
-    fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetOutput) {
+    fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
         if outcome == Outcome::Reached {
             self.evaluation.report_end(out);
         }
@@ -298,7 +297,7 @@ impl TargetTracker {
         TargetResult { outcome, line, elapsed, unanswered: None, rollback: None }
     }
 
-    fn set_result(&mut self, result: TargetResult, out: &mut TargetOutput) {
+    fn set_result(&mut self, result: TargetResult, out: &mut TargetEffects) {
         self.result = Some(result);
         if !self.may_be_rolled_back_later() {
             self.report_result(out);
@@ -306,7 +305,7 @@ impl TargetTracker {
     }
 
     /// Reports the result, if there is one that was not reported.
-    pub(super) fn report_result(&mut self, out: &mut TargetOutput) {
+    pub(super) fn report_result(&mut self, out: &mut TargetEffects) {
         if let Some(result) = self.result.clone().filter(|_| !self.is_result_reported) {
             self.is_result_reported = true;
             out.reports.push(Report::Ended { result });

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::TargetTracker;
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::follow::event::Now;
+use crate::model::engine::Now;
 use crate::model::follow::options::UndoScope;
 use crate::model::follow::output::{
-    FollowerTask, Outcome, Report, RollbackResult, TargetOutput, TargetResult,
+    FollowerTask, Outcome, Report, RollbackResult, TargetEffects, TargetResult,
 };
 use crate::model::follow::rollback::{Rollback, StartState, unblock};
 use crate::model::kind::Workload;
@@ -21,7 +21,7 @@ impl TargetTracker {
         &mut self,
         outcome: Outcome,
         elapsed: Duration,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) {
         let is_undone = self.options.undo_on_failure.is_some() && self.rollback.is_none();
         if !is_undone || !matches!(outcome, Outcome::Failed(_)) {
@@ -53,7 +53,7 @@ impl TargetTracker {
         &mut self,
         failed: &str,
         elapsed: Duration,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) {
         if self.rollback.is_some() || (self.result.is_some() && !self.may_be_rolled_back_later()) {
             return;
@@ -81,7 +81,7 @@ impl TargetTracker {
         start.rollback_revision(outcome, observation).map(Revision::label)
     }
 
-    fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetOutput) {
+    fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetEffects) {
         self.rollback = Some(Rollback {
             failed: result.clone(),
             revision: revision.clone(),
@@ -93,11 +93,11 @@ impl TargetTracker {
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    pub(super) fn apply_rollback_result(
+    pub(in crate::model::follow) fn apply_rollback_result(
         &mut self,
         written: Result<Box<Workload>, Error>,
         now: Now,
-        out: &mut TargetOutput,
+        out: &mut TargetEffects,
     ) {
         let Some(rollback) = self.rollback.take() else { return };
         let written = match written {
@@ -121,7 +121,7 @@ impl TargetTracker {
 
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
     /// is one.
-    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetOutput) {
+    pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetEffects) {
         let is_ours = self.rollback.is_some() || self.options.expect_found_template;
         let Some(observation) = &self.observation else { return };
         if !is_ours || !self.options.replace_stuck_pods {

@@ -6,7 +6,9 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{AllowedRestarts, CauseId};
+use crate::model::engine::*;
 use crate::model::follow::*;
 
 const GRACE: Duration = Duration::from_secs(30);

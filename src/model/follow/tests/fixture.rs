@@ -10,6 +10,7 @@ use crate::model::api::event::Events;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::cause::Cause;
+use crate::model::engine::*;
 use crate::model::follow::*;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -212,10 +213,10 @@ impl FollowerFixture {
         self.apply(FollowerEvent::Target(TargetId(0), event));
     }
 
-    fn apply(&mut self, event: FollowerEvent) {
+    pub(super) fn apply(&mut self, event: FollowerEvent) {
         let now = SignedDuration::try_from(self.elapsed).unwrap();
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
-        let Output { reports, tasks } =
+        let Effects { reports, tasks } =
             self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
         self.reported.extend(reports.into_iter().map(|report| report.report));
         let refreshes = self.refreshes();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::fixture::*;
+use crate::model::engine::*;
 use crate::model::follow::*;
 
 fn seconds(seconds: u64) -> Duration {

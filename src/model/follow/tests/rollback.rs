@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::fixture::*;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::CauseId;
+use crate::model::engine::*;
 use crate::model::follow::*;
 
 fn undoing() -> FollowOptions {
@@ -85,7 +86,7 @@ fn failed_with_request() -> FollowerFixture {
 }
 
 fn apply_result(fixture: &mut FollowerFixture, written: &Truth) {
-    fixture.event(TargetEvent::RolledBack(Ok(Box::new(written.workload()))));
+    fixture.apply(FollowerEvent::RolledBack(TargetId(0), Ok(Box::new(written.workload()))));
 }
 
 fn end(fixture: &FollowerFixture) -> TargetResult {
@@ -148,7 +149,10 @@ fn a_failed_rollback_is_not_rolled_back() {
 #[test]
 fn a_refused_rollback_ends_with_the_reason() {
     let mut fixture = failed_with_request();
-    fixture.event(TargetEvent::RolledBack(Err(Error::new(ErrorKind::Refused, "admission says no"))));
+    fixture.apply(FollowerEvent::RolledBack(
+        TargetId(0),
+        Err(Error::new(ErrorKind::Refused, "admission says no")),
+    ));
     let TargetResult { outcome, rollback, .. } = end(&fixture);
     assert_eq!(
         (outcome, rollback),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fixture::*;
 use crate::error::{Error, ErrorKind};
+use crate::model::engine::*;
 use crate::model::follow::*;
 
 /// A follower of several targets, and what it reported and requested.
@@ -61,7 +62,7 @@ impl Release {
     }
 
     fn write(&mut self, index: usize, truth: &Truth) {
-        self.event(index, TargetEvent::RolledBack(Ok(Box::new(truth.workload()))));
+        self.apply(FollowerEvent::RolledBack(TargetId(index), Ok(Box::new(truth.workload()))));
         self.event(index, truth.request_refresh());
     }
 }
@@ -132,7 +133,7 @@ fn every_result_is_reported_once_and_says_why() {
     release.write(0, &restored("a"));
     release.write(1, &restored("b"));
     let refused = Error::new(ErrorKind::Refused, "admission says no");
-    release.event(2, TargetEvent::RolledBack(Err(refused)));
+    release.apply(FollowerEvent::RolledBack(TargetId(2), Err(refused)));
     assert!(release.follower.is_finished());
     let back = || Some(RollbackResult::RolledBack { revision: "1".to_owned(), outcome: Outcome::Reached });
     let other = || Outcome::OtherTargetFailed("deployment/web".to_owned());

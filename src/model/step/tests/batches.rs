@@ -220,7 +220,7 @@ fn a_process_that_dies_at_any_request_is_continued() {
 #[test]
 fn a_preview_contains_the_whole_plan() {
     let cluster = FakeCluster::paused(8);
-    let now = crate::model::follow::Now { elapsed: seconds(0), server_time: cluster.wall() };
+    let now = crate::model::engine::Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut request = all_by(3);
     request.pace.soak = Some(seconds(60));
     request.pace.final_soak = Some(seconds(600));

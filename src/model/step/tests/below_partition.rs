@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::follow::{Now, StopSignal};
+use crate::model::engine::{Now, StopSignal};
 use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach, is_rollback_held};
 use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
@@ -186,8 +186,8 @@ fn a_process_that_takes_over_completes_the_rollback() {
     let mut other = StepperFixture::by("two", Request { take_over: true, ..Request::default() }, cluster);
     other.bound = None;
     let now = Now { elapsed: seconds(900), server_time: other.cluster.wall() };
-    stepper.apply(other.cluster.look(), now); // as a watch shows it, and then as it is
-    stepper.apply(other.cluster.look(), now);
+    stepper.advance(other.cluster.look(), now); // as a watch shows it, and then as it is
+    stepper.advance(other.cluster.look(), now);
     assert_eq!(stepper.outcome(), Some(&refused(unfinished("ada@two took it over"))));
     assert_eq!(other.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     is_as_it_was(&other.cluster);

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::hold::plan::{
     Amount, BatchRecord, Batches, Hold, HoldReason, Pace, Plan, PlanRecord, Reach,

@@ -7,7 +7,7 @@ use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::follow::StopSignal;
+use crate::model::engine::StopSignal;
 use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach};
 use crate::model::step::slot::tests::updated_slot;
 use crate::model::step::*;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{Now, Output, PodRef};
+use crate::model::engine::{Effects, Now, PodRef};
 use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
@@ -131,7 +131,7 @@ impl StepperFixture {
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
             let ends_an_action = matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_));
-            let Output { reports, tasks } = self.stepper.apply(seen, now);
+            let Effects { reports, tasks } = self.stepper.advance(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
             }
@@ -216,7 +216,7 @@ impl StepperFixture {
                 assert!(self.cluster.unavailable() <= bound, "{} are down", self.cluster.unavailable());
             }
             self.show();
-            if self.stepper.due().is_some_and(|due| due <= self.now().elapsed) {
+            if self.stepper.due.is_some_and(|due| due <= self.now().elapsed) {
                 self.see(StepEvent::Tick);
             }
         }

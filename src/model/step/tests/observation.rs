@@ -6,7 +6,7 @@ use super::fake_cluster::{FakeCluster, FakePod};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::follow::TargetEvent;
+use crate::model::engine::TargetEvent;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::StepEvent;

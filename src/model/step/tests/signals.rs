@@ -3,7 +3,7 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use crate::error::{Error, ErrorKind};
-use crate::model::follow::{PodRef, StopSignal};
+use crate::model::engine::{PodRef, StopSignal};
 use crate::model::hold::plan::Amount;
 use crate::model::step::*;
 

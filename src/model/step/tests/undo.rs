@@ -5,7 +5,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
-use crate::model::follow::Now;
+use crate::model::engine::Now;
 use crate::model::hold::plan::is_rollback_held;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
 use crate::model::step::*;

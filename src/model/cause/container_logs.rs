@@ -2,7 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::cause::Cause;
+use super::Cause;
+
+/// One container log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogRef {
+    /// The name of the pod.
+    pub pod: String,
+    /// The name of the container.
+    pub container: String,
+    /// Whether to read the log of the previous instance, the one that crashed.
+    pub previous: bool,
+}
 
 /// The last log lines of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,158 @@
+//! The contract of an engine: one event in, reports and tasks out. The follower and the stepper are engines, and one event
+//! loop drives both.
+//!
+//! An engine does no I/O and has no clock. Its driver passes every event with its time, executes each task and applies the
+//! result as an event, and applies a tick when the engine is due.
+
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::error::Error;
+use crate::model::api::pod::Pod;
+use crate::model::cause::container_logs::LogLines;
+use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+
+/// What an event loop drives: a follower or a stepper.
+pub trait Engine {
+    /// One thing that happened.
+    type Event;
+
+    /// A report with its facts.
+    type Report<'a>
+    where
+        Self: 'a;
+
+    /// What the driver must do.
+    type Task;
+
+    /// Applies one event and returns the reports and tasks that follow from it.
+    fn apply(&mut self, event: Self::Event, now: Now) -> Effects<Self::Report<'_>, Self::Task>;
+
+    /// Returns when to apply a tick if no other event arrives earlier, counted from the start. Returns none if only events
+    /// matter.
+    fn due(&self) -> Option<Duration>;
+
+    /// Whether the engine has its result.
+    fn is_finished(&self) -> bool;
+
+    /// Returns the event of time that passed. The server last answered a read this long ago.
+    fn tick(answered: Duration) -> Self::Event;
+
+    /// Returns the event of a signal.
+    fn stopped(signal: StopSignal) -> Self::Event;
+}
+
+/// What follows from one event, each part in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effects<Report, Task> {
+    /// What to show to the user.
+    pub reports: Vec<Report>,
+    /// What the driver must do.
+    pub tasks: Vec<Task>,
+}
+
+impl<Report, Task> Default for Effects<Report, Task> {
+    fn default() -> Self {
+        Self { reports: Vec::new(), tasks: Vec::new() }
+    }
+}
+
+/// One moment, on both clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// The time since the engine started, from a monotonic clock. All waiting is measured by it.
+    pub elapsed: Duration,
+    /// The API server's time of day. It is only compared with timestamps in objects.
+    pub server_time: Timestamp,
+}
+
+impl Now {
+    /// Returns the time of day in whole seconds, as the API server writes timestamps.
+    #[must_use]
+    pub fn stamp(&self) -> String {
+        Timestamp::from_second(self.server_time.as_second()).unwrap_or(self.server_time).to_string()
+    }
+}
+
+/// The index of a target, in the order in which the workloads were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TargetId(pub usize);
+
+/// A change of a target. Each one carries a complete state, so that none depends on an earlier one.
+#[derive(Clone, Debug)]
+pub enum TargetEvent {
+    /// Something that was observed changed.
+    Observed {
+        /// Everything as it is known now. Its parts were read one after another.
+        observation: Box<Observation>,
+        /// Whether the warning events were read, or are forbidden.
+        knows_warnings: bool,
+    },
+    /// A complete fresh observation, the answer to the task to refresh.
+    Refreshed(Box<Observation>),
+    /// The workload was deleted.
+    Deleted,
+    /// The workload cannot be read any more: access was denied, or the API server stays
+    /// unreachable.
+    Unreadable(Error),
+    /// The last log lines of a container, the answer to the task to read them.
+    Log(LogLines),
+}
+
+impl TargetEvent {
+    /// Returns the state of the workload that the event carries.
+    pub(in crate::model) fn workload(&self) -> Option<&Workload> {
+        match self {
+            Self::Observed { observation, .. } | Self::Refreshed(observation) => Some(&observation.workload),
+            _ => None,
+        }
+    }
+}
+
+/// The signal that asked the process to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopSignal {
+    /// SIGINT.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+    /// SIGHUP: the terminal was closed.
+    HungUp,
+}
+
+impl StopSignal {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Interrupted => "interrupted",
+            Self::Terminated => "terminated",
+            Self::HungUp => "hung-up",
+        }
+    }
+
+    /// Returns the name for text.
+    #[must_use]
+    pub fn words(self) -> String {
+        self.word().replace('-', " ")
+    }
+}
+
+/// One pod, identified by name and uid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PodRef {
+    /// The name.
+    pub name: String,
+    /// The uid.
+    pub uid: String,
+}
+
+impl PodRef {
+    /// Returns the reference to a pod.
+    #[must_use]
+    pub fn of(pod: &Pod) -> Self {
+        Self { name: pod.name.clone(), uid: pod.uid.clone() }
+    }
+}
