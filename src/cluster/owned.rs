@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use super::concurrently::concurrently;
@@ -17,7 +18,7 @@ use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::view::follows_from_workload;
+use crate::model::view::{follows_from_workload, is_unchanged_since};
 
 /// What a command needs besides the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +28,11 @@ pub struct Needs {
     /// Whether to read pods. Forbidden pods are left out with a note.
     pub pods: bool,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
-    /// only the workload, so that forbidden revisions are left out with a note, unless they are `required`.
+    /// only the workload, so that forbidden revisions are left out with a note.
     pub status: bool,
-    /// Whether forbidden revisions are an error for a status too.
-    pub required: bool,
+    /// For a status of the rollouts since a time: nothing is read of workloads that [have not changed](is_unchanged_since),
+    /// and forbidden revisions of the others are an error.
+    pub since: Option<Timestamp>,
     /// Up to this many workloads of a namespace are read one by one, which returns only their own objects. For more,
     /// one list of each type takes fewer requests.
     pub one_by_one: usize,
@@ -43,9 +45,12 @@ pub fn without_needless_template(workload: Workload) -> Workload {
     if follows_from_workload(&workload) { workload.without_template() } else { workload }
 }
 
-/// Whether everything is known of a workload, because [`without_needless_template`] dropped its template.
+/// Whether a status needs nothing more of a workload: [`without_needless_template`] dropped its template, or it has not changed
+/// since the time of the command.
 pub(super) fn is_fully_known(workload: &Workload, needs: Needs) -> bool {
-    needs.status && workload.object().at("/spec/template").is_none_or(Value::is_null)
+    let has_no_template = || workload.object().at("/spec/template").is_none_or(Value::is_null);
+    let is_unchanged = || needs.since.is_some_and(|since| is_unchanged_since(workload, since));
+    needs.status && (has_no_template() || is_unchanged())
 }
 
 /// What a revision keeps of the object that stores it, besides its facts.
@@ -61,13 +66,8 @@ pub enum RevisionContent {
 
 impl Needs {
     /// Revisions with their templates.
-    pub const REVISIONS: Self = Self {
-        revisions: RevisionContent::Template,
-        pods: false,
-        status: false,
-        required: false,
-        one_by_one: 8,
-    };
+    pub const REVISIONS: Self =
+        Self { revisions: RevisionContent::Template, pods: false, status: false, since: None, one_by_one: 8 };
     /// Templates and pods.
     pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
@@ -76,8 +76,6 @@ impl Needs {
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
     pub const LIST: Self = Self { one_by_one: 0, ..Self::STATUS };
-    /// What `history --since` needs: a status, and revisions.
-    pub const RECENT: Self = Self { required: true, ..Self::STATUS };
 }
 
 /// The revisions and pods of one workload, or the errors of their lists.
@@ -168,7 +166,7 @@ impl Owned {
         notes: &mut Vec<String>,
     ) -> Result<Observation> {
         Selector::of_workload(workload.object())?; // a workload without a valid selector owns no pods
-        let revisions = if needs.status && !needs.required {
+        let revisions = if needs.status && needs.since.is_none() {
             or_note(self.revisions, "status is based on the counters of the workload only", notes)?
         } else {
             Some(self.revisions?)

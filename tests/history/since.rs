@@ -143,6 +143,23 @@ async fn each_type_is_listed_once() {
     assert_eq!(lines, expected);
 }
 
+/// The Deployment itself shows that its template has not changed.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_read_of_a_deployment_without_a_change() {
+    let cluster = TestCluster::new();
+    cluster.deployment(3, &json!({}));
+    cluster.advance(3600).await;
+    for command in
+        ["history deploy --since 10m", "list deploy --since 10m", "undo deploy --failed --since 10m"]
+    {
+        cluster.sim.forget_requests();
+        let output = cluster.run(command).await;
+        assert!(output.exit == 0 || command.starts_with("undo"), "{}", output.transcript);
+        let lines: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
+        assert_eq!(lines, ["GET /apis/apps/v1/namespaces/default/deployments"], "{command}");
+    }
+}
+
 /// A client that only removes a field owns nothing, so that no stamp shows when it did. A restart is a rollout.
 #[tokio::test(start_paused = true)]
 async fn a_return_by_a_removal_has_no_stamp() {

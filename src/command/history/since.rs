@@ -10,12 +10,13 @@ use crate::command::CommandOutcome;
 use crate::command::targets::{FoundTargets, KeptFields, find_workloads_with};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
+use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
 use crate::model::text::start_time::StartTime;
 use crate::model::text::yaml::yaml;
-use crate::model::view::recent::ConfigurationChanges;
-use crate::model::view::recent::{recent_rollouts, sort_recent};
+use crate::model::view::is_unchanged_since;
+use crate::model::view::recent::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::{RecentChanges, RecentTableOptions};
 use crate::render::ui::Ui;
@@ -31,10 +32,10 @@ pub(super) async fn run(
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
     let since = start.resolve(source.now());
-    let one_by_one = if request.scope.is_selection() { 0 } else { Needs::RECENT.one_by_one };
-    let needs = Needs { one_by_one, ..Needs::RECENT };
+    let one_by_one = if request.scope.is_selection() { 0 } else { Needs::STATUS.one_by_one };
+    let needs = Needs { one_by_one, since: Some(since), ..Needs::STATUS };
     let (named, everywhere) = (NamedConfiguration::of(&workloads), request.scope.all_namespaces);
-    let (read, listed) = tokio::join!(
+    let (mut read, listed) = tokio::join!(
         read_all(workloads, everywhere, needs, source),
         changed_configuration(&named, everywhere, since, source)
     );
@@ -43,6 +44,19 @@ pub(super) async fn run(
     outcome.errors.extend(listed.errors);
     let now = source.now();
     let mut configuration = ConfigurationChanges::of(listed.objects);
+    // Of a workload that has not changed itself, the pods are needed if what it reads has changed.
+    let is_reader =
+        |workload: &&Workload| configuration.is_read_by(workload) && is_unchanged_since(workload, since);
+    let readers = read.observations.iter_mut().filter_map(|place| {
+        let workload = place.as_ref().ok().map(|observed| &observed.workload).filter(is_reader)?.clone();
+        Some((place, workload))
+    });
+    let (places, readers): (Vec<_>, Vec<_>) = readers.unzip();
+    let more = read_all(readers, everywhere, Needs { since: None, ..needs }, source).await;
+    ui.notes(&more.notes);
+    for (place, observed) in places.into_iter().zip(more.observations) {
+        *place = observed;
+    }
     let (mut rollouts, mut is_any_read) = (Vec::new(), false);
     for observed in read.observations {
         match observed {

@@ -28,7 +28,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let found = find_workloads_with(&request.scope, request.kept_fields(), source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
-    let needs = Needs { required: request.since.is_some(), ..Needs::LIST };
+    let needs = Needs { since: request.since.map(|since| since.resolve(source.now())), ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.notes(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());

@@ -46,11 +46,10 @@ pub(super) async fn only_failed(
     since: Option<StartTime>,
     writer: &mut Writer<'_>,
 ) -> Vec<Workload> {
-    let needs = Needs { required: since.is_some(), ..Needs::STATUS };
-    let read = read_all(workloads, false, needs, writer.source).await;
+    let since = since.map(|since| since.resolve(writer.source.now()));
+    let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.source).await;
     writer.ui.notes(&read.notes);
     let now = writer.source.now();
-    let since = since.map(|since| since.resolve(now));
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
     let (mut failed, mut earlier, mut progressing, mut unread) = (Vec::new(), Vec::new(), Vec::new(), 0);

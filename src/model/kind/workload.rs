@@ -14,13 +14,14 @@ use crate::model::api::pod::Pod;
 use crate::model::text::shell_command::Word;
 
 impl Workload {
-    /// Drops the template, the manifest that `kubectl apply` stored, the labels and the selector: the largest parts of most
-    /// workloads, and what only finds other objects.
+    /// Drops what a complete rollout does not need: the template, the manifest that `kubectl apply` stored, the update
+    /// strategy of a Deployment, and what only finds other objects.
     #[must_use]
     pub fn without_template(mut self) -> Self {
         for pointer in [
             "/spec/template",
             "/spec/selector",
+            "/spec/strategy",
             "/metadata/labels",
             "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
         ] {

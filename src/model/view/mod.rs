@@ -12,7 +12,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::available::available;
 use self::since::{ended_at, since};
 use crate::model::api::configuration::Configuration;
-use crate::model::api::managed_fields::Authorship;
+use crate::model::api::managed_fields::{Authorship, template_owners};
 use crate::model::cause::{Cause, causes, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
@@ -75,6 +75,17 @@ pub fn follows_from_workload(workload: &Workload) -> bool {
         && ended_at(workload).is_some()
         && terminating == 0
         && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
+}
+
+/// Whether a workload alone shows that its template has not changed since a time: its rollout is complete and ended before it,
+/// and so did the last write of each field manager of the template. No return to an earlier revision is later either,
+/// because the controller writes when a rollout is complete.
+#[must_use]
+pub fn is_unchanged_since(workload: &Workload, since: Timestamp) -> bool {
+    let is_earlier = |time: Timestamp| time < since;
+    follows_from_workload(workload)
+        && ended_at(workload).is_some_and(is_earlier)
+        && template_owners(workload.object()).into_iter().all(|owner| is_earlier(owner.time))
 }
 
 impl RolloutView {
@@ -245,6 +256,35 @@ mod tests {
         }
         let set = json!({"kind": "StatefulSet", "metadata": {"name": "w"}, "spec": {"replicas": 0, "template": {}}});
         assert!(!follows_from_workload(&Workload::of_json(&set).unwrap()), "its number is on the revision");
+    }
+
+    /// A complete Deployment whose rollout ended at 13:00, with a field manager that wrote then.
+    #[test]
+    fn what_ended_before_and_was_not_written_since_is_unchanged() {
+        let condition = |time: &str| {
+            json!({"type": "Progressing", "status": "True", "reason": "NewReplicaSetAvailable",
+                "lastUpdateTime": time})
+        };
+        let of = |ended: &str, written: &str, replicas: i64| {
+            Workload::of_json(&json!({"kind": "Deployment", "metadata": {"name": "w",
+                "annotations": {"deployment.kubernetes.io/revision": "3"},
+                "managedFields": [{"manager": "helm", "operation": "Update", "time": written,
+                    "fieldsV1": {"f:spec": {"f:template": {"f:spec": {}}}}}]},
+                "spec": {"replicas": 1, "template": {}},
+                "status": {"replicas": replicas, "updatedReplicas": 1, "availableReplicas": 1,
+                    "conditions": [condition(ended)]}}))
+            .unwrap()
+        };
+        let (before, after) = ("2026-11-20T13:00:00Z", "2026-11-20T14:00:00Z");
+        let since: Timestamp = "2026-11-20T13:30:00Z".parse().unwrap();
+        for (what, workload, expected) in [
+            ("nothing since", of(before, before, 1), true),
+            ("a rollout ended since", of(after, before, 1), false),
+            ("a client wrote the template since", of(before, after, 1), false),
+            ("an old pod is left", of(before, before, 2), false),
+        ] {
+            assert_eq!(is_unchanged_since(&workload, since), expected, "{what}");
+        }
     }
 
     #[test]

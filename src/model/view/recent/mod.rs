@@ -154,6 +154,12 @@ impl ConfigurationChanges {
         all
     }
 
+    /// Whether the live template of a workload names an object that changed.
+    #[must_use]
+    pub fn is_read_by(&self, workload: &Workload) -> bool {
+        uses_of(workload).any(|(key, _)| self.changed.contains_key(&key))
+    }
+
     /// Adds a workload to what its live template names.
     pub fn add_reader(&mut self, observed: &Observation) {
         for (key, of_template) in uses_of(&observed.workload) {
