@@ -66,7 +66,7 @@ async fn a_rollback_that_fails_is_not_taken_back() {
     let status = cluster.run("status deployment/web --watch=false").await;
     assert!(status.stderr.ends_with("  outage: 0/2 available\n"), "no hint: {}", status.transcript);
     let refused = cluster.run("undo --failed --yes").await;
-    let error = "was rolled back from revision 2 to 3, and that fails too\n\
+    let error = "was rolled back from revision 2 to 3, which is not healthy either\n\
                  hint: to see why: kubectl rollout2 status deployment/web -n default\n";
     assert!(refused.stderr.ends_with(error), "{}", refused.transcript);
     assert_eq!((refused.exit, image(&cluster, &web)), (1, json!("app:1.1-crash")));

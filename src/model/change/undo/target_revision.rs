@@ -71,7 +71,7 @@ fn already_rolled_back(observation: &Observation, from: &Revision) -> Error {
     let workload = &observation.workload;
     let current = observation.revisions.current().map_or_else(String::new, Revision::label);
     let sentence = format!(
-        "{} was rolled back from revision {} to {current}, and that fails too",
+        "{} was rolled back from revision {} to {current}, which is not healthy either",
         workload.target(),
         from.label()
     );
