@@ -21,6 +21,7 @@ use super::view_builder::finished_batch;
 use crate::model::api::pod::Pod;
 use crate::model::cause::CauseId;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
+use crate::model::kind::fields::Fields;
 use crate::model::text::go_duration;
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
@@ -35,11 +36,11 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
         state.unavailable(),
         state.allowed(),
     );
-    if let Some((held, slots)) = state.kind.release(state, batch) {
+    let mut reports = Vec::new();
+    if let Some((fields, slots)) = release(state, batch, &mut reports) {
         let record = state.record.written_at(state.now.stamp());
-        let why = format!("{status}: release {}", slots.join(" "));
-        let (purpose, reports) = (Purpose::ReleaseSlots, released(batch.number, slots));
-        return Decision::store(purpose, reports, record, Some(held), state.workload(), why);
+        let why = format!("{status}: release {slots}");
+        return Decision::store(Purpose::ReleaseSlots, reports, record, Some(fields), state.workload(), why);
     }
     let wave = state.kind.wave(state, batch);
     if !wave.is_empty() && is_wave_due(state, memory, &in_batch, wave.len()) {
@@ -145,8 +146,8 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
             why,
         );
     }
-    let is_full = state.free().is_none_or(|free| free == 0);
-    let is_other = |slot: &&PodSlot<'_>| is_full && !state.is_required(slot) && !state.is_in_batch(slot);
+    let is_other =
+        |slot: &&PodSlot<'_>| state.free() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot);
     let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
     if !others.is_empty() {
         let pods = reasons(others, state);
@@ -157,8 +158,17 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
     Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
 }
 
-pub(super) fn released(batch: usize, slots: Vec<String>) -> Vec<StepReport> {
-    slots.into_iter().map(|slot| StepReport::Released { batch, slot }).collect()
+/// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
+/// The write that begins the batch has such fields, and each later one that [`continue_batch`] decides on.
+fn release(
+    state: &State<'_>,
+    batch: &BatchRecord,
+    reports: &mut Vec<StepReport>,
+) -> Option<(Fields, String)> {
+    let (fields, slots) = state.kind.release(state, batch)?;
+    let names = slots.join(" ");
+    reports.extend(slots.into_iter().map(|slot| StepReport::Released { batch: batch.number, slot }));
+    Some((fields, names))
 }
 
 /// Decides what to do between two batches: end, wait, or begin the next one.
@@ -263,13 +273,10 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
         }
         None => {}
     }
-    let held = state.kind.release(state, &next).map(|(held, slots)| {
-        reports.extend(released(next.number, slots));
-        held
-    });
+    let fields = release(state, &next, &mut reports).map(|(fields, _)| fields);
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.batch = Some(next);
-    Decision::store(Purpose::BeginBatch, reports, record, held, state.workload(), why)
+    Decision::store(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
 }
 
 /// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,

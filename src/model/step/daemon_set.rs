@@ -74,29 +74,26 @@ impl StepKind for DaemonSets {
         slots
     }
 
+    /// The outdated pods of the next nodes of the batch. Each available pod uses one of the pods that may become
+    /// unavailable; an unavailable pod uses none.
     fn wave(&self, state: &State<'_>, batch: &BatchRecord) -> Vec<(String, PodRef)> {
-        wave(state, batch, state.free().unwrap_or_default())
+        let batch: HashSet<&String> = batch.slots.iter().collect();
+        let mut free = state.free();
+        let mut wave = Vec::new();
+        let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
+        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
+            let cost = i64::from(slot.is_available && slot.counts(state.pace()));
+            if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
+                free -= cost;
+                wave.push((slot.name.clone(), PodRef::of(pod)));
+            }
+        }
+        wave
     }
 
     fn skips_unready_nodes(&self) -> bool {
         true
     }
-}
-
-/// Returns the outdated pods of the next nodes of the batch. Each available pod uses one of `free`; an unavailable pod uses
-/// none.
-pub(super) fn wave(state: &State<'_>, batch: &BatchRecord, mut free: usize) -> Vec<(String, PodRef)> {
-    let batch: HashSet<&String> = batch.slots.iter().collect();
-    let mut wave = Vec::new();
-    let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
-    for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
-        let cost = usize::from(slot.is_available && slot.counts(state.pace()));
-        if let (Some(pod), Some(rest)) = (slot.pod, free.checked_sub(cost)) {
-            free = rest;
-            wave.push((slot.name.clone(), PodRef::of(pod)));
-        }
-    }
-    wave
 }
 
 fn surges(strategy: &Value) -> bool {

@@ -55,17 +55,14 @@ impl StepKind for Deployments {
     fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-        let is_held = |slot: &&PodSlot<'_>| !slot.is_released;
-        let released = state.slots.len() - state.slots.iter().filter(is_held).count();
-        let budget = raise(state, released, last + 1)?;
-        let names = state.slots.iter().filter(is_held).map(PodSlot::label);
+        let (released, budget) = raise(state, |_| last + 1)?;
+        let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
         let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
         Some((budget.fields(false), names.take(count).collect()))
     }
 
     fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
-        let released = state.slots.iter().filter(|slot| slot.is_released).count();
-        !is_counted(state.observed) || raise(state, released, released + 1).is_some()
+        !is_counted(state.observed) || raise(state, |released| released + 1).is_some()
     }
 
     /// None where a surge pod can take the place of each pod that is removed: with a budget of none of its own, and
@@ -97,15 +94,18 @@ impl StepKind for Deployments {
     }
 }
 
-fn raise(state: &State<'_>, released: usize, goal: usize) -> Option<HeldBudget> {
+/// Returns how many slots are released, and the budget that releases more of them: up to the `goal`, which may follow from
+/// the first number. None if it would release no more.
+fn raise(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, HeldBudget)> {
     let observed = state.observed;
     if !is_counted(observed) {
         return None;
     }
     let now = strategy::update_strategy(&observed.workload).and_then(HeldBudget::read);
     let now = now.unwrap_or(HeldBudget::ONE_SURGE_POD);
-    let (released, goal, free) = (as_number(released), as_number(goal), as_number(state.free()?));
-    held_pods(state).raise(now, released, goal, surge(state), free)
+    let released = state.slots.iter().filter(|slot| slot.is_released).count();
+    let (before, goal) = (as_number(released), as_number(goal(released)));
+    Some((released, held_pods(state).raise(now, before, goal, surge(state), state.free())?))
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.

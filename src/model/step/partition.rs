@@ -60,20 +60,18 @@ impl StepKind for StatefulSets {
 }
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may
-/// become unavailable. While too
-/// many pods are unavailable, no slot is released: an unavailable pod may become available, and the controller
-/// would then delete it in addition to the others. An updated pod below the partition is not reported as released:
-/// the controller replaced it before it observed the hold.
+/// become unavailable. While too many pods are unavailable, no slot is released: an unavailable pod may become
+/// available, and the controller would then delete it in addition to the others. An updated pod below the partition is
+/// not reported as released: the controller replaced it before it observed the hold.
 pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-    let (mut free, mut released, mut kept) = (state.free()?, Vec::new(), None);
+    let (mut free, mut released, mut kept) = (state.free(), Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
-        let costs_one = slot.is_available && !slot.is_updated && slot.counts(state.pace());
-        match free.checked_sub(usize::from(costs_one)) {
-            Some(rest) => free = rest,
-            None => break,
+        free -= i64::from(slot.is_available && !slot.is_updated && slot.counts(state.pace()));
+        if free < 0 {
+            break;
         }
         if !slot.is_updated {
             released.push(slot.label());

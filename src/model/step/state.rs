@@ -210,9 +210,10 @@ impl<'a> State<'a> {
         self.kind.allowed(self)
     }
 
-    /// Returns how many more pods may become unavailable; none when too many are unavailable already.
-    pub(super) fn free(&self) -> Option<usize> {
-        (self.allowed() + self.kind.surge(self)).checked_sub(self.unavailable())
+    /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
+    pub(super) fn free(&self) -> i64 {
+        let number = |pods: usize| i64::try_from(pods).unwrap_or(i64::MAX);
+        number(self.allowed() + self.kind.surge(self)) - number(self.unavailable())
     }
 
     /// Returns how many pods count as unavailable.
@@ -288,8 +289,7 @@ pub(super) trait StepKind {
 
     /// Whether the first slot of a batch can be released.
     fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
-        let cost = usize::from(first.is_available && first.counts(state.pace()));
-        state.free().is_some_and(|free| cost <= free)
+        i64::from(first.is_available && first.counts(state.pace())) <= state.free()
     }
 
     /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.

@@ -20,7 +20,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
-use crate::model::step::daemon_set::{DaemonSets, wave};
+use crate::model::step::daemon_set::DaemonSets;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
@@ -138,10 +138,13 @@ impl DaemonSetFixture {
         listed.collect::<Vec<_>>().join(", ")
     }
 
-    /// The nodes of the next wave.
-    fn wave(&self, free: usize) -> Vec<String> {
-        let batch = self.record.plan.batch.as_ref().unwrap();
-        wave(&self.state(), batch, free).into_iter().map(|(node, _)| node).collect()
+    /// The nodes of the next wave, if this many more pods may become unavailable.
+    fn wave(&mut self, free: usize) -> Vec<String> {
+        let most = self.state().unavailable() + free;
+        self.record.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
+        let (state, batch) = (self.state(), self.record.plan.batch.as_ref().unwrap());
+        assert_eq!(usize::try_from(state.free()), Ok(free));
+        DaemonSets.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
     }
 
     fn next(&self) -> Vec<String> {
@@ -271,20 +274,20 @@ fn unselected_nodes_stay_held_and_unready_nodes_are_skipped() {
 #[test]
 fn a_wave_is_limited_by_max_unavailable() {
     let pods = [("n1", "old"), ("n2", "!old"), ("n3", "old"), ("n4", "old")];
-    let fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n1", "n2", "n3", "n4"]);
+    let mut fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n1", "n2", "n3", "n4"]);
     assert_eq!(fixture.wave(2), ["n1", "n2", "n3"], "what is unavailable costs nothing");
     assert_eq!(fixture.wave(0), ["n2"]);
-    let pods = [("n1", "-old"), ("n2", "!new"), ("n3", "old")];
-    let fixture = DaemonSetFixture::of(3, &pods).with_batch(&["n1", "n2", "n3"]);
+    let pods = [("n1", "-old"), ("n2", "!new"), ("n3", "old"), ("n4", "new")];
+    let mut fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n1", "n2", "n3"]);
     assert_eq!(fixture.wave(0), [""; 0]);
     assert_eq!(fixture.wave(1), ["n3"]);
-    let other = DaemonSetFixture::of(3, &pods).with_batch(&["n1", "n2"]);
-    assert_eq!(other.wave(3), [""; 0], "only the nodes of the batch");
+    let mut other = DaemonSetFixture::of(4, &pods).with_batch(&["n1", "n2"]);
+    assert_eq!(other.wave(1), [""; 0], "only the nodes of the batch");
 }
 
 #[test]
 fn a_pod_on_an_unready_node_is_not_deleted() {
-    let fixture = DaemonSetFixture::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
+    let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
     assert_eq!(fixture.wave(1), [""; 0]);
 }
 
