@@ -97,7 +97,7 @@ mod tests {
         let workload = Workload::of_json(&workload).unwrap();
         let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
         let copies = copies.map(|(name, since, seconds)| {
-            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.fields(false).to_json(),
+            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.running_fields().to_json(),
                 "strategy": {"minReadySeconds": seconds}, "plan": {}});
             let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
                 "annotations": {HOLD_ANNOTATION: hold.to_string()},

@@ -137,7 +137,7 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
 /// The user paused the Deployment after another client ended its plan.
 #[test]
 fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
-    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.fields(true).to_json(), "strategy": {}, "plan": {"by": 2}});
+    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.paused_fields().to_json(), "strategy": {}, "plan": {"by": 2}});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let paused = observation("Deployment", &json!({"paused": true}), &annotations, &[]);
     let Resume::End(patch) = resume(&paused.workload, false).unwrap() else {

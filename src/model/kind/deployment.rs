@@ -112,7 +112,7 @@ impl HoldMethod for HeldByBudget {
     fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
         let (updated, outdated) = pods.active();
         let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-        budget.unwrap_or(HeldBudget::ONE_SURGE_POD).fields(true)
+        budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
     }
 
     /// Another client may have paused the workload meanwhile, or written the strategy: then the hold has another number of
@@ -126,7 +126,7 @@ impl HoldMethod for HeldByBudget {
     /// from the one in the annotation, and a plan wrote both.
     fn is_field_held(&self, workload: &Workload, held: &Fields, path: &FieldPath) -> bool {
         let live = path.value_in(workload.object().json());
-        let marks = HeldBudget::ONE_SURGE_POD.fields(false);
+        let marks = HeldBudget::ONE_SURGE_POD.running_fields();
         let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
         held.is_unchanged(path, workload.object().json())
             || is_mark

@@ -101,14 +101,24 @@ impl HeldBudget {
         if unavailable == 0 && self.surge == 0 { 1.min(wanted) } else { unavailable }
     }
 
-    /// Returns the fields of the hold.
+    /// Returns the fields of the hold, which also pause the Deployment, so that it releases no pod.
     #[must_use]
-    pub fn fields(self, is_paused: bool) -> Fields {
+    pub fn paused_fields(self) -> Fields {
+        self.fields(Some(Value::Bool(true)))
+    }
+
+    /// Returns the fields of the hold without a pause: the Deployment releases pods up to this budget.
+    #[must_use]
+    pub fn running_fields(self) -> Fields {
+        self.fields(None)
+    }
+
+    fn fields(self, paused: Option<Value>) -> Fields {
         let unavailable = format!("{}%", self.unavailable);
         let field = |name| FieldPath::of(["spec", name]);
         let limits = json!({"maxSurge": self.surge, "maxUnavailable": unavailable});
         Fields::from([
-            (field("paused"), is_paused.then_some(Value::Bool(true))),
+            (field("paused"), paused),
             (field("minReadySeconds"), Some(NEVER_AVAILABLE.into())),
             (field("progressDeadlineSeconds"), Some(NO_DEADLINE.into())),
             (field("strategy"), Some(json!({"type": "RollingUpdate", "rollingUpdate": limits}))),
@@ -184,7 +194,7 @@ mod tests {
     use super::*;
 
     fn strategy(budget: HeldBudget) -> Value {
-        budget.fields(false).get(&FieldPath::of(["spec", "strategy"])).unwrap().clone()
+        budget.running_fields().get(&FieldPath::of(["spec", "strategy"])).unwrap().clone()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Stepping a Deployment: raises its update budget, while no updated pod counts as available.
 //!
-//! The write that acquires the lock also pauses the Deployment, and the first release ends that pause: see the table "What it
-//! writes" in `docs/step.md`.
+//! The write that acquires the lock also pauses the Deployment, and the first release ends that pause: see "What it writes"
+//! in `docs/step.md`.
 //!
 //! Its pods are interchangeable, so that a slot is a number: slot 3 of 10 is the third pod to be updated.
 
@@ -51,14 +51,15 @@ impl StepKind for Deployments {
         (0..as_count(state.workload().wanted())).map(slot).collect()
     }
 
-    /// Raises the budget as far as the batch goes, and as the floor of available pods allows.
+    /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
+    /// that the first release also ends the one of the write that acquired the lock.
     fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
         let (released, budget) = raise(state, |_| last + 1)?;
         let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
         let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
-        Some((budget.fields(false), names.take(count).collect()))
+        Some((budget.running_fields(), names.take(count).collect()))
     }
 
     fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
