@@ -156,7 +156,7 @@ const PROPERTIES_OF_KINDS: [(&str, &str); 5] = [
     ("kruise", ""),
     ("partition_hold", ""),
     ("pods", ""),
-    ("rolling_hold", "src/model/step/deployment.rs"),
+    ("deployment_hold", "src/model/step/deployment.rs"),
     ("StepMethod", "src/model/step/kind_lookup.rs"),
 ];
 

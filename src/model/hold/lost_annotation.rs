@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::kind::rolling_hold::{HeldBudget, NEVER_AVAILABLE};
+    use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE};
     use crate::model::revision::Revisions;
 
     #[test]

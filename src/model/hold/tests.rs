@@ -8,7 +8,7 @@ use crate::model::hold::plan::{
     HOLD_ANNOTATION, Hold, HoldReason, Pace, Plan, PlanRecord, Reach, have_same_plan,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::rolling_hold::HeldBudget;
+use crate::model::kind::deployment_hold::HeldBudget;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 

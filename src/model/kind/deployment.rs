@@ -3,14 +3,14 @@
 use k8s_openapi::api::apps::v1 as apps;
 
 use super::counts::Counts;
+use super::deployment_hold::{HeldBudget, NEVER_AVAILABLE};
 use super::fields::{FieldType, Fields};
 use super::pods::Interchangeable;
 use super::revision_store::{ReplicaSets, RevisionStore};
-use super::rolling_hold::{HeldBudget, NEVER_AVAILABLE};
 use super::update_budget::UpdateBudget;
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
 use super::{
-    HoldMethod, Kind, Pods, PresentPods, StepMethod, VersionedPath, Workload, rolling_hold, strategy,
+    HoldMethod, Kind, Pods, PresentPods, StepMethod, VersionedPath, Workload, deployment_hold, strategy,
 };
 use crate::model::api::field_path::FieldPath;
 use crate::model::api::managed_fields::last_author;
@@ -69,7 +69,7 @@ impl Kind for Deployment {
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
-        rolling_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
+        deployment_hold::budget_of(strategy::update_strategy(workload), workload.wanted())
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
@@ -92,7 +92,7 @@ impl Kind for Deployment {
     }
 }
 
-/// Four fields of `spec`, among them the update budget (see [`rolling_hold`]).
+/// Four fields of `spec`, among them the update budget (see [`deployment_hold`]).
 struct HeldByBudget;
 
 impl HoldMethod for HeldByBudget {

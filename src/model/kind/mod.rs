@@ -10,13 +10,13 @@ pub mod controller_hash;
 pub mod counts;
 pub mod daemon_set;
 pub mod deployment;
+pub mod deployment_hold;
 pub mod fields;
 mod kruise;
 pub(in crate::model) mod ordinals;
 mod partition_hold;
 pub mod pods;
 pub mod revision_store;
-pub mod rolling_hold;
 pub mod stateful_set;
 pub mod strategy;
 pub mod table;
@@ -264,7 +264,7 @@ pub enum StepMethod {
     Partition,
     /// Deletes the pods of a workload held by `OnDelete`; the controller creates the updated ones.
     PodDeletion,
-    /// Raises the update budget, while no updated pod counts as available (see [`rolling_hold`]); the controller
+    /// Raises the update budget, while no updated pod counts as available (see [`deployment_hold`]); the controller
     /// replaces the pods.
     UpdateBudget,
 }

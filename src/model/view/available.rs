@@ -29,7 +29,7 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::kind::Workload;
-    use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
+    use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
 
     #[test]
     fn during_a_plan_the_ready_pods_that_do_not_terminate_are_available() {

@@ -190,7 +190,7 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::cause::CauseId;
     use crate::model::hold::plan::HOLD_ANNOTATION;
-    use crate::model::kind::rolling_hold::NEVER_AVAILABLE;
+    use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
     use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
