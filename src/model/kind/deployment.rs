@@ -3,17 +3,13 @@
 use k8s_openapi::api::apps::v1 as apps;
 
 use super::counts::Counts;
-use super::deployment_hold::{HeldBudget, NEVER_AVAILABLE};
-use super::fields::{FieldType, Fields};
+use super::deployment_hold::HeldByBudget;
+use super::fields::FieldType;
 use super::pods::Interchangeable;
 use super::revision_store::{ReplicaSets, RevisionStore};
 use super::update_budget::UpdateBudget;
 use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{
-    HoldMethod, Kind, Pods, PresentPods, StepMethod, VersionedPath, Workload, deployment_hold, strategy,
-};
-use crate::model::api::field_path::FieldPath;
-use crate::model::api::managed_fields::last_author;
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, deployment_hold, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `deployments.apps`.
@@ -90,82 +86,6 @@ impl Kind for Deployment {
         }
         status
     }
-}
-
-/// Four fields of `spec`, among them the update budget (see [`deployment_hold`]).
-struct HeldByBudget;
-
-impl HoldMethod for HeldByBudget {
-    fn fields(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
-        let fields = [
-            ("paused", FieldType::Flag),
-            ("minReadySeconds", FieldType::Count),
-            ("progressDeadlineSeconds", FieldType::Count),
-            ("strategy", FieldType::Strategy(workload.kind().strategy_fields())),
-        ];
-        fields.map(|(name, type_)| (FieldPath::of(["spec", name]), type_)).into()
-    }
-
-    /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated
-    /// pods again: a controller that acts on counts from before the hold would take them for available, and remove
-    /// outdated ones.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
-        let (updated, outdated) = pods.active();
-        let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-        budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
-    }
-
-    /// Another client may have paused the workload meanwhile, or written the strategy: then the hold has another number of
-    /// pods, and still does not end.
-    fn is_in_force(&self, workload: &Workload, _: &Fields) -> bool {
-        self.is_evident(workload)
-    }
-
-    /// Two fields have values that only a hold has. The others may have been written by the same manager: `kubectl
-    /// rollout undo` restores an older annotation, which the controller copied to a ReplicaSet. The strategy then differs
-    /// from the one in the annotation, and a plan wrote both.
-    fn is_field_held(&self, workload: &Workload, held: &Fields, path: &FieldPath) -> bool {
-        let live = path.value_in(workload.object().json());
-        let marks = HeldBudget::ONE_SURGE_POD.running_fields();
-        let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
-        held.is_unchanged(path, workload.object().json())
-            || is_mark
-            || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
-    }
-
-    fn is_evident(&self, workload: &Workload) -> bool {
-        workload.min_ready_seconds() == NEVER_AVAILABLE
-    }
-
-    fn blocks_completion(&self) -> bool {
-        true
-    }
-
-    fn rounds_to_nearest(&self) -> bool {
-        true
-    }
-
-    fn step_field(&self, _: &Workload) -> (FieldPath, Option<&'static str>) {
-        (FieldPath::of(["spec", "minReadySeconds"]), None)
-    }
-
-    fn step_method(&self) -> StepMethod {
-        StepMethod::UpdateBudget
-    }
-}
-
-/// Whether one manager wrote the whole hold.
-fn has_one_author(workload: &Workload) -> bool {
-    let author = |fields: &[&str]| {
-        let path = ["spec"].iter().chain(fields).copied();
-        last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
-    };
-    let limit = |name| author(&["strategy", "rollingUpdate", name]);
-    let hold = author(&["minReadySeconds"]);
-    workload.min_ready_seconds() == NEVER_AVAILABLE
-        && hold.is_some()
-        && limit("maxSurge") == hold
-        && limit("maxUnavailable") == hold
 }
 
 /// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller

@@ -7,9 +7,11 @@
 
 use serde_json::{Value, json};
 
-use super::fields::Fields;
+use super::fields::{FieldType, Fields};
 use super::update_budget::{IntOrPercent, UpdateBudget};
+use super::{HoldMethod, PresentPods, StepMethod, Workload, strategy};
 use crate::model::api::field_path::FieldPath;
+use crate::model::api::managed_fields::last_author;
 
 /// `minReadySeconds` of the hold. The API server requires a larger `progressDeadlineSeconds`.
 pub const NEVER_AVAILABLE: i64 = 2_147_483_646;
@@ -26,7 +28,7 @@ const EXACT: i64 = 100;
 /// be too large after a scale-down, so that it would release more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBudget {
-    surge: i64,
+    pub(in crate::model) surge: i64,
     /// Per cent of the wanted pods, rounded down.
     unavailable: i64,
 }
@@ -56,7 +58,8 @@ impl HeldBudget {
 
     /// Returns the budget with more updated pods. The controller does not create the `gone` outdated pods again, and
     /// replaces them by updated ones, so that it never allows fewer unavailable pods.
-    fn raised(self, updated: i64, surge: i64, gone: i64, wanted: i64) -> Option<Self> {
+    #[must_use]
+    pub(in crate::model) fn raised(self, updated: i64, surge: i64, gone: i64, wanted: i64) -> Option<Self> {
         let updated = updated.min(wanted);
         if updated <= 0 {
             return None;
@@ -126,53 +129,80 @@ impl HeldBudget {
     }
 }
 
-/// The pods of a Deployment that is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldPods {
-    /// The wanted pods.
-    pub wanted: i64,
-    /// The available updated pods.
-    pub updated_available: i64,
-    /// The outdated pods, available or not. Scaling in proportion rounds their number.
-    pub outdated: i64,
-    /// The available outdated pods.
-    pub outdated_available: i64,
+/// Four fields of `spec`, among them the update budget.
+pub(super) struct HeldByBudget;
+
+impl HoldMethod for HeldByBudget {
+    fn fields(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
+        let fields = [
+            ("paused", FieldType::Flag),
+            ("minReadySeconds", FieldType::Count),
+            ("progressDeadlineSeconds", FieldType::Count),
+            ("strategy", FieldType::Strategy(workload.kind().strategy_fields())),
+        ];
+        fields.map(|(name, type_)| (FieldPath::of(["spec", name]), type_)).into()
+    }
+
+    /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated
+    /// pods again: a controller that acts on counts from before the hold would take them for available, and remove
+    /// outdated ones.
+    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
+        let (updated, outdated) = pods.active();
+        let budget = HeldBudget::standing(updated, outdated, workload.wanted());
+        budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
+    }
+
+    /// Another client may have paused the workload meanwhile, or written the strategy: then the hold has another number of
+    /// pods, and still does not end.
+    fn is_in_force(&self, workload: &Workload, _: &Fields) -> bool {
+        self.is_evident(workload)
+    }
+
+    /// Two fields have values that only a hold has. The others may have been written by the same manager: `kubectl
+    /// rollout undo` restores an older annotation, which the controller copied to a ReplicaSet. The strategy then differs
+    /// from the one in the annotation, and a plan wrote both.
+    fn is_field_held(&self, workload: &Workload, held: &Fields, path: &FieldPath) -> bool {
+        let live = path.value_in(workload.object().json());
+        let marks = HeldBudget::ONE_SURGE_POD.running_fields();
+        let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
+        held.is_unchanged(path, workload.object().json())
+            || is_mark
+            || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
+    }
+
+    fn is_evident(&self, workload: &Workload) -> bool {
+        workload.min_ready_seconds() == NEVER_AVAILABLE
+    }
+
+    fn blocks_completion(&self) -> bool {
+        true
+    }
+
+    fn rounds_to_nearest(&self) -> bool {
+        true
+    }
+
+    fn step_field(&self, _: &Workload) -> (FieldPath, Option<&'static str>) {
+        (FieldPath::of(["spec", "minReadySeconds"]), None)
+    }
+
+    fn step_method(&self) -> StepMethod {
+        StepMethod::UpdateBudget
+    }
 }
 
-impl HeldPods {
-    fn available(&self) -> i64 {
-        self.updated_available + self.outdated_available
-    }
-
-    /// Returns how many of the wanted pods are missing.
-    #[must_use]
-    pub fn missing(&self) -> i64 {
-        (self.wanted - self.available()).max(0)
-    }
-
-    /// Returns the budget for the most updated pods, at most `goal`, that costs at most `free` of the wanted available
-    /// pods. None if these are not more than the `released` ones, at which the budget of `now` rests. The controller
-    /// removes outdated pods as soon as it reads a budget, and those first that are not available.
-    #[must_use]
-    pub fn raise(
-        &self,
-        now: HeldBudget,
-        released: i64,
-        goal: i64,
-        surge: i64,
-        free: i64,
-    ) -> Option<HeldBudget> {
-        let spare = (self.available() - self.wanted).max(0);
-        let gone = (self.wanted - self.outdated).max(0);
-        let costs = |budget: &HeldBudget| {
-            let left = self.outdated_available.min(budget.outdated(self.wanted));
-            self.outdated_available - left
-        };
-        let mut budgets = (released + 1..=goal.min(self.wanted))
-            .rev()
-            .filter_map(|goal| now.raised(goal, surge, gone, self.wanted));
-        budgets.find(|budget| costs(budget) <= free + spare)
-    }
+/// Whether one manager wrote the whole hold.
+fn has_one_author(workload: &Workload) -> bool {
+    let author = |fields: &[&str]| {
+        let path = ["spec"].iter().chain(fields).copied();
+        last_author(workload.object(), &FieldPath::of(path)).map(|author| author.manager)
+    };
+    let limit = |name| author(&["strategy", "rollingUpdate", name]);
+    let hold = author(&["minReadySeconds"]);
+    workload.min_ready_seconds() == NEVER_AVAILABLE
+        && hold.is_some()
+        && limit("maxSurge") == hold
+        && limit("maxUnavailable") == hold
 }
 
 /// Returns the update budget of a strategy. Rounds surge up and unavailable down. If both are zero, one pod may be
@@ -250,85 +280,11 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_budget_rises_only_as_far_as_available_pods_allow() {
-        let pods = |updated_available, outdated_available| HeldPods {
-            wanted: 4,
-            outdated: 4,
-            updated_available,
-            outdated_available,
-        };
-        let to = |pods: HeldPods, released, goal, surge, free| {
-            let now = HeldBudget::of(released, surge, 4).unwrap_or(HeldBudget { surge: 1, unavailable: 0 });
-            pods.raise(now, released, goal, surge, free).map(|budget| budget.updated(4))
-        };
-        assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
-        assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "waits until the updated pod is available");
-        assert_eq!(to(pods(1, 4), 1, 4, 1, 0), Some(2));
-        assert_eq!(to(pods(3, 2), 3, 4, 1, 0), Some(4));
-        assert_eq!(to(pods(0, 4), 0, 4, 0, 1), Some(1), "without surge one pod is unavailable");
-        assert_eq!(to(pods(0, 4), 0, 4, 0, 2), Some(2));
-        assert_eq!(to(pods(0, 4), 0, 1, 0, 2), Some(1), "not beyond the batch");
-        assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
-    }
-
-    /// `--surge` allows more pods beside the outdated ones than before, and the controller has not removed the 4 outdated
-    /// pods yet that the budget releases.
-    #[test]
-    fn the_budget_never_falls() {
-        let now = HeldBudget::of(4, 0, 10).unwrap();
-        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
-        let budget = pods.raise(now, 4, 6, 6, 4).unwrap();
-        assert_eq!(strategy(budget)["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
-    }
-
     /// 10% of 5 pods is none, so that the controller updates one.
     #[test]
     fn a_budget_that_a_scale_down_rounds_to_nothing_updates_one_pod() {
         let budget = HeldBudget::of(1, 0, 10).unwrap();
         assert_eq!((budget.updated(5), budget.outdated(5)), (1, 4));
-    }
-
-    /// Every rollout reaches all pods, and no step makes more pods unavailable than allowed.
-    #[test]
-    fn every_rollout_completes_within_max_unavailable() {
-        for wanted in 1..=30 {
-            for surge in [0, 1, 3, wanted] {
-                for free in [0, 1, 2] {
-                    if surge == 0 && free == 0 {
-                        continue;
-                    }
-                    let mut now = HeldBudget { surge: 1, unavailable: 0 };
-                    let mut released = 0;
-                    let mut pods = HeldPods {
-                        wanted,
-                        updated_available: 0,
-                        outdated: wanted,
-                        outdated_available: wanted,
-                    };
-                    while released < wanted {
-                        now = pods.raise(now, released, wanted, surge, free).expect("the rollout continues");
-                        released = now.updated(wanted);
-                        pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
-                        pods.outdated = pods.outdated_available;
-                        let created = wanted + now.surge - pods.outdated_available;
-                        assert_eq!(released, created.min(wanted), "no more than the controller creates");
-                        assert!(pods.available() >= wanted - free, "{wanted} {surge} {free} {pods:?}");
-                        pods.updated_available = released;
-                    }
-                }
-            }
-        }
-    }
-
-    /// 5 pods of which 1 is updated, scaled to 11: the controller rounds to 2 updated pods and 10 outdated ones.
-    #[test]
-    fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
-        let now = HeldBudget::of(1, 1, 5).unwrap();
-        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
-        let budget = pods.raise(now, 2, 3, 11, 0).unwrap();
-        let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
-        assert_eq!((created, budget.updated(11)), (3, 3));
     }
 
     #[test]

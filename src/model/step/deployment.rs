@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::deployment_hold::{HeldBudget, HeldPods, NEVER_AVAILABLE, budget_of};
+use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::fields::Fields;
 use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::kind::{Workload, strategy};
@@ -78,7 +78,7 @@ impl StepKind for Deployments {
 
     /// Available pods beyond the wanted ones stand in for unavailable ones.
     fn missing(&self, state: &State<'_>) -> Option<usize> {
-        Some(as_count(held_pods(state).missing()))
+        Some(as_count(HeldPods::of(state).missing()))
     }
 
     /// As `kubectl rollout status` judges it.
@@ -106,7 +106,7 @@ fn raise(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, Hel
     let now = now.unwrap_or(HeldBudget::ONE_SURGE_POD);
     let released = state.slots.iter().filter(|slot| slot.is_released).count();
     let (before, goal) = (as_number(released), as_number(goal(released)));
-    Some((released, held_pods(state).raise(now, before, goal, surge(state), state.free())?))
+    Some((released, HeldPods::of(state).raise(now, before, goal, surge(state), state.free())?))
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.
@@ -140,13 +140,53 @@ fn released(state: &State<'_>, updated: usize) -> i64 {
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
 }
 
-fn held_pods(state: &State<'_>) -> HeldPods {
-    let available = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| state.is_available(pod)).count());
-    HeldPods {
-        wanted: state.workload().wanted(),
-        updated_available: available(&state.updated),
-        outdated: as_number(state.outdated.len()),
-        outdated_available: available(&state.outdated),
+/// The pods of a Deployment that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct HeldPods {
+    /// The wanted pods.
+    wanted: i64,
+    /// The available updated pods.
+    updated_available: i64,
+    /// The outdated pods, available or not. Scaling in proportion rounds their number.
+    outdated: i64,
+    /// The available outdated pods.
+    outdated_available: i64,
+}
+
+impl HeldPods {
+    fn of(state: &State<'_>) -> Self {
+        let available = |pods: &[&Pod]| as_number(pods.iter().filter(|pod| state.is_available(pod)).count());
+        Self {
+            wanted: state.workload().wanted(),
+            updated_available: available(&state.updated),
+            outdated: as_number(state.outdated.len()),
+            outdated_available: available(&state.outdated),
+        }
+    }
+
+    fn available(&self) -> i64 {
+        self.updated_available + self.outdated_available
+    }
+
+    /// Returns how many of the wanted pods are missing.
+    fn missing(&self) -> i64 {
+        (self.wanted - self.available()).max(0)
+    }
+
+    /// Returns the budget for the most updated pods, at most `goal`, that costs at most `free` of the wanted available
+    /// pods. None if these are not more than the `released` ones, at which the budget of `now` rests. The controller
+    /// removes outdated pods as soon as it reads a budget, and those first that are not available.
+    fn raise(&self, now: HeldBudget, released: i64, goal: i64, surge: i64, free: i64) -> Option<HeldBudget> {
+        let spare = (self.available() - self.wanted).max(0);
+        let gone = (self.wanted - self.outdated).max(0);
+        let costs = |budget: &HeldBudget| {
+            let left = self.outdated_available.min(budget.outdated(self.wanted));
+            self.outdated_available - left
+        };
+        let mut budgets = (released + 1..=goal.min(self.wanted))
+            .rev()
+            .filter_map(|goal| now.raised(goal, surge, gone, self.wanted));
+        budgets.find(|budget| costs(budget) <= free + spare)
     }
 }
 
@@ -185,5 +225,80 @@ mod tests {
             let observation = Observation { workload: workload.clone(), revisions, pods: None, events: None };
             assert_eq!(is_counted(&observation), expected, "{observed} {seconds} {available}");
         }
+    }
+
+    #[test]
+    fn the_budget_rises_only_as_far_as_available_pods_allow() {
+        let pods = |updated_available, outdated_available| HeldPods {
+            wanted: 4,
+            outdated: 4,
+            updated_available,
+            outdated_available,
+        };
+        let to = |pods: HeldPods, released, goal, surge, free| {
+            let now = HeldBudget::of(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
+            pods.raise(now, released, goal, surge, free).map(|budget| budget.updated(4))
+        };
+        assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
+        assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "waits until the updated pod is available");
+        assert_eq!(to(pods(1, 4), 1, 4, 1, 0), Some(2));
+        assert_eq!(to(pods(3, 2), 3, 4, 1, 0), Some(4));
+        assert_eq!(to(pods(0, 4), 0, 4, 0, 1), Some(1), "without surge one pod is unavailable");
+        assert_eq!(to(pods(0, 4), 0, 4, 0, 2), Some(2));
+        assert_eq!(to(pods(0, 4), 0, 1, 0, 2), Some(1), "not beyond the batch");
+        assert_eq!(to(pods(0, 3), 0, 4, 0, 0), Some(1), "the unavailable pod is replaced first");
+    }
+
+    /// `--surge` allows more pods beside the outdated ones than before, and the controller has not removed the 4 outdated
+    /// pods yet that the budget releases.
+    #[test]
+    fn the_budget_never_falls() {
+        let now = HeldBudget::of(4, 0, 10).unwrap();
+        let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
+        let budget = pods.raise(now, 4, 6, 6, 4).unwrap();
+        let fields = budget.running_fields().to_json().unwrap();
+        assert_eq!(fields["strategy"]["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
+    }
+
+    /// Every rollout reaches all pods, and no step makes more pods unavailable than allowed.
+    #[test]
+    fn every_rollout_completes_within_max_unavailable() {
+        for wanted in 1..=30 {
+            for surge in [0, 1, 3, wanted] {
+                for free in [0, 1, 2] {
+                    if surge == 0 && free == 0 {
+                        continue;
+                    }
+                    let mut now = HeldBudget::ONE_SURGE_POD;
+                    let mut released = 0;
+                    let mut pods = HeldPods {
+                        wanted,
+                        updated_available: 0,
+                        outdated: wanted,
+                        outdated_available: wanted,
+                    };
+                    while released < wanted {
+                        now = pods.raise(now, released, wanted, surge, free).expect("the rollout continues");
+                        released = now.updated(wanted);
+                        pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
+                        pods.outdated = pods.outdated_available;
+                        let created = wanted + now.surge - pods.outdated_available;
+                        assert_eq!(released, created.min(wanted), "no more than the controller creates");
+                        assert!(pods.available() >= wanted - free, "{wanted} {surge} {free} {pods:?}");
+                        pods.updated_available = released;
+                    }
+                }
+            }
+        }
+    }
+
+    /// 5 pods of which 1 is updated, scaled to 11: the controller rounds to 2 updated pods and 10 outdated ones.
+    #[test]
+    fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
+        let now = HeldBudget::of(1, 1, 5).unwrap();
+        let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
+        let budget = pods.raise(now, 2, 3, 11, 0).unwrap();
+        let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
+        assert_eq!((created, budget.updated(11)), (3, 3));
     }
 }
