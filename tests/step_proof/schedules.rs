@@ -43,11 +43,14 @@ seeded_runs! {
 }
 
 /// Seeds beyond those of a plain `cargo test` on which `step` and an oracle disagreed once.
-const DISAGREED: [(Kind, u64); 9] = [
+const DISAGREED: [(Kind, u64); 12] = [
     (Kind::Deployment, 156),
     (Kind::Deployment, 224),
     (Kind::Deployment, 838),
     (Kind::Deployment, 2459),
+    (Kind::Deployment, 3379),
+    (Kind::Deployment, 4275),
+    (Kind::Deployment, 8169),
     (Kind::StatefulSet, 935),
     (Kind::DaemonSet, 1026),
     (Kind::AdvancedStatefulSet, 146),

@@ -69,8 +69,7 @@ impl Counted {
         let (was, is) = (before.replicas().max(1), after.replicas());
         let is_deployment = before.kind == Kind::Deployment;
         if is > was {
-            self.most =
-                if is_deployment { (self.most * is + was - 1) / was + 1 } else { self.most + is - was };
+            self.most = if is_deployment { scaled_up(self.most, was, is) } else { self.most + is - was };
         }
         // A batch of ordinals ends at the same ordinal, however many there are above it now.
         if let Some(batch) = self.batch.as_mut().filter(|_| is != was && before.kind.has_ordinals()) {
@@ -165,9 +164,12 @@ impl Counted {
         let checked = self.check_check("a batch begins");
         self.is_refused = scene.pace.check == Some(false);
         self.is_disturbed = false;
-        self.most = if is_deployment { goal.max(updated) } else { most + recreated(after) };
+        // A write may be on its way when another client scales. Its batch is a share of the pods that its process knew.
+        let of = batch["of"].as_i64().filter(|_| is_deployment).unwrap_or(after.replicas());
+        let share = if of == after.replicas() { goal } else { scaled_up(goal, of, after.replicas()) };
+        self.most = if is_deployment { share.max(updated) } else { most + recreated(after) };
         let end = if is_deployment { i64::MAX } else { released_by(batch, after) };
-        self.batch = Some(Batch { goal, of: after.replicas(), end });
+        self.batch = Some(Batch { goal, of, end });
         sized.and(soaked).and(checked)
     }
 
@@ -207,28 +209,27 @@ impl Counted {
         if !is_plan || is_same && before.set["spec"]["paused"] == after.set["spec"]["paused"] {
             return Ok(());
         }
-        let (wanted, released) = (after.replicas(), after.released_count());
+        let released = after.released_count();
         if let Some(batch) = self.batch.as_ref().filter(|batch| released > batch.end) {
             return Err(format!("{released} pods are released, and the batch ends at {}", batch.end));
         }
         if scene.pace.ignores_unready || after.set["spec"]["paused"] == true {
             return Ok(());
         }
-        let (seconds, least) = (self.min_ready(after), self.least(scene));
-        let kept = if after.kind == Kind::Deployment {
-            wanted - after.kind.own_limits(after.strategy(), wanted).0
-        } else {
-            wanted - released
-        };
+        let seconds = self.min_ready(after);
         let left = |view: &World| {
+            let wanted = view.replicas(); // another client may scale while the write is on its way
+            let kept = if after.kind == Kind::Deployment {
+                wanted - after.kind.own_limits(after.strategy(), wanted).0
+            } else {
+                wanted - released
+            };
             let available = |is_on| view.available(after.image(), is_on, seconds, scene.now());
-            available(true) + available(false).min(kept)
+            (available(true) + available(false).min(kept), self.least(scene, wanted))
         };
-        if scene.views().all(|view| left(view) < least) {
-            return Err(format!(
-                "a write leaves {} available pods, at least {least} have to be",
-                left(before)
-            ));
+        if scene.views().map(left).all(|(left, least)| left < least) {
+            let (left, least) = left(before);
+            return Err(format!("a write leaves {left} available pods, at least {least} have to be"));
         }
         Ok(())
     }
@@ -253,7 +254,7 @@ impl Counted {
         } else {
             after.kind.own_limits(after.strategy(), wanted).0
         };
-        let least = wanted - self.allowed(scene).min(own);
+        let least = wanted - self.allowed(scene, wanted).min(own);
         if has < had && has < least {
             return Err(format!("{has} available pods, and at least {least} have to be"));
         }
@@ -305,9 +306,9 @@ impl Counted {
         world.min_ready()
     }
 
-    /// How many pods may be unavailable.
-    fn allowed(&self, scene: &Scene<'_>) -> i64 {
-        let (kind, wanted) = (scene.after.kind, scene.after.replicas());
+    /// How many of so many pods may be unavailable.
+    fn allowed(&self, scene: &Scene<'_>, wanted: i64) -> i64 {
+        let kind = scene.after.kind;
         let own = self.original.get("strategy").map_or(1, |own| kind.own_limits(own, wanted).0);
         if kind == Kind::Deployment && scene.pace.max_unavailable.is_none() && (own == 0 || wanted <= 1) {
             return 0;
@@ -315,14 +316,14 @@ impl Counted {
         scene.pace.allowed(wanted).min((wanted - 1).max(1))
     }
 
-    /// How many pods a write leaves: released pods are on their way, and the surge where the own limit is the smaller one.
-    fn least(&self, scene: &Scene<'_>) -> i64 {
-        let (after, allowed) = (scene.after, self.allowed(scene));
+    /// How many of so many pods a write leaves: released pods are on their way, and the surge where the own limit is the smaller one.
+    fn least(&self, scene: &Scene<'_>, wanted: i64) -> i64 {
+        let (after, allowed) = (scene.after, self.allowed(scene, wanted));
         if after.kind == Kind::Deployment {
-            return after.replicas() - allowed;
+            return wanted - allowed;
         }
-        let (own, surge) = after.kind.own_limits(after.strategy(), after.replicas());
-        after.replicas() - if own <= allowed { own + surge } else { allowed }
+        let (own, surge) = after.kind.own_limits(after.strategy(), wanted);
+        wanted - if own <= allowed { own + surge } else { allowed }
     }
 }
 
@@ -348,6 +349,11 @@ fn released_by(batch: &Value, world: &World) -> i64 {
             i64::try_from(above.count()).unwrap_or_default()
         }
     }
+}
+
+/// The most pods of a Deployment that a controller may make of so many when it scales the ReplicaSets in proportion.
+fn scaled_up(count: i64, was: i64, is: i64) -> i64 {
+    (count * is + was - 1) / was.max(1) + 1
 }
 
 /// How many missing pods come back on the new revision whatever the partition is: those of a DaemonSet.
