@@ -76,6 +76,7 @@ impl BatchOrder {
             if let Some(Reach::To(share)) = self.reach
                 && scene.after.has_plan()
                 && !scene.after.is_locked()
+                && scene.after.batch()["done"] == true
                 && count(scene.after) >= pods(share.of(scene.after.replicas()))
             {
                 self.reach = None; // who went so far gives up its lock, and may be killed right then

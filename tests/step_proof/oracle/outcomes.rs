@@ -94,14 +94,15 @@ pub(crate) fn of_run(draw: &Draw, ending: Ending, timeline: &Timeline, end: &Wor
     }
     let all_available = end.is_all_available(i64::MAX);
     // The script of the run may fail the batch of a working revision.
-    let is_failed_by_script = draw.words.is_scripted && ending == Ending::Exit(4);
+    let is_undone = end.image() != draw.image;
+    let has_failed = ending == Ending::Exit(4) || ending == Ending::Overruled && is_undone;
+    let is_failed_by_script = draw.words.is_scripted && has_failed;
     let is_updated =
         end.hold().is_none() && all_available && end.is_released_updated() && end.image() == draw.image;
     if !draw.is_broken() && !is_failed_by_script {
         let is_complete = is_updated && (ending == Ending::Exit(0) || is_short && ending == Ending::Exit(5));
         return if is_complete { Ok(()) } else { Err(format!("not complete: {ending:?}")) };
     }
-    let is_undone = end.image() != draw.image;
     match ending {
         Ending::Exit(4) if is_undone => {
             let is_back = all_available && end.count(false) == 0;
