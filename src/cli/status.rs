@@ -12,6 +12,7 @@ use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
+use crate::model::follow::FollowOptions;
 
 /// Follow rollouts until they end, and show why they do not progress
 ///
@@ -125,13 +126,12 @@ impl StatusArgs {
         }
         Ok(Request {
             scope,
-            revision,
             output,
             watch: self.watch,
             plain: self.plain,
             pods: self.pods,
             wait_for_creation: self.wait_for_creation,
-            options,
+            options: FollowOptions { revision, ..options },
         })
     }
 }

@@ -32,7 +32,6 @@ pub use crate::cluster::access;
 use crate::cluster::access::Access;
 use crate::cluster::notice::Listener;
 use crate::cluster::source::Source;
-use crate::command::follow::line_reporter::{ReportFormat, print_document};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
@@ -41,7 +40,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentFormat, Ui};
 use crate::world::{World, job_summary};
 use context::Context;
 pub use outcome::CommandOutcome;
@@ -97,7 +96,7 @@ impl Verb {
     }
 
     /// Returns the format of the verb's documents; none for text and templates.
-    fn documents(&self) -> Option<ReportFormat> {
+    fn documents(&self) -> Option<DocumentFormat> {
         let (is_json, is_yaml) = match self {
             Self::List(list::Request { output, .. }) => {
                 (*output == list::Output::Json, *output == list::Output::Yaml)
@@ -121,8 +120,8 @@ impl Verb {
             }
             Self::Step(request) => (request.output == step::Output::Json, false),
         };
-        let yaml = is_yaml.then_some(ReportFormat::Yaml);
-        is_json.then_some(ReportFormat::Json).or(yaml)
+        let yaml = is_yaml.then_some(DocumentFormat::Yaml);
+        is_json.then_some(DocumentFormat::Json).or(yaml)
     }
 
     /// Whether a verb that printed its documents has its errors among them.
@@ -225,7 +224,7 @@ pub async fn run_on(
     for error in outcome.all_errors() {
         if let Some(format) = documents {
             let exit = command.verb.process_exit(error.exit());
-            print_document(&error_document(error, exit.code()), format, &mut ui);
+            ui.document(&error_document(error, exit.code()), format);
         }
     }
     ui.errors(&outcome.errors);
@@ -233,7 +232,7 @@ pub async fn run_on(
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         ui.note(&format!("warning: {}", error.sentence()));
     }
-    let exit = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
+    let exit = outcome.worst_exit();
     if ui.finish().is_ok() {
         return command.verb.process_exit(exit);
     }

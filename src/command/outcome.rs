@@ -25,6 +25,11 @@ impl CommandOutcome {
         self.nothing_found.iter().chain(&self.errors)
     }
 
+    /// Returns the worst exit code, also of the targets with an error.
+    pub(super) fn worst_exit(&self) -> Exit {
+        self.all_errors().map(Error::exit).fold(self.exit, Exit::worst)
+    }
+
     /// Combines two outcomes: the worst exit code, and the errors, changes and rows of both.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.exit = self.exit.worst(other.exit);

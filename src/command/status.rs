@@ -9,27 +9,22 @@ use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all, without_needless_template};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
-use crate::command::follow::line_reporter::{ReportFormat, print_document};
-use crate::command::stop_signals;
 use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use crate::error::Result;
 use crate::model::follow::{FollowOptions, Goal};
 use crate::model::kind::Workload;
-use crate::model::revision::RevisionWord;
 use crate::model::revision::configuration::NamedConfiguration;
+use crate::render::follow::ReportFormat;
 use crate::render::status::NameContext;
 use crate::render::template_form::TemplateForm;
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentFormat, Ui};
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// The workloads to show.
     pub scope: TargetScope,
-    /// The expected revision: any other one fails the command.
-    pub revision: Option<RevisionWord>,
     /// The output format.
     pub output: Output,
     /// Whether to follow the rollouts. A snapshot never changes, so it is only read once.
@@ -40,7 +35,7 @@ pub struct Request {
     pub pods: bool,
     /// How long to wait for targets that do not exist.
     pub wait_for_creation: Option<Duration>,
-    /// The goal, the deadlines and the timeout.
+    /// The goal, the expected revision, the deadlines and the timeout.
     pub options: FollowOptions,
 }
 
@@ -58,7 +53,7 @@ pub enum Output {
     Template(TemplateForm),
 }
 
-/// Shows the rollouts one after another, or follows all of them with `--watch`.
+/// Follows all rollouts, or evaluates each one once.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
@@ -67,28 +62,26 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
             Awaited::Found(found) => *found,
             Awaited::Stopped(signal) => {
                 ui.note("note: interrupted before the workloads existed");
-                return Ok(stop_signals::exit(signal).into());
+                return Ok(signal.exit().into());
             }
         },
     };
     let FoundTargets { workloads, outcome, .. } = found;
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
     let follow = request.follow_request(&workloads, names, context, ui);
-    let result = match source {
+    Ok(match source {
         Source::Cluster(cluster) if !follow.options.once => {
-            let so_far = outcome.all_errors().map(Error::exit).fold(outcome.exit, Exit::worst);
-            follow::run(&follow, workloads, so_far, cluster, ui).await
+            follow::run(&follow, workloads, outcome, cluster, ui).await
         }
-        _ => evaluate_all(workloads, request, &follow, source, ui).await,
-    };
-    Ok(outcome.and(result))
+        _ => outcome.and(evaluate_all(workloads, request, &follow, source, ui).await),
+    })
 }
 
 impl Request {
     /// Whether kubectl's line of success is all that is printed of a complete rollout.
-    fn is_plain(&self) -> bool {
-        let is_plain = self.output == Output::Text && self.revision.is_none() && !self.pods;
-        is_plain && self.options.goal == Goal::Success
+    fn needs_only_lines(&self) -> bool {
+        let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options else { return false };
+        self.output == Output::Text && !self.pods
     }
 
     /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
@@ -107,10 +100,10 @@ impl Request {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(ui, self.plain || once),
-            Output::Yaml => ReportFormat::Yaml,
-            Output::Json | Output::Template(_) => ReportFormat::Json,
+            Output::Yaml => ReportFormat::Documents(DocumentFormat::Yaml),
+            Output::Json | Output::Template(_) => ReportFormat::Documents(DocumentFormat::Json),
         };
-        let options = FollowOptions { revision: self.revision.clone(), once, ..self.options.clone() };
+        let options = FollowOptions { once, ..self.options.clone() };
         let (configuration, signals) = (self.configuration(workloads), context.signals.clone());
         follow::Request { options, format, names, configuration, shows_pods: self.pods, signals }
     }
@@ -124,7 +117,7 @@ async fn evaluate_all(
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    if request.is_plain() && workloads.len() > Needs::STATUS.one_by_one {
+    if request.needs_only_lines() && workloads.len() > Needs::STATUS.one_by_one {
         workloads = workloads.into_iter().map(without_needless_template).collect();
     }
     let (read, configuration) = beside(
@@ -150,9 +143,10 @@ async fn evaluate_all(
         };
         all = all.and(outcome);
         let Some(document) = document else { continue };
-        match &request.output {
-            Output::Template(_) => documents.push(document),
-            _ => print_document(&document, follow.format, ui),
+        match (&request.output, follow.format) {
+            (Output::Template(_), _) => documents.push(document),
+            (_, ReportFormat::Documents(format)) => ui.document(&document, format),
+            (_, ReportFormat::Lines | ReportFormat::Frames) => {}
         }
     }
     if let Output::Template(form) = &request.output {

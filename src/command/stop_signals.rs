@@ -2,7 +2,6 @@
 
 use tokio::sync::watch;
 
-use crate::exit::Exit;
 use crate::model::engine::StopSignal;
 use crate::world::Signals;
 
@@ -86,15 +85,6 @@ impl Listeners {
             _ = self.terminate.recv() => StopSignal::Terminated,
             _ = hung_up => StopSignal::HungUp,
         }
-    }
-}
-
-/// Returns the exit code of a command that a signal stopped.
-pub(super) fn exit(stop: StopSignal) -> Exit {
-    match stop {
-        StopSignal::Interrupted => Exit::Interrupted,
-        StopSignal::Terminated => Exit::Terminated,
-        StopSignal::HungUp => Exit::HungUp,
     }
 }
 

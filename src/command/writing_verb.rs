@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
         match &self.options.output {
             Output::Text => self.ui.line(&format!("{reference} {operation}{}", dry_run.suffix())),
             Output::Name => self.ui.line(&reference),
-            Output::Yaml => self.ui.document(&revision::yaml(&document)),
+            Output::Yaml => self.ui.yaml(&revision::yaml(&document)),
             Output::Json => self.ui.json(&revision::json(&document)),
             Output::Patch => self.ui.json(&format!("{}\n", patch.body())),
             Output::Template(form) => match form.text_of_object(&document) {

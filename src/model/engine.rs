@@ -9,6 +9,7 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::model::api::pod::Pod;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::kind::Workload;
@@ -130,6 +131,16 @@ impl StopSignal {
             Self::Interrupted => "interrupted",
             Self::Terminated => "terminated",
             Self::HungUp => "hung-up",
+        }
+    }
+
+    /// Returns the exit code of a command that the signal stopped.
+    #[must_use]
+    pub fn exit(self) -> Exit {
+        match self {
+            Self::Interrupted => Exit::Interrupted,
+            Self::Terminated => Exit::Terminated,
+            Self::HungUp => Exit::HungUp,
         }
     }
 

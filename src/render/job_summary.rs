@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::columns::code;
-use super::follow::lines::way_back;
+use super::follow::way_back;
 use super::state_words::state_text;
 use super::status::{NameContext, cause_words, serving_line};
 use crate::model::follow::{Follower, Outcome, TargetTracker};

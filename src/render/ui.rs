@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use serde_json::Value;
+
 use super::appearance::{Appearance, Color};
 use super::escape;
 use super::fit_width::LongWord;
@@ -10,7 +12,17 @@ use super::line::{Line, text_of};
 use super::message_writer::MessageWriter;
 use crate::error::Error;
 use crate::model::text::control::{disarmed, escaped_json};
+use crate::model::text::yaml::yaml;
 use crate::world::{Stream, Terminal, World};
+
+/// The formats of a document for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocumentFormat {
+    /// JSON on one line.
+    Json,
+    /// YAML.
+    Yaml,
+}
 
 /// Prints the output of a command: results to stdout, everything else to stderr. Asks the user where there is a terminal.
 ///
@@ -133,8 +145,16 @@ impl Ui {
         self.remember(written);
     }
 
+    /// Prints a document.
+    pub fn document(&mut self, document: &Value, format: DocumentFormat) {
+        match format {
+            DocumentFormat::Json => self.json(&format!("{document}\n")),
+            DocumentFormat::Yaml => self.yaml(&yaml(document)),
+        }
+    }
+
     /// Prints a YAML document, after `---` if another document was printed before.
-    pub fn document(&mut self, yaml: &str) {
+    pub fn yaml(&mut self, yaml: &str) {
         if self.documents > 0 {
             self.exact("---\n");
         }

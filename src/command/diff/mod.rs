@@ -77,7 +77,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     };
     match &request.output {
         Output::Json => ui.json(&format!("{:#}\n", comparison.json())),
-        Output::Yaml => ui.document(&yaml(&comparison.json())),
+        Output::Yaml => ui.yaml(&yaml(&comparison.json())),
         Output::Template(form) => ui.exact(&form.text(&comparison.json(), true)?),
         Output::Stat => comparison.show_words(ui),
         Output::Text { context: lines } => {

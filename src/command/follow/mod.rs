@@ -1,7 +1,6 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`.
 
 mod executor;
-pub(in crate::command) mod line_reporter;
 
 use std::time::Duration;
 
@@ -10,27 +9,23 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use self::executor::FollowExecutor;
-use super::event_loop::drive;
+use super::CommandOutcome;
 use super::event_loop::frames::{FrameReporter, FrameSource};
+use super::event_loop::{LOG_LINES, Reporter, drive, event_of_log};
 use super::writing_verb::{Output, Writer};
-use super::{CommandOutcome, stop_signals};
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
-use crate::command::event_loop::{LOG_LINES, Reporter, event_of_log};
-use crate::command::follow::line_reporter::{LineReporter, ReportFormat, print_document};
-use crate::exit::Exit;
 use crate::model::api::configuration::Configuration;
 use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
 use crate::model::follow::{
-    FollowOptions, Follower, FollowerEvent, FollowerTask, Outcome, Report, RollbackResult, TargetReport,
-    TargetResult,
+    FollowOptions, Follower, FollowerEvent, FollowerTask, Outcome, Report, TargetReport,
 };
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
-use crate::render::follow::{json, lines};
+use crate::render::follow::{ReportFormat, json, lines};
 use crate::render::frame::{FollowSnapshot, Frame};
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json as status_json, stale_configuration};
@@ -71,36 +66,59 @@ impl Request {
         let ((follower, _), configuration) = beside(work, read).await;
         (follower, configuration)
     }
+
+    /// Follows all workloads in one live frame.
+    async fn draw(
+        &self,
+        found: Vec<Workload>,
+        cluster: &Cluster,
+        ui: &mut Ui,
+    ) -> (Follower, Vec<Configuration>) {
+        let mut reporter = FrameReporter::new(ui, RolloutFrames(self));
+        let (follower, configuration) = self.follow(found, cluster, &mut reporter).await;
+        let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
+        let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
+        let now = Now { elapsed, server_time: cluster.now() };
+        let ui = reporter.finish(|frames, size| Frame::last(frames.moment(&follower, now), size));
+        // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
+        for (target, result) in ends() {
+            ui.notes(lines::below_frame(target, result, self.names, now.server_time));
+        }
+        (follower, configuration)
+    }
 }
 
-/// Follows all workloads at once until each has its result. `so_far` is the exit code of the targets that are not
-/// followed.
-pub async fn run(
+/// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`.
+pub(super) async fn run(
     request: &Request,
     found: Vec<Workload>,
-    so_far: Exit,
+    so_far: CommandOutcome,
     cluster: &Cluster,
     ui: &mut Ui,
 ) -> CommandOutcome {
     let started = Instant::now();
-    if request.format == ReportFormat::Frames {
-        return draw(request, found, cluster, ui).await;
-    }
-    let mut reporter = LineReporter::new(ui, request.format, request.names, request.shows_pods);
-    let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
-    let exit = worst_exit(&follower);
+    let names = request.names;
+    let (follower, configuration) = if request.format == ReportFormat::Frames {
+        request.draw(found, cluster, ui).await
+    } else {
+        request.follow(found, cluster, &mut LineReporter { ui, request }).await
+    };
     if !ui.is_read() {
-        let unfinished = follower.targets().iter().filter(|tracker| tracker.result().is_none());
+        let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
         ui.notes(unfinished.map(lines::without_reader));
     }
-    if matches!(request.format, ReportFormat::Json | ReportFormat::Yaml) {
-        let summary = json::summary(&follower, &configuration, exit.worst(so_far).code(), started.elapsed());
-        print_document(&summary, request.format, ui);
-    } else {
-        print_remarks(&follower, &configuration, cluster.now(), ui);
+    let summary = job_summary::of_follower(&follower, names, cluster.now());
+    let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
+    match request.format {
+        ReportFormat::Documents(format) => {
+            let exit = outcome.worst_exit().code();
+            ui.document(&json::summary(&follower, &configuration, exit, started.elapsed()), format);
+        }
+        ReportFormat::Lines | ReportFormat::Frames => {
+            print_remarks(&follower, &configuration, cluster.now(), ui);
+        }
     }
-    let summary = job_summary::of_follower(&follower, request.names, cluster.now());
-    CommandOutcome { summary, ..exit.into() }
+    outcome
 }
 
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
@@ -130,11 +148,10 @@ pub(super) async fn evaluate_once(
         }
     }
     if let (ReportFormat::Lines, [target]) = (request.format, follower.targets()) {
-        let mut reporter = LineReporter::new(ui, request.format, request.names, request.shows_pods);
         // The logs were read after the end.
         reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
         for report in reports {
-            reporter.report(&TargetReport { target, report }, now);
+            LineReporter { ui, request }.report(&TargetReport { target, report }, now);
         }
         print_remarks(&follower, configuration, server_time, ui);
     }
@@ -148,7 +165,7 @@ pub(super) async fn evaluate_once(
         let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
         Some(status_json(&view, target.least_time()))
     });
-    (CommandOutcome { summary, ..worst_exit(&follower).into() }, document)
+    (CommandOutcome { summary, ..follower.exit().into() }, document)
 }
 
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
@@ -171,94 +188,55 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
         shows_pods: false,
         signals: context.signals.clone(),
     };
-    let followed = run(&request, written, Exit::Done, cluster, writer.ui).await;
-    writer.take_outcome().and(followed)
-}
-
-/// Follows all workloads in one live frame.
-async fn draw(request: &Request, found: Vec<Workload>, cluster: &Cluster, ui: &mut Ui) -> CommandOutcome {
-    let names = request.names;
-    let shows_pods = request.shows_pods;
-    let mut reporter = FrameReporter::new(ui, RolloutFrames { names, shows_pods });
-    let (follower, configuration) = request.follow(found, cluster, &mut reporter).await;
-    let ends = || follower.targets().iter().filter_map(|tracker| Some((tracker, tracker.result()?)));
-    let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
-    let now = Now { elapsed, server_time: cluster.now() };
-    let ui = reporter
-        .finish(|_, size| Frame::last(FollowSnapshot { follower: &follower, now, names, shows_pods }, size));
-    // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
-    for (tracker, result) in ends() {
-        let has_failed = tracker.rollback().is_some();
-        ui.notes(lines::result(tracker, result, has_failed, names, now.server_time).all());
-    }
-    print_remarks(&follower, &configuration, cluster.now(), ui);
-    worst_exit(&follower).into()
+    let so_far = writer.take_outcome();
+    run(&request, written, so_far, cluster, writer.ui).await
 }
 
 /// Prints which pods have earlier values of what was read.
 fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
-    for tracker in follower.targets() {
-        let stale = tracker.stale_configuration(configuration);
-        ui.notes(stale_configuration(tracker.workload(), &stale, now));
+    for target in follower.targets() {
+        let stale = target.stale_configuration(configuration);
+        ui.notes(stale_configuration(target.workload(), &stale, now));
+    }
+}
+
+/// Prints the reports of a follower as lines or as documents.
+struct LineReporter<'a> {
+    ui: &'a mut Ui,
+    request: &'a Request,
+}
+
+impl Reporter<Follower> for LineReporter<'_> {
+    fn ui(&mut self) -> &mut Ui {
+        self.ui
+    }
+
+    fn report(&mut self, report: &TargetReport<'_>, now: Now) {
+        let Request { format, names, shows_pods, .. } = self.request;
+        match format {
+            ReportFormat::Documents(format) => self.ui.document(&json::event(report, now.elapsed), *format),
+            ReportFormat::Lines | ReportFormat::Frames => {
+                lines::print(report, *names, *shows_pods, now, self.ui);
+            }
+        }
     }
 }
 
 /// Renders the frames of followed rollouts.
-struct RolloutFrames {
-    names: NameContext,
-    shows_pods: bool,
+struct RolloutFrames<'a>(&'a Request);
+
+impl RolloutFrames<'_> {
+    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowSnapshot<'a> {
+        FollowSnapshot { follower, now, names: self.0.names, shows_pods: self.0.shows_pods }
+    }
 }
 
-impl FrameSource<Follower> for RolloutFrames {
+impl FrameSource<Follower> for RolloutFrames<'_> {
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(FollowSnapshot { follower, now, names: self.names, shows_pods: self.shows_pods }, size)
+        Frame::of(self.moment(follower, now), size)
     }
 
-    /// The last frame shows the rollback, so the causes of the failure have to stay above it.
     fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
-        let TargetReport { target: tracker, report } = report;
-        let names = self.names;
-        match report {
-            Report::RollbackTarget(target) => vec![lines::rollback_target(tracker, target, names)],
-            Report::LeastTime { least, timeout } => lines::least_time(tracker, *least, *timeout, names),
-            Report::RollbackStarted { result, revision } => {
-                let causes = tracker.causes().flat_map(|cause| lines::cause_with_log(tracker, cause, names));
-                causes.chain(lines::rollback_started(tracker, result, revision, names)).collect()
-            }
-            _ => Vec::new(),
-        }
+        lines::above_frame(report, self.0.names)
     }
-}
-
-/// Returns the exit code for the outcome of one workload.
-#[must_use]
-fn exit(outcome: &Outcome) -> Exit {
-    match outcome {
-        Outcome::Reached => Exit::Done,
-        Outcome::Held => Exit::Held,
-        Outcome::Deleted | Outcome::Recreated => Exit::Error,
-        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => Exit::Failed,
-        Outcome::Unreadable(error) => error.exit(),
-        Outcome::Unfinished | Outcome::TimedOut(_) => Exit::Unfinished,
-        Outcome::Interrupted(signal) => stop_signals::exit(*signal),
-    }
-}
-
-/// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited.
-#[must_use]
-fn worst_exit(follower: &Follower) -> Exit {
-    let ends = follower.targets().iter().map(|tracker| tracker.result());
-    ends.map(|result| result.map_or(Exit::Unfinished, exit_of)).fold(Exit::Done, Exit::worst)
-}
-
-/// Returns the exit code of one target. A failed rollout stays failed after a successful rollback; an
-/// interrupted rollback counts as interrupted.
-fn exit_of(result: &TargetResult) -> Exit {
-    let back = match &result.rollback {
-        Some(RollbackResult::RolledBack { outcome: Outcome::Interrupted(signal), .. }) => {
-            stop_signals::exit(*signal)
-        }
-        _ => Exit::Done,
-    };
-    exit(&result.outcome).worst(back)
 }

@@ -164,7 +164,7 @@ fn show(
                 let document = shown(&document, context.documents);
                 match output {
                     Output::Name => ui.line(&revision::name(&document)),
-                    Output::Yaml => ui.document(&revision::yaml(&document)),
+                    Output::Yaml => ui.yaml(&revision::yaml(&document)),
                     Output::Template(form) => ui.exact(&form.text_of_object(&document)?),
                     _ => ui.json(&revision::json(&document)),
                 }

@@ -101,7 +101,7 @@ fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<
             ui.lines(&changes.table(options));
         }
         Output::Json => ui.json(&format!("{:#}\n", changes.json())),
-        Output::Yaml => ui.document(&yaml(&changes.json())),
+        Output::Yaml => ui.yaml(&yaml(&changes.json())),
         Output::Template(form) => ui.exact(&form.text(&changes.json(), true)?),
     }
     Ok(())

@@ -70,7 +70,7 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
             }
         }
         Output::Json => ui.json(&format!("{:#}\n", document())),
-        Output::Yaml => ui.document(&yaml(&document())),
+        Output::Yaml => ui.yaml(&yaml(&document())),
         Output::Template(form) => ui.exact(&form.text(&document(), !request.no_headers)?),
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::cluster::observe::{Observer, WatchedScope};
 use crate::cluster::source::Source;
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
-use crate::command::stop_signals::{self, StopSignals};
+use crate::command::stop_signals::StopSignals;
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
@@ -129,7 +129,7 @@ impl Watch<'_> {
                 biased;
                 () = sleep_until(end.unwrap_or(self.begun)), if end.is_some() => break,
                 stop = stops.next() => {
-                    self.outcome.exit = stop_signals::exit(stop);
+                    self.outcome.exit = stop.exit();
                     break;
                 }
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}

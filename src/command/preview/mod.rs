@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::CommandOutcome;
 use super::diff::show_lines;
 use super::preflight::{self, Planned};
-use super::stop_signals::{self, StopSignals};
+use super::stop_signals::StopSignals;
 use crate::cluster::concurrently::concurrently;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
@@ -79,7 +79,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         signal = signals.next() => signal,
     };
     ui.note("stopped; nothing was written");
-    Ok(stop_signals::exit(stopped).into())
+    Ok(stopped.exit().into())
 }
 
 async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
@@ -227,7 +227,7 @@ impl<'a> PreviewPrinter<'a> {
         let items = std::mem::take(&mut self.items);
         match self.request.output {
             Output::Json => ui.json(&format!("{:#}\n", json::document(&items, others))),
-            Output::Yaml => ui.document(&yaml(&json::document(&items, others))),
+            Output::Yaml => ui.yaml(&yaml(&json::document(&items, others))),
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
             Output::Text { .. } => ui.line(&render::summary(self.rollouts, self.workloads, others)),
         }

@@ -20,7 +20,7 @@ use super::event_loop::drive;
 use super::event_loop::frames::FrameReporter;
 use super::owners;
 use super::preflight::{self, Planned};
-use super::stop_signals::{self, StopSignals};
+use super::stop_signals::StopSignals;
 use super::targets::{find_workload, observe};
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::{reread, until_observed};
@@ -190,7 +190,7 @@ fn exit(outcome: &StepOutcome) -> Exit {
         StepOutcome::Stopped(_) => Exit::Held,
         StepOutcome::Failed { .. } => Exit::Failed,
         StepOutcome::TimedOut(_) => Exit::Unfinished,
-        StepOutcome::Interrupted(signal) => stop_signals::exit(*signal),
+        StepOutcome::Interrupted(signal) => signal.exit(),
         StepOutcome::Gone { .. } => Exit::Error,
         StepOutcome::Error(error) => error.exit(),
     }

@@ -35,6 +35,7 @@ use std::time::Duration;
 
 use self::output::TargetEffects;
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::kind::Workload;
 
@@ -107,6 +108,15 @@ impl Follower {
             out
         };
         self.targets.iter_mut().map(act).enumerate().collect()
+    }
+
+    /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        let results = self.targets.iter().map(TargetTracker::result);
+        results
+            .map(|result| result.map_or(Exit::Unfinished, TargetResult::exit))
+            .fold(Exit::Done, Exit::worst)
     }
 
     /// Returns the targets in the order of [`Follower::new`].

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::least_time::LeastTime;
@@ -214,7 +215,33 @@ pub enum RolloutFailure {
     Superseded(String),
 }
 
+impl TargetResult {
+    /// Returns the exit code. A failed rollout stays failed after a successful rollback; an interrupted rollback counts as
+    /// interrupted.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match &self.rollback {
+            Some(RollbackResult::RolledBack { outcome: back @ Outcome::Interrupted(_), .. }) => {
+                self.outcome.exit().worst(back.exit())
+            }
+            _ => self.outcome.exit(),
+        }
+    }
+}
+
 impl Outcome {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Reached => Exit::Done,
+            Self::Held => Exit::Held,
+            Self::Deleted | Self::Recreated => Exit::Error,
+            Self::Failed(_) | Self::OtherTargetFailed(_) => Exit::Failed,
+            Self::Unreadable(error) => error.exit(),
+            Self::Unfinished | Self::TimedOut(_) => Exit::Unfinished,
+            Self::Interrupted(signal) => signal.exit(),
+        }
+    }
+
     /// Returns the name for JSON.
     #[must_use]
     pub fn word(&self) -> &'static str {

@@ -79,3 +79,20 @@ async fn missing_permissions_end_the_command_with_an_error() {
     assert_eq!(output.exit, 1, "{}", output.transcript);
     assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
 }
+
+/// A StatefulSet has no counter of terminating pods.
+#[tokio::test(start_paused = true)]
+async fn a_goal_that_needs_pods_ends_with_a_hint() {
+    for watch in ["true", "false"] {
+        let cluster = TestCluster::new();
+        let rules = Rule::allow(&["get", "list", "watch"], &["statefulsets", "controllerrevisions"]);
+        cluster.sim.users(|users| users.add(User::limited("gina", vec![rules])));
+        cluster.stateful_set(2, &json!({}));
+        cluster.advance(30).await;
+        let args = format!("statefulset/db --until old-gone --watch={watch}");
+        let output = cluster.status_as("gina", &args).await;
+        assert_eq!(output.exit, 1, "{}", output.transcript);
+        let hint = "hint: wait for --until complete, or request permission to list pods\n";
+        assert_eq!(output.stderr.matches(hint).count(), 1, "{}", output.transcript);
+    }
+}

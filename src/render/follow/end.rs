@@ -1,0 +1,203 @@
+//! The last lines about a followed target: its result and that of its rollback, what still serves, and what helps.
+
+use k8s_openapi::jiff::Timestamp;
+
+use crate::model::cause::{Cause, CauseId};
+use crate::model::follow::{Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
+use crate::model::kind::verdict::RolloutState;
+use crate::model::text::go_duration;
+use crate::model::text::shell_command::{Word, command};
+use crate::model::view::RolloutView;
+use crate::render::age::lasting;
+use crate::render::state_words::renumbered;
+use crate::render::status::{
+    NameContext, deadlock_hints, named_line, next_change_note, reached, rollback_hint, serving_line,
+};
+
+/// The last lines about a target, in their order.
+pub(super) struct EndLines {
+    /// Its result, and that of its rollback.
+    pub(super) result: Vec<String>,
+    /// What still serves.
+    pub(super) serving: Option<String>,
+    /// What helps, and what will be held.
+    pub(super) hints: Vec<String>,
+}
+
+/// Returns the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
+/// printed when the rollback started.
+pub(super) fn end(
+    target: &TargetTracker,
+    result: &TargetResult,
+    names: NameContext,
+    now: Timestamp,
+) -> EndLines {
+    let view = target.view(now);
+    let ended = ended(target, result, names).filter(|_| target.rollback().is_none());
+    let undone = result.rollback.iter().map(|what| undone(target, &result.outcome, what, names));
+    let hints = view.iter().flat_map(|view| way_back(view, result).into_iter().chain(way_on(view, result)));
+    let stuck = result.rollback.iter().filter_map(|what| stuck_pod_hint(target, what));
+    let serving = view.as_ref().filter(|view| shows_what_serves(view, result));
+    let of_error = match &result.outcome {
+        Outcome::Unreadable(error) => error.next_step().map(|hint| format!("hint: {hint}")),
+        _ => None,
+    };
+    EndLines {
+        result: ended.into_iter().chain(undone).collect(),
+        serving: serving.map(|view| what_serves(view, result)),
+        hints: of_error
+            .into_iter()
+            .chain(hints)
+            .chain(stuck)
+            .chain(view.as_ref().and_then(next_change_note))
+            .collect(),
+    }
+}
+
+/// Returns what still serves.
+fn what_serves(view: &RolloutView, result: &TargetResult) -> String {
+    let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+    format!("{ago}{}", serving_line(view))
+}
+
+/// Whether the end of a failed, unfinished or held rollout says what still serves.
+fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
+    match &result.outcome {
+        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => !is_rolled_back(result),
+        Outcome::TimedOut(_) => true,
+        _ => false,
+    }
+}
+
+/// Returns the commands that end a deadlock of the surge pods, where the rollout is not over.
+fn way_on(view: &RolloutView, result: &TargetResult) -> Vec<String> {
+    let is_open = result.outcome == Outcome::Unfinished || shows_what_serves(view, result);
+    if is_open { deadlock_hints(view) } else { Vec::new() }
+}
+
+/// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
+pub(in crate::render) fn way_back(view: &RolloutView, result: &TargetResult) -> Option<String> {
+    let helps = match &result.outcome {
+        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
+        Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
+        _ => false,
+    };
+    rollback_hint(view).filter(|_| helps && result.rollback.is_none())
+}
+
+/// Whether the rollback of a target is complete.
+fn is_rolled_back(result: &TargetResult) -> bool {
+    matches!(&result.rollback, Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. }))
+}
+
+/// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
+fn stuck_pod_hint(target: &TargetTracker, undone: &RollbackResult) -> Option<String> {
+    let blocked = target.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
+    let stands = matches!(undone, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
+    stands.then(|| delete_hint(target, blocked)).flatten()
+}
+
+/// Returns the same hint as soon as the cause is seen: the controller would wait until the deadline.
+pub(super) fn blocked_rollback(target: &TargetTracker, cause: &Cause) -> Option<String> {
+    let is_blocked = cause.id == CauseId::BlockedByPod && target.rollback().is_some();
+    is_blocked.then(|| delete_hint(target, cause)).flatten()
+}
+
+fn delete_hint(target: &TargetTracker, blocked: &Cause) -> Option<String> {
+    if target.rollback()?.replaces_stuck_pods {
+        return None;
+    }
+    let words = [Word::name(blocked.pods.first()?, "POD"), target.workload().in_namespace()];
+    Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
+}
+
+/// Returns the result of a target. None for a complete rollout: kubectl's last line says so.
+pub(super) fn ended(target: &TargetTracker, result: &TargetResult, names: NameContext) -> Option<String> {
+    let name = names.name(target.workload());
+    let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
+    Some(match &result.outcome {
+        Outcome::Reached
+            if target.verdict().is_none_or(|verdict| verdict.state == RolloutState::Complete) =>
+        {
+            return None;
+        }
+        // Its status says so, or the lines of the rollback.
+        Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
+        // Its causes say so, below its line.
+        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_))
+            if target.is_evaluated_once() =>
+        {
+            return None;
+        }
+        Outcome::Failed(RolloutFailure::Superseded(message)) if target.is_evaluated_once() => {
+            format!("error: {}", named_line(target.workload(), message, names))
+        }
+        Outcome::Reached => reached(target.workload(), names),
+        Outcome::Held => format!("note: {name} is held: outdated pods remain"),
+        Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
+        Outcome::Deleted => format!("error: object has been deleted: {name}"),
+        Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
+        Outcome::TimedOut(limit) => {
+            let last = match result.unanswered {
+                Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
+                None => last,
+            };
+            let limit = go_duration::write(*limit);
+            format!("error: timed out waiting for the condition: {name} after {limit} (--timeout){last}")
+        }
+        Outcome::Unreadable(error) => format!("error: {name}: {}", error.sentence()),
+        Outcome::Interrupted(stop) => {
+            format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
+        }
+    })
+}
+
+/// Returns why a target failed, in kubectl's words where it has any, and which limit was exceeded.
+fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &str) -> String {
+    match failure {
+        RolloutFailure::ProgressDeadline(None) => result.line.clone(),
+        RolloutFailure::ProgressDeadline(Some(seconds)) => {
+            format!("{} (progressDeadlineSeconds: {seconds})", result.line)
+        }
+        RolloutFailure::Deadline(deadline) => {
+            format!("{name} made no progress for {} (--deadline){last}", go_duration::write(*deadline))
+        }
+        RolloutFailure::Cause { id, grace } => {
+            format!("{name} failed: {} for {}{last}", id.name(), go_duration::write(*grace))
+        }
+        RolloutFailure::Superseded(line) => format!("{name}: {line}"),
+    }
+}
+
+/// Returns how the rollback of a failed target ended.
+fn undone(target: &TargetTracker, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
+    let name = names.name(target.workload());
+    let (revision, outcome) = match undone {
+        RollbackResult::NotStarted(why) => {
+            return format!("note: {name}: not rolled back: {why}");
+        }
+        RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
+    };
+    let rollback = format!("the rollback to revision {revision}");
+    let ended = match outcome {
+        Outcome::Reached => format!("rolled back to revision {revision}{}", renumbered(target, revision)),
+        Outcome::Held => format!("{rollback} is held"),
+        Outcome::Failed(RolloutFailure::Superseded(_)) => format!("another revision replaced {rollback}"),
+        Outcome::Failed(failure) => format!("{rollback} failed too: {}", failure.word()),
+        Outcome::Deleted | Outcome::Recreated => format!("it was deleted during {rollback}"),
+        Outcome::TimedOut(limit) => {
+            format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
+        }
+        Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
+        Outcome::Unfinished | Outcome::Interrupted(_) | Outcome::OtherTargetFailed(_) => {
+            format!("{rollback} continues in the cluster")
+        }
+    };
+    match failure {
+        Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {ended}"),
+        _ => format!("error: {name} failed; {ended}"),
+    }
+}
