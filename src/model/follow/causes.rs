@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::output::CauseChange;
+use super::report::CauseChange;
 use crate::model::cause::container_logs::LogRef;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, has_crash_loop};
 use crate::model::engine::Now;

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::causes::{CauseLedger, CauseUpdate};
-use super::decision::{Decider, Judgement, TargetDecision};
+use super::causes::CauseUpdate;
+use super::decision::{Decider, GoalState, TargetDecision};
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
-use super::output::{CauseChange, FollowerTask, Outcome, Report, RolloutFailure, TargetEffects};
-use super::progress::{EtaEstimator, ProgressClock};
-use super::reported::ReportedStatus;
+use super::outcome::{Outcome, RolloutFailure};
+use super::progress::EtaEstimator;
+use super::report::{CauseChange, FollowerTask, Report, RollbackTarget, ShortTimeout, TargetEffects};
 use crate::model::cause::{Cause, causes_allowing, stuck_if};
+use crate::model::change::effect::Effect;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
@@ -17,17 +18,23 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::status::verdict::verdict;
 
+/// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
+/// counters many times a second.
+const REPEAT_AFTER: Duration = Duration::from_secs(10);
+
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]
 pub(super) struct RolloutEvaluation {
     expected: Option<ExpectedRevision>,
-    pub(super) status: ReportedStatus,
-    pub(super) causes: CauseLedger,
-    progress: ProgressClock,
-    eta: EtaEstimator,
+    status: ReportedStatus,
     pub(super) decider: Decider,
+    eta: EtaEstimator,
     /// Whether a requested refresh has not arrived yet.
     refresh_requested: bool,
+    /// Whether it was reported what a failure would be rolled back to.
+    rollback_target_reported: bool,
+    /// Whether the least time of the rollout was reported.
+    least_time_reported: bool,
 }
 
 impl RolloutEvaluation {
@@ -40,17 +47,23 @@ impl RolloutEvaluation {
     pub(super) fn of_rollback(&self, written: Box<Workload>) -> Self {
         Self {
             expected: Some(ExpectedRevision::Written(written)),
-            status: ReportedStatus::of_rollback(),
+            status: ReportedStatus { is_rollback: true, ..ReportedStatus::default() },
             decider: self.decider.for_rollback(),
+            rollback_target_reported: self.rollback_target_reported,
+            least_time_reported: self.least_time_reported,
             ..Self::default()
         }
     }
 
+    /// Returns the verdict that was reported last.
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
+        self.status.shown.as_ref()
+    }
+
     /// Returns the estimated time left; none if the rollout does not progress or there is no estimate.
     pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
-        let is_progressing =
-            self.status.verdict().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
-        let is_stuck = self.causes.active().any(|cause| !cause.is_transient);
+        let is_progressing = self.verdict().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
+        let is_stuck = self.decider.causes.active().any(|cause| !cause.is_transient);
         self.eta.time_left(now).filter(|_| is_progressing && !is_stuck)
     }
 
@@ -60,8 +73,7 @@ impl RolloutEvaluation {
         workload: &Workload,
         options: &FollowOptions,
     ) -> impl Iterator<Item = Duration> {
-        let of_decisions = self.decider.dues(options, workload, &self.progress);
-        self.status.due().into_iter().chain(self.causes.dues()).chain(of_decisions)
+        self.status.due.into_iter().chain(self.decider.dues(options, workload))
     }
 
     /// Records that an observation was read as a whole.
@@ -88,61 +100,61 @@ impl RolloutEvaluation {
         out: &mut TargetEffects,
     ) -> TargetDecision {
         let compared = self.expected.as_mut().map(|expected| expected.compare(observation, options.once));
-        let superseded = match compared {
-            None | Some(Ok(RevisionMatch::Expected)) => None,
+        match compared {
             Some(Err(error)) => return TargetDecision::Finish(Outcome::Unreadable(error)),
-            Some(Ok(RevisionMatch::NotYet(_))) if options.once => None,
-            Some(Ok(RevisionMatch::NotYet(reason))) => {
+            Some(Ok(RevisionMatch::NotYet(reason))) if !options.once => {
                 out.reports.extend(self.status.wait(reason));
                 return TargetDecision::Continue;
             }
             Some(Ok(RevisionMatch::Superseded(line))) => {
-                Some(TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line))))
+                if options.once {
+                    // The only evaluation says how the other revision does, without kubectl's line about it.
+                    let (shown, counts) = (verdict(observation), Counts::of(&observation.workload));
+                    out.reports.extend(self.status.record(&shown.clone(), shown, counts, None, now.elapsed));
+                    self.report_causes(observation, options, now, out);
+                }
+                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
             }
-        };
-        if let Some(superseded) = superseded {
-            if options.once {
-                // The only evaluation says how the other revision does, without kubectl's line about it.
-                let (verdict, counts) = (verdict(observation), Counts::of(&observation.workload));
-                out.reports.extend(self.status.record(&verdict, verdict.clone(), counts, None, now.elapsed));
-                self.report_causes(observation, options, now, out);
-            }
-            return superseded;
+            None | Some(Ok(RevisionMatch::Expected | RevisionMatch::NotYet(_))) => {}
         }
-        let verdict = &verdict(observation);
-        self.progress.record(&observation.workload, now.elapsed);
-        self.decider.observe(observation, verdict, options, now);
+        let counted = &verdict(observation);
+        let goal = GoalState::of(options.goal, observation, counted);
+        self.decider.observe(goal, observation, options, now);
         self.eta.record(observation, now);
-        self.report_status(observation, verdict, now, out);
+        self.report_status(observation, counted, now, out);
         let awaits_warnings =
-            !options.once && self.decider.awaits_warnings(verdict.state, options, now.elapsed);
+            !options.once && self.decider.awaits_warnings(counted.state, options, now.elapsed);
         if !awaits_warnings {
             self.report_causes(observation, options, now, out);
-            self.report_status(observation, verdict, now, out); // a cause can show that the rollout is stuck
+            self.report_status(observation, counted, now, out); // a cause can show that the rollout is stuck
         }
-        let remainder = options.goal.remainder(observation, verdict);
-        out.reports.extend(remainder.and_then(|remainder| self.status.wait(remainder)));
+        if goal == GoalState::Pending {
+            let is_success = counted.state == RolloutState::Complete;
+            let remainder = options.goal.remainder(observation, is_success);
+            out.reports.extend(remainder.and_then(|remainder| self.status.wait(remainder)));
+        }
         if awaits_warnings {
             return TargetDecision::Continue;
         }
-        let (causes, progress, now) = (&self.causes, &self.progress, now.elapsed);
-        self.decider.decide(&Judgement { options, observation, verdict, causes, progress, fresh, now })
+        self.decider.decide(goal, &observation.workload, counted, options, fresh, now.elapsed)
     }
 
-    /// Reports the verdict and the counters if they changed. Scripts wait for kubectl's line of success, so it is
-    /// held back until the success is certain.
+    /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows that
+    /// the rollout is stuck changes the one that is shown. Scripts wait for kubectl's line of success, so it is held back until
+    /// the success is certain.
     fn report_status(
         &mut self,
         observation: &Observation,
-        line: &Verdict,
+        counted: &Verdict,
         now: Now,
         out: &mut TargetEffects,
     ) {
         let counts = Counts::of(&observation.workload);
-        let verdict = stuck_if(line.clone(), self.causes.active(), now.server_time);
-        let is_uncertain = line.state == RolloutState::Complete && self.decider.is_settling(now.elapsed);
-        let last_progress = (!is_uncertain).then(|| self.progress.last_progress());
-        out.reports.extend(self.status.record(line, verdict, counts, last_progress, now.elapsed));
+        let Decider { causes, stability, progress, .. } = &self.decider;
+        let shown = stuck_if(counted.clone(), causes.active(), now.server_time);
+        let is_uncertain = counted.state == RolloutState::Complete && stability.is_settling(now.elapsed);
+        let last_progress = (!is_uncertain).then(|| progress.last_progress());
+        out.reports.extend(self.status.record(counted, shown, counts, last_progress, now.elapsed));
     }
 
     /// Reports the causes that changed.
@@ -153,18 +165,124 @@ impl RolloutEvaluation {
         now: Now,
         out: &mut TargetEffects,
     ) {
-        let causes = causes_allowing(observation, options.allowed_restarts, now.server_time);
-        let (grace, last_progress) = (|cause: &Cause| options.grace(cause), self.progress.last_progress());
+        let found = causes_allowing(observation, options.allowed_restarts, now.server_time);
+        let Decider { causes, progress, .. } = &mut self.decider;
+        let (grace, last_progress) = (|cause: &Cause| options.grace(cause), progress.last_progress());
         let CauseUpdate { changes, logs } =
-            self.causes.record(&causes, observation, options.allowed_restarts, grace, last_progress, now);
+            causes.record(&found, observation, options.allowed_restarts, grace, last_progress, now);
         out.reports.extend(changes.into_iter().map(|(cause, change)| Report::Cause { cause, change }));
         out.tasks.extend(logs.into_iter().map(FollowerTask::ReadLog));
     }
 
+    /// Reports what is reported once of a target that is not finished: the rollback target at once, and the least time when
+    /// the rollout first progresses.
+    pub(super) fn report_once(
+        &mut self,
+        observation: &Observation,
+        options: &FollowOptions,
+        elapsed: Duration,
+        out: &mut TargetEffects,
+    ) {
+        if options.undo_on_failure.is_some() && !self.rollback_target_reported {
+            self.rollback_target_reported = true;
+            out.reports.push(Report::RollbackTarget(RollbackTarget::of(observation)));
+        }
+        let state = self.verdict().map(|verdict| verdict.state);
+        let is_progressing = matches!(state, Some(RolloutState::Progressing | RolloutState::Stuck));
+        if !is_progressing || self.least_time_reported {
+            return;
+        }
+        self.least_time_reported = true;
+        if let Some(least) = Effect::of_rollout(observation).least_time {
+            let timeout = options.timeout.and_then(|timeout| ShortTimeout::of(timeout, least, elapsed));
+            out.reports.push(Report::LeastTime { least, timeout });
+        }
+    }
+
     /// Reports what is left to report when the goal is reached: the causes that are gone, and the last line.
     pub(super) fn report_end(&mut self, out: &mut TargetEffects) {
-        let gone = self.causes.remove_absent();
+        let gone = self.decider.causes.remove_absent();
         out.reports.extend(gone.map(|cause| Report::Cause { cause, change: CauseChange::Gone }));
         out.reports.extend(self.status.last_line());
+    }
+}
+
+/// The status of a target that was reported last, and its lines since its last progress.
+#[derive(Debug, Default)]
+struct ReportedStatus {
+    /// The verdict, as it was shown last.
+    shown: Option<Verdict>,
+    counts: Counts,
+    /// Whether it is the status of a rollback.
+    is_rollback: bool,
+    /// What the follower waits for.
+    waiting_for: Option<String>,
+    /// When each line was printed.
+    printed: Vec<(Verdict, Duration)>,
+    /// The line that was printed last.
+    last_line: Option<Verdict>,
+    /// When the rollout last progressed.
+    last_progress: Duration,
+    /// Whether the present line was not printed yet.
+    is_held_back: bool,
+    /// When to print the present line, if it does not change until then.
+    due: Option<Duration>,
+}
+
+impl ReportedStatus {
+    /// Records a status, and returns a report if something changed. The line is that of the verdict by the counters.
+    /// `line_at` is when the rollout last progressed; none holds the line back until the result.
+    fn record(
+        &mut self,
+        counted: &Verdict,
+        shown: Verdict,
+        counts: Counts,
+        line_at: Option<Duration>,
+        now: Duration,
+    ) -> Option<Report> {
+        (self.is_held_back, self.due) = (line_at.is_none(), None);
+        let line_changed = line_at.is_some_and(|last_progress| self.record_line(counted, last_progress, now));
+        let has_changed = line_changed || self.shown.as_ref() != Some(&shown) || self.counts != counts;
+        (self.shown, self.counts) = (Some(shown), counts);
+        self.report(line_changed).filter(|_| has_changed)
+    }
+
+    /// Returns the last verdict with its line, if another line was printed after it.
+    fn last_line(&self) -> Option<Report> {
+        self.report(true).filter(|_| self.is_held_back)
+    }
+
+    /// Returns a report of what the follower waits for, unless it was the last one.
+    fn wait(&mut self, reason: String) -> Option<Report> {
+        let is_new = self.waiting_for.as_ref() != Some(&reason);
+        self.waiting_for = Some(reason.clone());
+        is_new.then_some(Report::Waiting { reason })
+    }
+
+    fn report(&self, line_changed: bool) -> Option<Report> {
+        let verdict = self.shown.clone()?;
+        Some(Report::Status { verdict, counts: self.counts, line_changed, is_rollback: self.is_rollback })
+    }
+
+    /// Returns whether to print a line now.
+    fn record_line(&mut self, line: &Verdict, last_progress: Duration, now: Duration) -> bool {
+        if last_progress != self.last_progress {
+            self.printed.clear();
+            self.last_progress = last_progress;
+        }
+        if self.last_line.as_ref() == Some(line) {
+            return false;
+        }
+        let before = self.printed.iter_mut().find(|(printed, _)| printed == line);
+        match before {
+            Some((_, at)) if now < *at + REPEAT_AFTER => {
+                (self.is_held_back, self.due) = (true, Some(*at + REPEAT_AFTER));
+                return false;
+            }
+            Some((_, at)) => *at = now,
+            None => self.printed.push((line.clone(), now)),
+        }
+        self.last_line = Some(line.clone());
+        true
     }
 }

@@ -4,8 +4,6 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Amount;
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
-use crate::model::kind::strategy;
-use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 
 /// The state of a rollout that a command waits for.
@@ -26,19 +24,6 @@ pub enum Goal {
     OldGone,
 }
 
-/// How close a workload is to a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GoalState {
-    /// Reached.
-    Reached,
-    /// Not reachable before a hold ends.
-    Held,
-    /// Not reached yet.
-    Pending,
-    /// Not known, because pods cannot be read.
-    Unknown,
-}
-
 impl Goal {
     /// Returns how many updated pods the goal needs, if it does not need all of them.
     pub(super) fn needed_pods(self, workload: &Workload) -> Option<usize> {
@@ -46,52 +31,37 @@ impl Goal {
         usize::try_from(share.pods_at_least(workload.wanted())).ok()
     }
 
-    /// Returns what the goal still needs once kubectl calls the rollout a success, as a fragment.
-    pub(super) fn remainder(self, observation: &Observation, verdict: &Verdict) -> Option<String> {
-        let is_pending = self.state(observation, verdict) == GoalState::Pending;
-        if self != Self::OldGone || verdict.state != RolloutState::Complete || !is_pending {
-            return None;
-        }
-        let old = old_pods(observation).count();
+    /// Whether a rollout has reached the goal; none if that is not known, because pods cannot be read. `is_success` says that
+    /// kubectl calls the rollout a success.
+    ///
+    /// Some counters include outdated pods. This function then assumes the worst case. The workload
+    /// and its pods are read separately, so the pods may be older.
+    pub(super) fn is_reached(
+        self,
+        is_success: bool,
+        observation: &Observation,
+        counts: Counts,
+    ) -> Option<bool> {
+        let is_complete = || is_success && observation.workload.kind().pods().are_all_updated(counts);
+        Some(match self {
+            Self::Success => is_success,
+            Self::Updated => is_updated(counts),
+            Self::Available => is_updated(counts) && is_available(counts),
+            Self::AvailableShare(share) => is_share_available(share, observation, counts),
+            Self::Complete => is_complete(),
+            Self::OldGone if is_complete() => return outdated_pods_gone(observation),
+            Self::OldGone => false,
+        })
+    }
+
+    /// Returns what a pending goal still needs once kubectl calls the rollout a success, as a fragment.
+    pub(super) fn remainder(self, observation: &Observation, is_success: bool) -> Option<String> {
+        let old = (self == Self::OldGone && is_success).then(|| old_pods(observation).count())?;
         Some(match old {
             0 => "old pods to end".to_owned(),
             1 => "1 old pod to end".to_owned(),
             _ => format!("{old} old pods to end"),
         })
-    }
-
-    /// Returns how close a workload is to the goal.
-    ///
-    /// Some counters include outdated pods. This function then assumes the worst case. The workload
-    /// and its pods are read separately, so the pods may be older.
-    pub(super) fn state(self, observation: &Observation, verdict: &Verdict) -> GoalState {
-        let has_failed = verdict.state == RolloutState::Failed;
-        // The pod that lets the progress deadline pass can be one that the share does not need.
-        let is_decided = has_failed && self.needed_pods(&observation.workload).is_none();
-        if is_decided || verdict.state == RolloutState::Unobserved {
-            return GoalState::Pending;
-        }
-        let is_success = verdict.state == RolloutState::Complete;
-        let counts = Counts::of(&observation.workload);
-        let are_all_updated = || observation.workload.kind().pods().are_all_updated(counts);
-        let reached = match self {
-            Self::Success => is_success,
-            Self::Updated => is_updated(counts),
-            Self::Available => is_updated(counts) && is_available(counts),
-            Self::AvailableShare(share) => is_share_available(share, observation, counts),
-            Self::Complete => is_success && are_all_updated(),
-            Self::OldGone if is_success && are_all_updated() => match outdated_pods_gone(observation) {
-                Some(gone) => gone,
-                None => return GoalState::Unknown,
-            },
-            Self::OldGone => false,
-        };
-        if reached {
-            return GoalState::Reached;
-        }
-        let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let held_back = is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
-        if held || held_back { GoalState::Held } else { GoalState::Pending }
     }
 }
 

@@ -9,11 +9,12 @@ mod evaluation;
 mod expected_revision;
 mod goal;
 mod options;
-mod output;
+mod outcome;
 mod progress;
-mod reported;
-mod rollback;
-mod target_tracker;
+mod report;
+mod stability;
+mod target;
+mod undo_on_failure;
 
 #[cfg(test)]
 mod tests;
@@ -23,17 +24,14 @@ pub(super) use progress::ProgressClock;
 
 pub use goal::Goal;
 pub use options::{FollowOptions, UndoScope};
-pub use output::{
-    CauseChange, FollowerTask, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, ShortTimeout,
-    TargetResult,
-};
-pub use rollback::{Rollback, StartState};
-pub use target_tracker::TargetTracker;
+pub use outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
+pub use report::{CauseChange, FollowerTask, Report, RollbackTarget, ShortTimeout};
+pub use target::{StartState, TargetTracker};
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::output::TargetEffects;
+use self::report::TargetEffects;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::engine::{Effects, Engine, Now, StopSignal, TargetEvent, TargetId};

@@ -1,17 +1,17 @@
-//! The rollback of a target that failed, or that follows the failure of another one.
+//! `--undo-on-failure`: whether a target that failed, or that follows the failure of another one, is rolled back, to which
+//! revision, and which pods block the rollback.
 
 use std::time::Duration;
 
-use super::TargetTracker;
+use super::options::UndoScope;
+use super::outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use super::report::{FollowerTask, Report, TargetEffects};
+use super::target::{StartState, TargetTracker};
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
-use crate::model::engine::Now;
-use crate::model::follow::options::UndoScope;
-use crate::model::follow::output::{
-    FollowerTask, Outcome, Report, RollbackResult, TargetEffects, TargetResult,
-};
-use crate::model::follow::rollback::{Rollback, StartState, unblock};
+use crate::model::engine::{Now, PodRef};
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
 impl TargetTracker {
@@ -43,18 +43,13 @@ impl TargetTracker {
     }
 
     /// Whether the rollout that was found failed, with `--undo-on-failure`.
-    pub(in crate::model::follow) fn has_failed(&self) -> bool {
+    pub(super) fn has_failed(&self) -> bool {
         self.has_failed
     }
 
     /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target without a rollout since
     /// the start goes on, and so does one that failed or that another client changed.
-    pub(in crate::model::follow) fn roll_back_after(
-        &mut self,
-        failed: &str,
-        elapsed: Duration,
-        out: &mut TargetEffects,
-    ) {
+    pub(super) fn roll_back_after(&mut self, failed: &str, elapsed: Duration, out: &mut TargetEffects) {
         if self.rollback.is_some() || (self.result.is_some() && !self.may_be_rolled_back_later()) {
             return;
         }
@@ -93,7 +88,7 @@ impl TargetTracker {
     }
 
     /// Applies the result of the rollback's write. The rollback is evaluated from the start.
-    pub(in crate::model::follow) fn apply_rollback_result(
+    pub(super) fn apply_rollback_result(
         &mut self,
         written: Result<Box<Workload>, Error>,
         now: Now,
@@ -132,4 +127,80 @@ impl TargetTracker {
             task => out.tasks.extend(task),
         }
     }
+}
+
+impl StartState {
+    /// Records the state of a workload as it was found, with its first complete observation.
+    pub(super) fn of(found: &Workload, observation: &Observation) -> Self {
+        let stable = observation.stable_at_start().map(|revision| (revision.name.clone(), revision.digest));
+        Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable }
+    }
+
+    /// Whether the workload is still the same object with the same template.
+    #[must_use]
+    pub fn matches(&self, workload: &Workload) -> bool {
+        workload.object().uid() == self.uid && workload.template_digest() == self.template
+    }
+
+    /// Returns the stable revision at the start, if it still exists with the same template.
+    #[must_use]
+    pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
+        let (name, template) = self.stable.as_ref()?;
+        observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
+    }
+
+    /// Whether an outcome is one of the rollout that was found, and not of a later one of another client.
+    pub(super) fn is_of_found_rollout(&self, outcome: &Outcome, workload: &Workload) -> bool {
+        !matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) && self.matches(workload)
+    }
+
+    /// Returns the revision to roll back to after an outcome. Only a target that still matches its start state is rolled
+    /// back, and only to a revision that had ready pods then.
+    ///
+    /// # Errors
+    /// The reason for which the target is not rolled back.
+    pub(super) fn rollback_revision<'a>(
+        &self,
+        outcome: &Outcome,
+        observation: &'a Observation,
+    ) -> Result<&'a Revision, &'static str> {
+        if !self.is_of_found_rollout(outcome, &observation.workload) {
+            return Err("another client rolled out another revision, which is not rolled back");
+        }
+        self.stable_revision(observation).ok_or("no other revision had ready pods when following began")
+    }
+
+    /// Whether a rollout was under way that can be rolled back.
+    pub(super) fn has_stable_revision(&self) -> bool {
+        self.stable.is_some()
+    }
+}
+
+impl Rollback {
+    /// Returns the result: the failure, and the outcome of the rollback.
+    pub(super) fn end(self, outcome: Outcome, elapsed: Duration) -> TargetResult {
+        let rollback = RollbackResult::RolledBack { revision: self.revision, outcome };
+        TargetResult { elapsed, rollback: Some(rollback), ..self.failed }
+    }
+}
+
+/// Returns what to do about the next pod that blocks a StatefulSet, if there is one.
+///
+/// The StatefulSet controller waits until these pods are ready, and on the failed revision they
+/// never are. It deletes none of them. Each deletion follows a separate refresh, after the controller
+/// observed the rollback and nothing moved for a moment. A pod that is deleted earlier comes back on the failed
+/// revision.
+pub(super) fn unblock(
+    deletions: &mut StuckPodDeletions,
+    observation: &Observation,
+    fresh: bool,
+    now: Duration,
+) -> Option<FollowerTask> {
+    deletions.observe(observation, now);
+    let pod = deletions.next(observation, now).map(PodRef::of)?;
+    if !fresh {
+        return Some(FollowerTask::Refresh);
+    }
+    deletions.record(&pod.uid);
+    Some(FollowerTask::DeletePod(pod))
 }

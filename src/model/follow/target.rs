@@ -1,7 +1,5 @@
 //! Follows one target: applies its events, evaluates it, and reports what changed.
 
-mod undo_on_failure;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +8,8 @@ use k8s_openapi::jiff::Timestamp;
 use super::decision::TargetDecision;
 use super::evaluation::RolloutEvaluation;
 use super::options::FollowOptions;
-use super::output::{Outcome, Report, RolloutFailure, TargetEffects, TargetResult};
-use super::reported::FirstReports;
-use super::rollback::{Rollback, StartState};
+use super::outcome::{Outcome, Rollback, RolloutFailure, TargetResult};
+use super::report::{Report, TargetEffects};
 use crate::model::api::configuration::Configuration;
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
 use crate::model::cause::{Cause, by_importance, without_secrets_of};
@@ -24,31 +21,42 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
+use crate::model::text::digest::Digest;
 use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that
 /// outlives its grace period.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
 
+/// The state of a target when the follower started: its template, and its stable revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartState {
+    /// The uid of the workload.
+    pub(super) uid: String,
+    /// The template that was being rolled out.
+    pub(super) template: Digest,
+    /// The name and the template of the stable revision; none if no other revision had ready pods.
+    pub(super) stable: Option<(String, Digest)>,
+}
+
 /// One target: its observation, what was reported about it, and its result.
 #[derive(Debug)]
 pub struct TargetTracker {
-    options: Arc<FollowOptions>,
+    pub(super) options: Arc<FollowOptions>,
     /// The workload as it was found, before any event.
-    found: Workload,
-    observation: Option<Observation>,
-    start_state: Option<StartState>,
-    first_reports: FirstReports,
-    evaluation: RolloutEvaluation,
+    pub(super) found: Workload,
+    pub(super) observation: Option<Observation>,
+    pub(super) start_state: Option<StartState>,
+    pub(super) evaluation: RolloutEvaluation,
     /// When the target was last evaluated.
     evaluated_at: Duration,
     logs: ContainerLogs,
-    stuck_pods: StuckPodDeletions,
+    pub(super) stuck_pods: StuckPodDeletions,
     /// The rollback, once the target failed and a rollback was requested.
-    rollback: Option<Rollback>,
+    pub(super) rollback: Option<Rollback>,
     /// Whether the rollout that was found failed, with `--undo-on-failure`.
-    has_failed: bool,
-    result: Option<TargetResult>,
+    pub(super) has_failed: bool,
+    pub(super) result: Option<TargetResult>,
     is_result_reported: bool,
 }
 
@@ -60,7 +68,6 @@ impl TargetTracker {
             found,
             observation: None,
             start_state: None,
-            first_reports: FirstReports::default(),
             evaluated_at: Duration::ZERO,
             logs: ContainerLogs::default(),
             stuck_pods: StuckPodDeletions::default(),
@@ -92,12 +99,12 @@ impl TargetTracker {
     /// Returns the verdict that was reported last.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
-        self.evaluation.status.verdict()
+        self.evaluation.verdict()
     }
 
     /// Returns the causes that were reported and are not gone, most important first.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
-        let mut causes: Vec<_> = self.evaluation.causes.active().collect();
+        let mut causes: Vec<_> = self.evaluation.decider.causes.active().collect();
         causes.sort_by(|a, b| by_importance(a, b));
         causes.into_iter()
     }
@@ -242,7 +249,7 @@ impl TargetTracker {
 
     fn add_log(&mut self, log: LogLines, out: &mut TargetEffects) {
         if log.lines.is_empty() {
-            return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
+            return self.evaluation.decider.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
         self.logs.keep(log.clone());
@@ -251,7 +258,7 @@ impl TargetTracker {
 
     /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
+    pub(super) fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
         self.evaluated_at = now.elapsed;
         if fresh {
             self.evaluation.note_refresh();
@@ -268,8 +275,7 @@ impl TargetTracker {
                 _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed, out),
                 TargetDecision::Refresh => self.evaluation.request_refresh(out),
                 TargetDecision::Continue => {
-                    let state = self.evaluation.status.verdict().map(|verdict| verdict.state);
-                    self.first_reports.add(observation, state, &self.options, now.elapsed, out);
+                    self.evaluation.report_once(observation, &self.options, now.elapsed, out);
                 }
             }
         }
@@ -281,7 +287,7 @@ impl TargetTracker {
         }
     }
 
-    fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
+    pub(super) fn finish(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
         if outcome == Outcome::Reached {
             self.evaluation.report_end(out);
         }
@@ -292,12 +298,12 @@ impl TargetTracker {
         self.set_result(TargetResult { unanswered: self.evaluation.decider.unanswered(), ..result }, out);
     }
 
-    fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
+    pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
         let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
         TargetResult { outcome, line, elapsed, unanswered: None, rollback: None }
     }
 
-    fn set_result(&mut self, result: TargetResult, out: &mut TargetEffects) {
+    pub(super) fn set_result(&mut self, result: TargetResult, out: &mut TargetEffects) {
         self.result = Some(result);
         if !self.may_be_rolled_back_later() {
             self.report_result(out);
