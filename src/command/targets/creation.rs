@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::{FoundTargets, KeptFields, NamespaceScope, TargetFinder, TargetScope};
-use super::{find_workloads_with, search};
+use super::{FoundTargets, KeptFields, TargetFinder, TargetScope, find_workloads_with};
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
 use crate::error::Result;
@@ -38,15 +37,14 @@ pub async fn await_creation(
 ) -> Result<Awaited> {
     let source = context.source;
     let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
-    let namespaces = NamespaceScope::of(scope, source)?;
-    let finder = TargetFinder { source, kept_fields, namespaces, suggests_names: false };
+    let finder = TargetFinder::new(scope, source, false)?;
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
     while Instant::now() < end && ui.is_read() {
         let search = tokio::select! {
             biased;
             stop = stops.next() => return Ok(Awaited::Stopped(stop)),
-            found = search(scope, &finder) => found,
+            found = finder.search(scope, kept_fields) => found,
         };
         if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
             ui.notes(&search.notes);
