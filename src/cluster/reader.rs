@@ -18,7 +18,7 @@ use crate::model::api::resource_type::{NODE, POD_DISRUPTION_BUDGET};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
-use crate::model::status::verdict::verdict;
+use crate::model::status::rollout_facts::verdict;
 
 /// What was read of several workloads.
 #[derive(Debug)]

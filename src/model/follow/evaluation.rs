@@ -16,7 +16,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
-use crate::model::status::verdict::verdict;
+use crate::model::status::rollout_facts::verdict;
 
 /// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
 /// counters many times a second.

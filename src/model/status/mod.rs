@@ -2,6 +2,6 @@
 
 pub mod authors;
 pub mod history;
+pub mod rollout_facts;
 pub mod stale_configuration;
 pub mod uses;
-pub mod verdict;

@@ -22,8 +22,8 @@ use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::{is_outage, ready_by_revision};
 use crate::model::status::authors::{TemplateChange, last_change, template_author};
+use crate::model::status::rollout_facts::verdict;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
-use crate::model::status::verdict::verdict;
 
 /// One rollout at a moment.
 #[derive(Clone, Debug, PartialEq)]
