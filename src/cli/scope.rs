@@ -61,6 +61,7 @@ impl ScopeArgs {
         }
     }
 
+    /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them.
     pub(super) fn lower(self, common: &CommonOptions) -> Result<TargetScope> {
         if let Some(directory) = &self.kustomize {
             return Err(self.refuse_kustomize(directory));

@@ -97,28 +97,28 @@ impl Ui {
         self.failure.is_none()
     }
 
-    /// Prints a result of several lines.
+    /// Prints a result of several lines on stdout.
     pub fn result(&mut self, text: &str) {
         self.print_text(&escape::block(text));
     }
 
-    /// Prints a result of one line, with line breaks escaped.
+    /// Prints a result of one line on stdout, with line breaks escaped.
     pub fn line(&mut self, line: &str) {
         self.lines(&[Line::of(line)]);
     }
 
-    /// Prints a result of one line, wrapped between words on a terminal.
+    /// Prints a result of one line on stdout, wrapped between words on a terminal.
     pub fn wrapped_line(&mut self, line: &str) {
         let width = self.out.terminal().map_or(usize::MAX, |terminal| terminal.width.into());
         self.lines(&Line::of(line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand));
     }
 
-    /// Prints JSON, with the commands of CI systems in it escaped.
+    /// Prints JSON on stdout, with the commands of CI systems in it escaped.
     pub fn json(&mut self, json: &str) {
         self.exact(&escaped_json(json));
     }
 
-    /// Prints a document for programs: YAML, values of a template.
+    /// Prints a document for programs on stdout: YAML, values of a template.
     pub fn exact(&mut self, document: &str) {
         if self.out.terminal().is_some() {
             self.print(&escape::block(document));
@@ -145,7 +145,7 @@ impl Ui {
         self.remember(written);
     }
 
-    /// Prints a document.
+    /// Prints a document on stdout.
     pub fn document(&mut self, document: &Value, format: DocumentFormat) {
         match format {
             DocumentFormat::Json => self.json(&format!("{document}\n")),
@@ -153,7 +153,7 @@ impl Ui {
         }
     }
 
-    /// Prints a YAML document, after `---` if another document was printed before.
+    /// Prints a YAML document on stdout, after `---` if another document was printed before.
     pub fn yaml(&mut self, yaml: &str) {
         if self.documents > 0 {
             self.exact("---\n");
@@ -162,7 +162,7 @@ impl Ui {
         self.exact(yaml);
     }
 
-    /// Prints lines of a result.
+    /// Prints lines of a result on stdout.
     pub fn lines(&mut self, lines: &[Line]) {
         self.print_text(&text_of(lines, self.appearance.colored));
     }
@@ -222,7 +222,7 @@ impl Ui {
         self.messages.note_once(line);
     }
 
-    /// Prints errors with the prefix `error: `, and their hints.
+    /// Prints errors on stderr with the prefix `error: `, and their hints.
     pub fn errors(&mut self, errors: &[Error]) {
         for error in errors {
             self.note(&format!("error: {}", error.sentence()));

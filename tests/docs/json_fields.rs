@@ -128,6 +128,7 @@ fn content(field: &Value) -> Option<String> {
         .collect();
     let values = match values.as_slice() {
         [] => None,
+        [only] => Some(only.clone()),
         [others @ .., last] => Some(format!("{} or {last}", others.join(", "))),
     };
     let description = field["description"].as_str().map(str::to_owned);

@@ -73,7 +73,7 @@ fn every_verdict_has_its_exit_code_in_every_mode() {
 }
 
 #[test]
-fn the_revision_of_a_snapshot_is_compared_once() {
+fn each_goal_has_its_exit_code_at_one_evaluation() {
     let partition = json!({
         "spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}},
         "status": {"readyReplicas": 3, "availableReplicas": 3},

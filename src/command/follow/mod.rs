@@ -26,7 +26,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::follow::{ReportFormat, json, lines};
-use crate::render::frame::{FollowSnapshot, Frame};
+use crate::render::frame::{FollowMoment, Frame};
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json as status_json, stale_configuration};
 use crate::render::ui::Ui;
@@ -226,8 +226,8 @@ impl Reporter<Follower> for LineReporter<'_> {
 struct RolloutFrames<'a>(&'a Request);
 
 impl RolloutFrames<'_> {
-    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowSnapshot<'a> {
-        FollowSnapshot { follower, now, names: self.0.names, shows_pods: self.0.shows_pods }
+    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
+        FollowMoment { follower, now, names: self.0.names, shows_pods: self.0.shows_pods }
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Frame(Vec<Line>);
 
 /// Followed rollouts at one moment.
 #[derive(Clone, Copy, Debug)]
-pub struct FollowSnapshot<'a> {
+pub struct FollowMoment<'a> {
     /// The follower with its targets.
     pub follower: &'a Follower,
     /// The moment.
@@ -51,18 +51,18 @@ impl Frame {
     /// Renders rollouts while they are followed: one block each, folded as far as the height requires. The frame
     /// is lower than the terminal, because the cursor needs the line below it.
     #[must_use]
-    pub fn of(snapshot: FollowSnapshot<'_>, size: Terminal) -> Self {
+    pub fn of(moment: FollowMoment<'_>, size: Terminal) -> Self {
         let width = usable_width(size);
-        let blocks: Vec<_> = snapshot.blocks(width).collect();
+        let blocks: Vec<_> = moment.blocks(width).collect();
         Self::new(into_height(&blocks, usable_height(size)), size)
     }
 
     /// Renders the results. The last frame is never replaced, so it may be higher than the terminal. Only complete
     /// workloads are folded.
     #[must_use]
-    pub fn last(snapshot: FollowSnapshot<'_>, size: Terminal) -> Self {
+    pub fn last(moment: FollowMoment<'_>, size: Terminal) -> Self {
         let width = usable_width(size);
-        let blocks: Vec<_> = snapshot.blocks(width).collect();
+        let blocks: Vec<_> = moment.blocks(width).collect();
         Self::new(final_lines(&blocks, usable_height(size)), size)
     }
 
@@ -90,7 +90,7 @@ impl Frame {
     }
 }
 
-impl<'a> FollowSnapshot<'a> {
+impl<'a> FollowMoment<'a> {
     fn blocks(self, width: usize) -> impl Iterator<Item = WorkloadBlock> + 'a {
         let trackers = self.follower.targets().iter();
         trackers.map(move |tracker| WorkloadBlock::of(tracker, self.now, self.names, self.shows_pods, width))

@@ -12,7 +12,7 @@ use rollout2::model::kind::Workload;
 use rollout2::model::kind::deployment::Deployment;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::{Revision, Revisions};
-use rollout2::render::frame::{FollowSnapshot, Frame};
+use rollout2::render::frame::{FollowMoment, Frame};
 use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
 use serde_json::{Value, json};
@@ -183,5 +183,5 @@ pub(crate) fn frame(follower: &Follower, seconds: u64, size: Terminal) -> Frame 
 /// The same, with each pod.
 pub(crate) fn frame_with(follower: &Follower, seconds: u64, size: Terminal, shows_pods: bool) -> Frame {
     let names = NameContext::default();
-    Frame::of(FollowSnapshot { follower, now: at(seconds), names, shows_pods }, size)
+    Frame::of(FollowMoment { follower, now: at(seconds), names, shows_pods }, size)
 }
