@@ -106,6 +106,9 @@ fn a_partition_reports_the_held_ordinals() {
         assert_eq!((output.stdout, output.exit), (line, exit));
         assert_eq!(output.stderr, format!("  - statefulset/web  {keeps}\n"));
     }
+    let mut gap = partitioned(3, 0, 1);
+    (gap[2], gap[3]) = (pod("StatefulSet", "web-1", 2), pod("StatefulSet", "web-2", 1));
+    assert_eq!(summary(&document("StatefulSet", &gap)), "partition 3 keeps web-0, web-2 on revision 1");
     let gone = document("StatefulSet", &partitioned(3, 0, 3));
     assert_eq!((verdict(&gone), cause_ids(&gone).len()), ("complete", 0), "nothing is outdated");
 }

@@ -261,6 +261,18 @@ mod tests {
     }
 
     #[test]
+    fn a_container_that_the_kubelet_lost_did_not_crash() {
+        for (reason, is_looping) in [("Unknown", false), ("ContainerStatusUnknown", false), ("Error", true)] {
+            let ending = json!({"terminated": {"exitCode": 137, "reason": reason}});
+            let pod = json!({"kind": "Pod", "metadata": {"name": "w-0"},
+                "status": {"containerStatuses": [{"name": "app", "state": ending}]}});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            let now = "2026-11-20T13:00:05Z".parse().unwrap();
+            assert_eq!(is_crash_looping(&pod, AllowedRestarts::default(), now), is_looping, "{reason}");
+        }
+    }
+
+    #[test]
     fn an_init_container_that_succeeded_does_not_crash() {
         for (exit_code, is_looping) in [(0, false), (1, true)] {
             let ending = json!({"terminated": {"exitCode": exit_code, "finishedAt": "2026-11-20T13:00:00Z"}});

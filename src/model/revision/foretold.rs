@@ -63,8 +63,8 @@ mod tests {
         let object = json!({"kind": "Deployment", "metadata": {"name": "w", "uid": "u"}});
         let workload = Workload::of(Object::read(object).unwrap()).unwrap();
         let replica_sets = |numbers: &[i64]| {
-            let objects = numbers.iter().map(|number| {
-                let object = json!({"kind": "ReplicaSet", "metadata": {"name": format!("w-{number}"),
+            let objects = numbers.iter().enumerate().map(|(index, number)| {
+                let object = json!({"kind": "ReplicaSet", "metadata": {"name": format!("w-{index}"),
                     "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
                     "ownerReferences": [{"controller": true, "uid": "u"}]}});
                 Object::read(object).unwrap()
@@ -77,6 +77,7 @@ mod tests {
             (&[1, 3, 4], Some(1), 5),
             (&[1, 3, 4], Some(4), 4),
             (&[7], Some(7), 7),
+            (&[4, 4], Some(4), 5),
         ] {
             let revisions = replica_sets(numbers);
             let existing = revisions.iter().find(|revision| revision.number.known() == existing);

@@ -204,3 +204,20 @@ fn rollback_started(
     let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
     ended(target, result, names).into_iter().chain([back]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::cause::CauseId;
+
+    #[test]
+    fn the_container_of_a_pod_that_is_gone_is_not_ready() {
+        let object = json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"}});
+        let workload = Workload::of_json(&object).unwrap();
+        let crashed = Cause { container: Some("app".to_owned()), ..Cause::sample(CauseId::CrashLoop) };
+        let line = cause(&workload, None, &crashed, CauseChange::Gone, NameContext::default());
+        assert!(!line.contains("app is ready"), "{line}");
+    }
+}

@@ -54,6 +54,21 @@ fn unschedulable_pods_are_reported() {
     }
 }
 
+/// The scheduler may run before the controller has created the claim of a new pod.
+#[test]
+fn a_claim_of_the_controller_is_not_missing() {
+    for (claim, id) in [("data-web-2", "volume-unbound"), ("data-web-3", "missing-claim")] {
+        let message = format!("0/3 nodes are available: persistentvolumeclaim {claim:?} not found.");
+        let scheduled =
+            json!({"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message});
+        let templates = json!({"spec": {"volumeClaimTemplates": [{"metadata": {"name": "data"}}]}});
+        let unbound = json!({"spec": {"nodeName": null}, "status": {"containerStatuses": [], "conditions": [scheduled]}});
+        let pod = merged(broken_pod("StatefulSet", "web-2", 2, &json!({})), &unbound);
+        let document = document("StatefulSet", &[merged(workload("StatefulSet"), &templates), pod]);
+        assert_eq!(only(&document).0, id, "{claim}");
+    }
+}
+
 /// kubelet: `pkg/volume/util/operationexecutor`, `pkg/volume/configmap`, `pkg/kubelet/kuberuntime`; the attach-detach
 /// controller: the Multi-Attach error.
 #[test]

@@ -48,6 +48,10 @@ fn failed_probes_are_reported() {
         let killed =
             rollout("2026-11-20T13:59:00Z", merged(killed, &json!({"state": {"running": null}})), &message);
         assert_eq!(only(&killed), (id, false, summary.as_str(), Some("rpc error: deadline exceeded")));
+        let running = json!({"state": {"running": null}});
+        let own = merged(crashed("Error", 1, ""), &running);
+        let own = rollout("2026-11-20T13:59:00Z", own, &message);
+        assert_eq!(only(&own).0, "crash-loop", "it ended with an exit code of its own");
     }
 }
 

@@ -154,6 +154,7 @@ async fn an_outage_at_the_timeout_is_a_timeout() {
     let started = tokio::time::Instant::now();
     let output = cluster.status("deployment/web --timeout 40s").await;
     assert_eq!(output.exit, 3, "{}", output.transcript);
+    assert!(!output.stderr.contains("hint: "), "nothing needs a rollback: {}", output.transcript);
     assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
 }
 
@@ -317,6 +318,26 @@ async fn an_expired_watch_is_listed_again_after_a_pause() {
     assert_eq!(output.exit, 3, "{}", output.transcript);
     let requests = request_count(&cluster, "/pods");
     assert!((60..150).contains(&requests), "{requests} lists and watches");
+}
+
+/// Other objects change all the time, and the server forgets their versions.
+#[tokio::test(start_paused = true)]
+async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {
+    let (cluster, _) = unfinished_rollout().await;
+    let other = cluster.stateful_set(0, &json!({}));
+    for number in 0..9 {
+        let other = other.clone();
+        cluster.later(20_000 + number * 30_000, move |editor| {
+            editor.patch(&other, &json!({"metadata": {"annotations": {"number": number.to_string()}}}));
+        });
+        cluster.later(21_000 + number * 30_000, |editor| editor.sim.store(simcluster::Store::compact));
+    }
+    let output = cluster.status("deployment/web --timeout 5m").await;
+    assert_eq!(output.exit, 3, "{}", output.transcript);
+    let requests = cluster.sim.requests();
+    let of_replica_sets = requests.iter().filter(|request| request.path.ends_with("/replicasets"));
+    let lists = of_replica_sets.filter(|request| !is_watch(request, &REPLICASETS)).count();
+    assert!(lists < 3, "{lists}");
 }
 
 /// A proxy may forward only the beginning of every watch.

@@ -74,7 +74,7 @@ async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
     cluster.advance(60).await;
     cluster.editor().set_image(&agent, "app:2.0-notready");
     let begun = tokio::time::Instant::now();
-    let output = cluster.status("daemonset/agent --undo-on-failure").await;
+    let output = cluster.status("daemonset/agent --undo-on-failure --timeout 1h").await;
     assert_eq!((output.exit, image(&cluster, &agent).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert!((600..700).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     assert!(output.stderr.contains("made no progress for 10m0s"), "{}", output.transcript);

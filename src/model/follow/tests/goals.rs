@@ -139,6 +139,13 @@ fn a_pod_beyond_the_share_does_not_interrupt_stability() {
     assert_eq!(fixture.outcome(), None);
     fixture.pass(1);
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));
+
+    // So it does with a new generation.
+    let mut fixture = FollowerFixture::of(options(), with([0, 0, 0], 3));
+    fixture.pass(20);
+    fixture.becomes(Truth { generation: 3, observed_generation: 3, ..with([0, 0, 0], 3) });
+    fixture.pass(29);
+    assert_eq!(fixture.outcome(), None);
 }
 
 #[test]

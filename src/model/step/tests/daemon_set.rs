@@ -20,6 +20,8 @@ use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
+use crate::model::step::action::{Action, Decision};
+use crate::model::step::batch::continue_batch;
 use crate::model::step::daemon_set::DaemonSets;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
@@ -162,6 +164,8 @@ fn a_terminating_or_missing_pod_has_no_revision() {
     assert_eq!(fixture.next(), ["n2"], "the canary");
     let slots = fixture.slots();
     assert!(!is_reached(Some(Reach::To(Amount::Pods(1))), &slots));
+    let released = DaemonSetFixture::of(5, &pods).with_batch(&["n1"]);
+    assert!(is_reached(Some(Reach::To(Amount::Pods(1))), &released.slots()), "the plan released it");
     fixture = DaemonSetFixture::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
     fixture.record.plan.pace.batches = Batches::By(Amount::Pods(3));
     assert_eq!(fixture.next(), ["n2", "n3", "n4"]);
@@ -289,6 +293,20 @@ fn a_wave_is_limited_by_max_unavailable() {
 fn a_pod_on_an_unready_node_is_not_deleted() {
     let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]).with_batch(&["n1"]).in_zones(&[("n1", "!a")]);
     assert_eq!(fixture.wave(1), [""; 0]);
+}
+
+/// Its rest is one pod: the others are on nodes that are not ready.
+#[test]
+fn the_rest_of_a_batch_is_deleted_without_a_pause() {
+    let pods = [("n1", "old"), ("n2", "old"), ("n3", "old"), ("n4", "old"), ("n5", "new")];
+    let nodes = [("n1", "a"), ("n2", "!a"), ("n3", "!a"), ("n4", "!a"), ("n5", "a")];
+    let mut fixture = DaemonSetFixture::of(5, &pods).with_batch(&["n1", "n2", "n3", "n4"]).in_zones(&nodes);
+    fixture.record.plan.pace.max_unavailable = Some(Amount::Pods(4));
+    let mut memory = Memory::default();
+    memory.batch.last_wave = Some(Duration::ZERO);
+    let batch = fixture.record.plan.batch.as_ref().unwrap();
+    let Decision { action, why } = continue_batch(&fixture.state(), &memory, batch);
+    assert!(matches!(&action, Action::DeleteWave(wave) if wave.len() == 1), "{why}: {action:?}");
 }
 
 #[test]

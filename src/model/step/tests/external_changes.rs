@@ -8,7 +8,7 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
-use crate::model::engine::{Effects, Now};
+use crate::model::engine::{Effects, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -136,6 +136,15 @@ fn a_process_that_takes_over_is_not_disturbed() {
 }
 
 #[test]
+fn a_plan_without_a_lock_was_taken_over() {
+    let mut fixture = soaking(4);
+    let mut hold = fixture.cluster.hold().unwrap();
+    hold.as_object_mut().unwrap().remove("lock");
+    fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
+    assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::TakenOver { by: None }));
+}
+
+#[test]
 fn pods_added_by_a_scale_up_are_reported_and_soaked() {
     let mut fixture = soaking(4);
     fixture.bound = None;
@@ -232,6 +241,21 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         assert_eq!(has_begun, is_made);
         assert!(tasks.iter().any(|task| matches!(task, Task::Write(_))));
     }
+}
+
+/// The lock may be stored, although no observation shows it yet.
+#[test]
+fn a_signal_after_an_unanswered_write_releases_the_lock() {
+    let mut cluster = FakeCluster::paused(3);
+    let (mut stepper, patch, now) = first_write(&mut cluster);
+    cluster.write(&patch);
+    stepper.advance(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+    let stopped = StepEvent::Stopped(StopSignal::Interrupted);
+    assert_eq!(stepper.advance(stopped, now).tasks, [Task::Refresh]);
+    let tasks = stepper.advance(cluster.look(), now).tasks;
+    let [Task::Write(release)] = &tasks[..] else { panic!("{tasks:?}") };
+    cluster.write(release);
+    assert_eq!(cluster.hold().unwrap().get("lock"), None);
 }
 
 /// Seen in seed 228 of the DaemonSets of `tests/step_proof`: the plan continued with another template.

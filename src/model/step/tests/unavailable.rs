@@ -108,6 +108,21 @@ fn a_pod_tolerated_by_force_fails_no_batch() {
     assert_eq!(fixture.stepper.outcome(), None);
 }
 
+/// Two pods may be unavailable, and one is.
+#[test]
+fn an_unavailable_pod_is_released_in_addition() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.pods.get_mut(&3).unwrap().sick_until = 1_000_000;
+    cluster.tick();
+    let mut request = all_by(5);
+    request.pace.canary = Some(false);
+    request.pace.max_unavailable = Some(Amount::Pods(2));
+    let mut fixture = StepperFixture::of(request, cluster);
+    fixture.bound = Some(2);
+    fixture.pass(2);
+    assert_eq!(fixture.cluster.partition(), 3, "db-4, which is available, and db-3");
+}
+
 /// Releasing a missing pod makes nothing unavailable now, but it may come back outdated and then be replaced.
 #[test]
 fn no_pod_is_released_while_too_many_are_unavailable() {

@@ -3,7 +3,7 @@
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::OnFailure;
+use crate::model::hold::plan::{OnFailure, Reach};
 use crate::model::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.
@@ -81,4 +81,21 @@ fn step_does_not_wait_for_completion_that_an_unready_node_prevents() {
     lose_the_first(&mut fixture);
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OnUnreadyNodes(vec!["n4".to_owned()])));
     assert_eq!((fixture.cluster.on(2), fixture.cluster.partition()), (5, 0));
+}
+
+/// The pod on a node that is not ready is ignored, and crashes too.
+#[test]
+fn only_required_pods_fail_outside_a_batch() {
+    let request = Request { reach: Some(Reach::Next), ..all_but_unready_nodes() };
+    let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(5));
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
+    let mut fixture = fixture.then("two", request.clone());
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
+    fixture.cluster.crashing.extend([3, 4]);
+    fixture.cluster.unready_nodes.insert("n4".to_owned());
+    let mut fixture = fixture.then("three", request);
+    fixture.bound = None;
+    let end = fixture.run();
+    let (failure, _) = failure(&end);
+    assert_eq!(*failure, BatchFailure::Late { id: "crash-loop", pods: vec!["db-3".to_owned()] });
 }

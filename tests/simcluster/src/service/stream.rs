@@ -19,6 +19,9 @@ use crate::{
 /// The time between two bookmarks.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
 
+/// How long before its timeout a watch gets its last bookmark (`nextBookmarkTime` of the API server's watch cache).
+const LAST_BOOKMARK: Duration = Duration::from_secs(2);
+
 struct Watcher {
     shared: Arc<Shared>,
     moved: watch::Receiver<u64>,
@@ -45,12 +48,19 @@ pub(super) fn lines(
         sent: 0,
         damage: damage.watch,
         end: now + plan.timeout,
-        next_bookmark: plan.bookmarks.then_some(now + BOOKMARK_EVERY),
+        next_bookmark: plan.bookmarks.then(|| next_bookmark(now, now + plan.timeout)),
     };
     stream::unfold(watcher, |mut watcher| async move {
         let event = watcher.next().await?;
         Some((Bytes::from(format!("{event}\n")), watcher))
     })
+}
+
+/// Returns when the next bookmark after a time is due.
+fn next_bookmark(now: Instant, end: Instant) -> Instant {
+    let last = end - LAST_BOOKMARK;
+    let next = now + BOOKMARK_EVERY;
+    if now < last { next.min(last) } else { next }
 }
 
 impl Watcher {
@@ -91,7 +101,7 @@ impl Watcher {
             biased;
             () = sleep_until(self.end) => false,
             () = sleep_until(bookmark), if bookmark < self.end => {
-                self.next_bookmark = Some(bookmark + BOOKMARK_EVERY);
+                self.next_bookmark = Some(next_bookmark(bookmark, self.end));
                 self.waiting.push_back(self.events.bookmark(&json!({})));
                 true
             }
