@@ -82,7 +82,7 @@ impl StepKind for DaemonSets {
         let mut wave = Vec::new();
         let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
         for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
-            let cost = i64::from(slot.is_available && slot.counts(state.pace()));
+            let cost = i64::from(slot.is_available);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
                 free -= cost;
                 wave.push((slot.name.clone(), PodRef::of(pod)));
