@@ -94,7 +94,7 @@ fn fatal_causes_fail_fast() {
             matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Cause { grace: GRACE, .. })));
         assert_eq!(failed, fails, "{container}");
         let mut patient = FollowerFixture::of(FollowOptions::default(), with_pod(&container));
-        patient.pass(10_000);
+        patient.pass(1_000); // longer than every grace period and deadline of a default
         assert_eq!(patient.outcome(), None, "{container}");
     }
 }

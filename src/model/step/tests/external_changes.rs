@@ -74,11 +74,11 @@ fn an_external_change_is_detected_before_a_write_is_tried_again() {
 #[test]
 fn a_soak_writes_nothing() {
     let mut request = all_by(2);
-    request.pace.soak = Some(seconds(3600));
+    request.pace.soak = Some(seconds(600));
     let mut fixture = StepperFixture::of(request, FakeCluster::paused(4));
     fixture.pass(30);
     let object = fixture.cluster.object.clone();
-    fixture.pass(3500);
+    fixture.pass(540);
     assert_eq!((&fixture.cluster.object, fixture.stepper.outcome()), (&object, None));
 }
 
