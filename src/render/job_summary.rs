@@ -6,7 +6,7 @@ use super::columns::code;
 use super::follow::way_back;
 use super::state_words::state_text;
 use super::status::{NameContext, cause_words, serving_line};
-use crate::model::follow::{Follower, Outcome, TargetTracker};
+use crate::model::follow::{FollowedTarget, Follower, Outcome};
 
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
@@ -25,19 +25,19 @@ pub struct Row {
 /// Returns the rows of followed rollouts. `now` is the server's time.
 #[must_use]
 pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> Vec<Row> {
-    follower.targets().iter().map(|tracker| followed(tracker, names, now)).collect()
+    follower.targets().iter().map(|target| followed(target, names, now)).collect()
 }
 
-fn followed(tracker: &TargetTracker, names: NameContext, now: Timestamp) -> Row {
-    let is_done = tracker.result().is_some_and(|result| result.outcome == Outcome::Reached);
-    let view = tracker.view(now);
-    let causes = tracker.causes().filter(|_| !is_done);
-    let ended = view.as_ref().zip(tracker.result());
-    let workload = tracker.workload();
+fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> Row {
+    let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
+    let view = target.view(now);
+    let causes = target.causes().filter(|_| !is_done);
+    let ended = view.as_ref().zip(target.result());
+    let workload = target.workload();
     Row {
         workload: names.name(workload),
         is_done,
-        result: state_text(tracker).1,
+        result: state_text(target).1,
         serving: view.as_ref().map(serving_line).unwrap_or_default(),
         causes: causes.map(|cause| cause_words(cause, workload, names)).collect(),
         rollback_hint: ended.and_then(|(view, result)| way_back(view, result)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::age::lasting;
 use super::style::Style;
-use crate::model::follow::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
+use crate::model::follow::{FollowedTarget, Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::Revision;
 
@@ -30,10 +30,10 @@ pub(super) fn state_style(state: RolloutState) -> Style {
 }
 
 /// Returns the state or the result of a target.
-pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
-    let state = tracker.verdict().map(|verdict| verdict.state);
-    let Some(result) = tracker.result() else {
-        return match tracker.rollback() {
+pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
+    let state = target.verdict().map(|verdict| verdict.state);
+    let Some(result) = target.result() else {
+        return match target.rollback() {
             Some(back) => rolling_back(back, state),
             None => in_progress(state),
         };
@@ -42,7 +42,7 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
         Outcome::Reached if state == Some(RolloutState::Complete) => in_progress(state),
         Outcome::Reached => (Style::Good, "reached".to_owned()),
         Outcome::Failed(failure) => {
-            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(tracker, result)))
+            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(target, result)))
         }
         Outcome::Deleted => (Style::Bad, "deleted".to_owned()),
         Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
@@ -53,24 +53,24 @@ pub(super) fn state_text(tracker: &TargetTracker) -> (Style, String) {
         }
         Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),
         Outcome::OtherTargetFailed(other) => {
-            (Style::Bad, format!("{other} failed{}", rollback_result(tracker, result)))
+            (Style::Bad, format!("{other} failed{}", rollback_result(target, result)))
         }
         Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => in_progress(state),
     }
 }
 
 /// Returns the state or the result of a target for one row of many, and the reason of a failure.
-pub(super) fn state_in_row(tracker: &TargetTracker) -> (Style, String, Option<String>) {
-    let failed = tracker.result().or_else(|| tracker.rollback().map(|back| &back.failed));
+pub(super) fn state_in_row(target: &FollowedTarget) -> (Style, String, Option<String>) {
+    let failed = target.result().or_else(|| target.rollback().map(|back| &back.failed));
     let why = match failed.map(|result| &result.outcome) {
         Some(Outcome::Failed(failure)) => reason(failure),
         Some(Outcome::OtherTargetFailed(other)) => format!("{other} failed"),
         _ => {
-            let (style, words) = state_text(tracker);
+            let (style, words) = state_text(target);
             return (style, words, None);
         }
     };
-    let word = match tracker.result().map(|result| &result.rollback) {
+    let word = match target.result().map(|result| &result.rollback) {
         None => "rolling back",
         Some(Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. })) => "rolled back",
         Some(_) => "failed",
@@ -95,12 +95,12 @@ fn rolling_back(back: &Rollback, state: Option<RolloutState>) -> (Style, String)
 }
 
 /// Returns the result of a rollback, to append to the failure.
-fn rollback_result(tracker: &TargetTracker, result: &TargetResult) -> String {
+fn rollback_result(target: &FollowedTarget, result: &TargetResult) -> String {
     match &result.rollback {
         None => String::new(),
         Some(RollbackResult::NotStarted(_)) => "; not rolled back".to_owned(),
         Some(RollbackResult::RolledBack { revision, outcome: Outcome::Reached }) => {
-            format!("; rolled back to {revision}{}", renumbered(tracker, revision))
+            format!("; rolled back to {revision}{}", renumbered(target, revision))
         }
         Some(RollbackResult::RolledBack { revision, outcome }) => {
             format!("; rolled back to {revision}: {}", outcome.word())
@@ -109,8 +109,8 @@ fn rollback_result(tracker: &TargetTracker, result: &TargetResult) -> String {
 }
 
 /// Returns the new number of a revision, because a rollback renumbers it.
-pub(super) fn renumbered(tracker: &TargetTracker, revision: &str) -> String {
-    let now = tracker.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
+pub(super) fn renumbered(target: &FollowedTarget, revision: &str) -> String {
+    let now = target.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
     now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ use crate::command::writing_verb::FIELD_MANAGER;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{PodRef, TargetEvent, TargetId};
-use crate::model::follow::{Follower, FollowerEvent, FollowerTask, TargetTracker};
+use crate::model::follow::{FollowedTarget, Follower, FollowerEvent, FollowerTask};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::render::ui::Ui;
@@ -34,21 +34,21 @@ impl<'a> FollowExecutor<'a> {
 impl Executor<Follower> for FollowExecutor<'_> {
     async fn execute(
         &mut self,
-        (target, task): (TargetId, FollowerTask),
+        (id, task): (TargetId, FollowerTask),
         follower: &Follower,
         source: &mut EventSource<'_>,
         ui: &mut Ui,
     ) -> Vec<FollowerEvent> {
-        let Some(tracker) = follower.targets().get(target.0) else { return Vec::new() };
+        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
         match task {
-            FollowerTask::Refresh => source.refresh(target),
-            FollowerTask::ReadLog(place) => source.fetch_log(target, tracker.workload(), place),
+            FollowerTask::Refresh => source.refresh(id),
+            FollowerTask::ReadLog(place) => source.fetch_log(id, target.workload(), place),
             FollowerTask::RollBack => {
-                let written = undo_on_failure(tracker, self.cluster, ui).await;
-                return vec![FollowerEvent::RolledBack(target, written.map(Box::new))];
+                let written = undo_on_failure(target, self.cluster, ui).await;
+                return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
             }
             FollowerTask::DeletePod(pod) => {
-                delete_stuck(tracker.workload(), &pod, self.cluster, ui).await;
+                delete_stuck(target.workload(), &pod, self.cluster, ui).await;
             }
         }
         Vec::new()
@@ -62,7 +62,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
     fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>) {
         let unfinished =
             |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-        let mut verdicts = follower.targets().iter().filter_map(TargetTracker::verdict);
+        let mut verdicts = follower.targets().iter().filter_map(FollowedTarget::verdict);
         if verdicts.any(|verdict| unfinished(verdict.state)) {
             source.watch_warnings();
         }
@@ -79,19 +79,19 @@ impl Executor<Follower> for FollowExecutor<'_> {
 /// # Errors
 /// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
 /// the write fails. Nothing is written then, except where the error says so.
-async fn undo_on_failure(tracker: &TargetTracker, cluster: &Cluster, ui: &mut Ui) -> Result<Workload> {
+async fn undo_on_failure(target: &FollowedTarget, cluster: &Cluster, ui: &mut Ui) -> Result<Workload> {
     let source = Source::Cluster(Box::new(cluster.clone()));
-    let found = reread(tracker.workload(), &source).await?;
+    let found = reread(target.workload(), &source).await?;
     let observed = observe(found, &source, ui).await?;
     let workload = &observed.workload;
-    let origin = tracker.start_state().ok_or_else(|| stable_unknown(workload))?;
+    let origin = target.start_state().ok_or_else(|| stable_unknown(workload))?;
     if !origin.matches(workload) {
         return Err(template_changed(workload));
     }
-    let target = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
+    let stable = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
     owners::warn_before_an_undo(workload, ui);
-    owners::warn_of_apply(workload, target, &UndoOptions::default(), ui);
-    let undo = undo(&observed, target, &UndoOptions::default())?;
+    owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
+    let undo = undo(&observed, stable, &UndoOptions::default())?;
     ui.notes(partition_rollback(&undo));
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, &source, ui).await?;

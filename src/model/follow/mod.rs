@@ -26,7 +26,7 @@ pub use goal::Goal;
 pub use options::{FollowOptions, UndoScope};
 pub use outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 pub use report::{CauseChange, FollowerTask, Report, RollbackTarget, ShortTimeout};
-pub use target::{StartState, TargetTracker};
+pub use target::{FollowedTarget, StartState};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,7 +58,7 @@ pub enum FollowerEvent {
 #[derive(Debug)]
 pub struct TargetReport<'a> {
     /// The target after the event.
-    pub target: &'a TargetTracker,
+    pub target: &'a FollowedTarget,
     /// What to report.
     pub report: Report,
 }
@@ -67,7 +67,7 @@ pub struct TargetReport<'a> {
 #[derive(Debug)]
 pub struct Follower {
     options: Arc<FollowOptions>,
-    targets: Vec<TargetTracker>,
+    targets: Vec<FollowedTarget>,
 }
 
 impl Follower {
@@ -75,7 +75,7 @@ impl Follower {
     #[must_use]
     pub fn new(options: FollowOptions, workloads: impl IntoIterator<Item = Workload>) -> Self {
         let options = Arc::new(options);
-        let target = |found| TargetTracker::new(Arc::clone(&options), found);
+        let target = |found| FollowedTarget::new(Arc::clone(&options), found);
         let targets = workloads.into_iter().map(target).collect();
         Self { options, targets }
     }
@@ -90,7 +90,7 @@ impl Follower {
     fn one(
         &mut self,
         TargetId(index): TargetId,
-        act: impl FnOnce(&mut TargetTracker, &mut TargetEffects),
+        act: impl FnOnce(&mut FollowedTarget, &mut TargetEffects),
     ) -> Vec<(usize, TargetEffects)> {
         let mut out = TargetEffects::default();
         if let Some(target) = self.targets.get_mut(index) {
@@ -99,7 +99,7 @@ impl Follower {
         vec![(index, out)]
     }
 
-    fn each(&mut self, act: impl Fn(&mut TargetTracker, &mut TargetEffects)) -> Vec<(usize, TargetEffects)> {
+    fn each(&mut self, act: impl Fn(&mut FollowedTarget, &mut TargetEffects)) -> Vec<(usize, TargetEffects)> {
         let act = |target| {
             let mut out = TargetEffects::default();
             act(target, &mut out);
@@ -111,7 +111,7 @@ impl Follower {
     /// Returns the worst exit code of all targets. A target has no result when the reader of stdout exited.
     #[must_use]
     pub fn exit(&self) -> Exit {
-        let results = self.targets.iter().map(TargetTracker::result);
+        let results = self.targets.iter().map(FollowedTarget::result);
         results
             .map(|result| result.map_or(Exit::Unfinished, TargetResult::exit))
             .fold(Exit::Done, Exit::worst)
@@ -119,7 +119,7 @@ impl Follower {
 
     /// Returns the targets in the order of [`Follower::new`].
     #[must_use]
-    pub fn targets(&self) -> &[TargetTracker] {
+    pub fn targets(&self) -> &[FollowedTarget] {
         &self.targets
     }
 }
@@ -142,7 +142,7 @@ impl Engine for Follower {
             effects.extend(self.roll_back_all_if_one_failed(now));
         }
         if self.is_finished() {
-            effects.extend(self.each(TargetTracker::report_result));
+            effects.extend(self.each(FollowedTarget::report_result));
         }
         let mut all = Effects::default();
         for (index, TargetEffects { reports, tasks }) in effects {
@@ -154,7 +154,7 @@ impl Engine for Follower {
     }
 
     fn due(&self) -> Option<Duration> {
-        self.targets.iter().filter_map(TargetTracker::due).min()
+        self.targets.iter().filter_map(FollowedTarget::due).min()
     }
 
     /// Whether every target has an outcome.

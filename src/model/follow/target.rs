@@ -41,7 +41,7 @@ pub struct StartState {
 
 /// One target: its observation, what was reported about it, and its result.
 #[derive(Debug)]
-pub struct TargetTracker {
+pub struct FollowedTarget {
     pub(super) options: Arc<FollowOptions>,
     /// The workload as it was found, before any event.
     pub(super) found: Workload,
@@ -60,7 +60,7 @@ pub struct TargetTracker {
     is_result_reported: bool,
 }
 
-impl TargetTracker {
+impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
             evaluation: RolloutEvaluation::new(&found, &options),

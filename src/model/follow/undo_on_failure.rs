@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::options::UndoScope;
 use super::outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use super::report::{FollowerTask, Report, TargetEffects};
-use super::target::{StartState, TargetTracker};
+use super::target::{FollowedTarget, StartState};
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Now, PodRef};
@@ -14,7 +14,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
-impl TargetTracker {
+impl FollowedTarget {
     /// Finishes the target, or starts the rollback if the target failed and `--undo-on-failure` is
     /// set. A rollback that fails is not rolled back.
     pub(super) fn finish_or_roll_back(

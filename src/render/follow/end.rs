@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::cause::{Cause, CauseId};
-use crate::model::follow::{Outcome, RollbackResult, RolloutFailure, TargetResult, TargetTracker};
+use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
@@ -27,7 +27,7 @@ pub(super) struct EndLines {
 /// Returns the result of a target and of its rollback, what still serves, and what helps. A failure that was rolled back was
 /// printed when the rollback started.
 pub(super) fn end(
-    target: &TargetTracker,
+    target: &FollowedTarget,
     result: &TargetResult,
     names: NameContext,
     now: Timestamp,
@@ -94,19 +94,19 @@ fn is_rolled_back(result: &TargetResult) -> bool {
 }
 
 /// Returns the hint for a stuck pod that blocks the rollback of a StatefulSet, at the end.
-fn stuck_pod_hint(target: &TargetTracker, undone: &RollbackResult) -> Option<String> {
+fn stuck_pod_hint(target: &FollowedTarget, undone: &RollbackResult) -> Option<String> {
     let blocked = target.causes().find(|cause| cause.id == CauseId::BlockedByPod)?;
     let stands = matches!(undone, RollbackResult::RolledBack { outcome, .. } if *outcome != Outcome::Reached);
     stands.then(|| delete_hint(target, blocked)).flatten()
 }
 
 /// Returns the same hint as soon as the cause is seen: the controller would wait until the deadline.
-pub(super) fn blocked_rollback(target: &TargetTracker, cause: &Cause) -> Option<String> {
+pub(super) fn blocked_rollback(target: &FollowedTarget, cause: &Cause) -> Option<String> {
     let is_blocked = cause.id == CauseId::BlockedByPod && target.rollback().is_some();
     is_blocked.then(|| delete_hint(target, cause)).flatten()
 }
 
-fn delete_hint(target: &TargetTracker, blocked: &Cause) -> Option<String> {
+fn delete_hint(target: &FollowedTarget, blocked: &Cause) -> Option<String> {
     if target.rollback()?.replaces_stuck_pods {
         return None;
     }
@@ -115,7 +115,7 @@ fn delete_hint(target: &TargetTracker, blocked: &Cause) -> Option<String> {
 }
 
 /// Returns the result of a target. None for a complete rollout: kubectl's last line says so.
-pub(super) fn ended(target: &TargetTracker, result: &TargetResult, names: NameContext) -> Option<String> {
+pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
     let name = names.name(target.workload());
     let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
     Some(match &result.outcome {
@@ -173,7 +173,7 @@ fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &st
 }
 
 /// Returns how the rollback of a failed target ended.
-fn undone(target: &TargetTracker, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
+fn undone(target: &FollowedTarget, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
     let name = names.name(target.workload());
     let (revision, outcome) = match undone {
         RollbackResult::NotStarted(why) => {

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::model::api::configuration::Configuration;
 use crate::model::follow::{
-    Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport, TargetResult,
-    TargetTracker,
+    FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
+    TargetResult,
 };
 use crate::model::kind::counts::Counts;
 use crate::model::observation::serving::is_outage;
@@ -72,27 +72,27 @@ pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, e
     let mut document = document("summary", elapsed);
     document["exitCode"] = json!(exit);
     document["workloads"] =
-        follower.targets().iter().map(|tracker| target_summary(tracker, configuration)).collect();
+        follower.targets().iter().map(|target| target_summary(target, configuration)).collect();
     document
 }
 
-fn target_summary(tracker: &TargetTracker, configuration: &[Configuration]) -> Value {
-    let mut facts = json!({"workload": workload_json(tracker.workload())});
-    if let Some(result) = tracker.result() {
+fn target_summary(target: &FollowedTarget, configuration: &[Configuration]) -> Value {
+    let mut facts = json!({"workload": workload_json(target.workload())});
+    if let Some(result) = target.result() {
         merge(&mut facts, ended(result));
     }
-    facts["pods"] = pods_json(Counts::of(tracker.workload()));
-    facts["outage"] = json!(outage(tracker));
-    facts["revision"] = revision(tracker);
-    facts["causes"] = tracker.causes().map(cause_json).collect();
-    facts["remarks"] = remarks_json(tracker.workload(), &tracker.stale_configuration(configuration));
-    facts["unknown"] = json!(unknown_of(tracker));
+    facts["pods"] = pods_json(Counts::of(target.workload()));
+    facts["outage"] = json!(outage(target));
+    facts["revision"] = revision(target);
+    facts["causes"] = target.causes().map(cause_json).collect();
+    facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
+    facts["unknown"] = json!(unknown_of(target));
     facts
 }
 
 /// Returns the types that could not be read: all types for a target that was never observed completely.
-fn unknown_of(tracker: &TargetTracker) -> Vec<&'static str> {
-    match (tracker.observation(), tracker.verdict()) {
+fn unknown_of(target: &FollowedTarget) -> Vec<&'static str> {
+    match (target.observation(), target.verdict()) {
         (Some(observed), Some(verdict)) => observed.unread_types(verdict.state),
         _ => vec!["revisions", "pods", "events"],
     }
@@ -103,14 +103,14 @@ fn document(event: &str, elapsed: Duration) -> Value {
     json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": elapsed})
 }
 
-fn revision(tracker: &TargetTracker) -> Value {
-    let running = tracker.observation().and_then(|observed| observed.revisions.current());
+fn revision(target: &FollowedTarget) -> Value {
+    let running = target.observation().and_then(|observed| observed.revisions.current());
     json!(running.and_then(|running| running.number.known()))
 }
 
 /// Whether no pod serves; null for a target that was never observed completely.
-fn outage(tracker: &TargetTracker) -> Option<bool> {
-    Some(is_outage(tracker.observation()?, tracker.verdict()?.state))
+fn outage(target: &FollowedTarget) -> Option<bool> {
+    Some(is_outage(target.observation()?, target.verdict()?.state))
 }
 
 fn ended(result: &TargetResult) -> Value {

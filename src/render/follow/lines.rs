@@ -8,7 +8,7 @@ use crate::model::cause::container_logs::LogLines;
 use crate::model::change::least_time::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult, TargetTracker,
+    CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -96,7 +96,7 @@ pub fn above_frame(TargetReport { target, report }: &TargetReport<'_>, names: Na
 
 /// Returns the last lines about a target below the last frame: its result, what still serves, and what helps.
 pub fn below_frame(
-    target: &TargetTracker,
+    target: &FollowedTarget,
     result: &TargetResult,
     names: NameContext,
     now: Timestamp,
@@ -148,7 +148,7 @@ pub fn log(log: &LogLines) -> Vec<String> {
 
 /// Returns a cause and the last lines of the log that it is about.
 fn cause_with_log(
-    target: &TargetTracker,
+    target: &FollowedTarget,
     of: &Cause,
     names: NameContext,
 ) -> impl Iterator<Item = String> + use<> {
@@ -157,7 +157,7 @@ fn cause_with_log(
 }
 
 /// Returns what a failure of a target would be rolled back to.
-fn rollback_target(target: &TargetTracker, to: &RollbackTarget, names: NameContext) -> String {
+fn rollback_target(target: &FollowedTarget, to: &RollbackTarget, names: NameContext) -> String {
     let name = names.name(target.workload());
     match to {
         RollbackTarget::Revision { label, images } => {
@@ -170,7 +170,7 @@ fn rollback_target(target: &TargetTracker, to: &RollbackTarget, names: NameConte
 
 /// Returns the least time that a rollout needs, and a warning if the command ends before.
 fn least_time(
-    target: &TargetTracker,
+    target: &FollowedTarget,
     least: LeastTime,
     timeout: Option<ShortTimeout>,
     names: NameContext,
@@ -185,13 +185,13 @@ fn least_time(
 
 /// Returns that the command stops following a target because the reader of its output exited.
 #[must_use]
-pub fn without_reader(target: &TargetTracker) -> String {
+pub fn without_reader(target: &FollowedTarget) -> String {
     format!("note: stdout was closed; the rollout of {} continues in the cluster", target.workload().target())
 }
 
 /// Returns that a target failed, and that its rollback started.
 fn rollback_started(
-    target: &TargetTracker,
+    target: &FollowedTarget,
     result: &TargetResult,
     revision: &str,
     names: NameContext,

@@ -2,7 +2,7 @@
 
 use crate::model::engine::Now;
 
-use crate::model::follow::{Outcome, RolloutFailure, TargetTracker};
+use crate::model::follow::{FollowedTarget, Outcome, RolloutFailure};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::render::age::lasting;
@@ -49,25 +49,23 @@ const MIN_NAME_WIDTH: usize = 12;
 const WIDE_WIDTH: usize = 99;
 
 impl BlockHeader {
-    pub(super) fn of(tracker: &TargetTracker, now: Now, names: NameContext) -> Self {
-        let (style, state) = state_text(tracker);
-        let outcome = tracker.result().map(|result| &result.outcome);
+    pub(super) fn of(target: &FollowedTarget, now: Now, names: NameContext) -> Self {
+        let (style, state) = state_text(target);
+        let outcome = target.result().map(|result| &result.outcome);
         let states_duration = match outcome {
             Some(Outcome::Failed(RolloutFailure::Superseded(_))) => false,
             Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => true,
             _ => false,
         };
-        let left = tracker.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
+        let left = target.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
-            name: styled_name(names.name(tracker.workload())),
-            revisions: Line::of(
-                tracker.observation().map(|seen| revisions(tracker, seen)).unwrap_or_default(),
-            ),
+            name: styled_name(names.name(target.workload())),
+            revisions: Line::of(target.observation().map(|seen| revisions(target, seen)).unwrap_or_default()),
             state: Line::styled(style, state),
-            elapsed: elapsed(tracker, now),
+            elapsed: elapsed(target, now),
             states_duration,
             left: left.unwrap_or_default(),
-            row: SummaryRow::of(tracker, names),
+            row: SummaryRow::of(target, names),
         }
     }
 
@@ -113,8 +111,8 @@ pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: 
 
 /// Returns how long a target was followed. Without a wait for the result, `complete   0s` would read as the age of the
 /// state.
-fn elapsed(tracker: &TargetTracker, now: Now) -> String {
-    match tracker.result() {
+fn elapsed(target: &FollowedTarget, now: Now) -> String {
+    match target.result() {
         Some(result) if result.elapsed.as_secs() == 0 => String::new(),
         Some(result) => lasting(result.elapsed),
         None => lasting(now.elapsed),
@@ -122,9 +120,9 @@ fn elapsed(tracker: &TargetTracker, now: Now) -> String {
 }
 
 impl SummaryRow {
-    fn of(tracker: &TargetTracker, names: NameContext) -> Self {
-        let (style, state, why) = state_in_row(tracker);
-        let workload = tracker.workload();
+    fn of(target: &FollowedTarget, names: NameContext) -> Self {
+        let (style, state, why) = state_in_row(target);
+        let workload = target.workload();
         let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
         Self {
             name: styled_name(names.with_namespace(name, workload)),
@@ -140,13 +138,13 @@ fn styled_name(name: String) -> Line {
 
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
 /// during a rollback, because the state names its revision.
-fn revisions(tracker: &TargetTracker, observed: &Observation) -> String {
-    if tracker.is_rollback_written() {
+fn revisions(target: &FollowedTarget, observed: &Observation) -> String {
+    if target.is_rollback_written() {
         return String::new();
     }
     let running = observed.revisions.current();
     let to = running.map_or_else(|| "new".to_owned(), short_label);
-    let began_on = tracker.start_state().and_then(|origin| origin.stable_revision(observed));
+    let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed));
     let from =
         began_on.or_else(|| observed.stable()).filter(|from| running.is_none_or(|to| to.name != from.name));
     match from.or_else(|| observed.revisions.current_or_newest().filter(|_| running.is_none())) {

@@ -92,8 +92,8 @@ impl Frame {
 
 impl<'a> FollowMoment<'a> {
     fn blocks(self, width: usize) -> impl Iterator<Item = WorkloadBlock> + 'a {
-        let trackers = self.follower.targets().iter();
-        trackers.map(move |tracker| WorkloadBlock::of(tracker, self.now, self.names, self.shows_pods, width))
+        let targets = self.follower.targets().iter();
+        targets.map(move |target| WorkloadBlock::of(target, self.now, self.names, self.shows_pods, width))
     }
 }
 

@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::REPLICA_SET;
-use crate::model::follow::{Outcome, RollbackResult, TargetTracker};
+use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::kind::counts::Counts;
 use crate::model::observation::pod_stage::{PodStage, tally};
@@ -36,13 +36,13 @@ pub(super) enum TreeLine {
 /// Returns the revisions: the current one first, with or without pods, then the others with pods, newest first. With
 /// `shows_pods` each one is followed by its pods.
 pub(super) fn lines(
-    tracker: &TargetTracker,
+    target: &FollowedTarget,
     observed: &Observation,
     now: Timestamp,
     width: usize,
     shows_pods: bool,
 ) -> Vec<TreeLine> {
-    let Some((current, row)) = at_the_end(tracker, observed) else {
+    let Some((current, row)) = at_the_end(target, observed) else {
         return tree(observed, now, width, shows_pods);
     };
     let (pods_by_name, _) = observed.pods_by_revision();
@@ -131,8 +131,8 @@ fn pod_lines(groups: &[PodGroup<'_>], now: Timestamp) -> Vec<Vec<Line>> {
 }
 
 /// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older.
-fn at_the_end<'o>(tracker: &TargetTracker, observed: &'o Observation) -> Option<(&'o Revision, RevisionRow)> {
-    let is_complete = tracker.result().is_some_and(|result| match &result.rollback {
+fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<(&'o Revision, RevisionRow)> {
+    let is_complete = target.result().is_some_and(|result| match &result.rollback {
         Some(RollbackResult::RolledBack { outcome, .. }) => *outcome == Outcome::Reached,
         _ => result.outcome == Outcome::Reached,
     });

@@ -9,7 +9,7 @@ use super::revisions::TreeLine;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
-use crate::model::follow::{Outcome, TargetTracker};
+use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::Workload;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::verdict::RolloutState;
@@ -57,23 +57,23 @@ enum LinePriority {
 impl WorkloadBlock {
     /// Builds the block of a target at a moment, for lines of the given width.
     pub(super) fn of(
-        tracker: &TargetTracker,
+        target: &FollowedTarget,
         now: Now,
         names: NameContext,
         shows_pods: bool,
         width: usize,
     ) -> Self {
-        let causes = causes(tracker);
-        let header = BlockHeader::of(tracker, now, names);
+        let causes = causes(target);
+        let header = BlockHeader::of(target, now, names);
         let first_cause = causes.first().map(in_short);
-        let severity = Severity::of(tracker, &causes);
+        let severity = Severity::of(target, &causes);
         let lines = header.lines(width);
-        let folded = header.row(first_cause.clone(), progress(tracker), width);
+        let folded = header.row(first_cause.clone(), progress(target), width);
         Self {
             severity,
             folded,
             header: lines,
-            body: body(tracker, &causes, now, names, shows_pods, width),
+            body: body(target, &causes, now, names, shows_pods, width),
             first_cause,
         }
     }
@@ -123,10 +123,10 @@ impl WorkloadBlock {
 }
 
 impl Severity {
-    fn of(tracker: &TargetTracker, causes: &[Cause]) -> Self {
-        let state = tracker.verdict().map(|verdict| verdict.state);
+    fn of(target: &FollowedTarget, causes: &[Cause]) -> Self {
+        let state = target.verdict().map(|verdict| verdict.state);
         let is_broken = causes.iter().any(Cause::needs_a_fix);
-        match tracker.result().map(|result| &result.outcome) {
+        match target.result().map(|result| &result.outcome) {
             Some(Outcome::Reached) => Self::Complete,
             Some(Outcome::Held) => Self::Held,
             Some(Outcome::Interrupted(_)) | None => match state {
@@ -152,22 +152,22 @@ impl Severity {
 
 /// Returns the causes to show. A cause that disappeared stays for a while, because it may return, but not after all of its
 /// pods are gone.
-fn causes(tracker: &TargetTracker) -> Vec<Cause> {
-    let pods = tracker.observation().and_then(|observed| observed.pods.as_ref());
+fn causes(target: &FollowedTarget) -> Vec<Cause> {
+    let pods = target.observation().and_then(|observed| observed.pods.as_ref());
     let is_there = |name: &String| pods.is_none_or(|pods| pods.iter().any(|pod| pod.name == *name));
     let has_pods = |cause: &&Cause| cause.pods.is_empty() || cause.pods.iter().any(is_there);
-    tracker.causes().filter(has_pods).cloned().collect()
+    target.causes().filter(has_pods).cloned().collect()
 }
 
 fn body(
-    tracker: &TargetTracker,
+    target: &FollowedTarget,
     causes: &[Cause],
     now: Now,
     names: NameContext,
     shows_pods: bool,
     width: usize,
 ) -> Vec<(LinePriority, Line)> {
-    let (Some(observed), Some(verdict)) = (tracker.observation(), tracker.verdict()) else {
+    let (Some(observed), Some(verdict)) = (target.observation(), target.verdict()) else {
         return Vec::new();
     };
     let mut body: Vec<(LinePriority, Line)> =
@@ -178,13 +178,13 @@ fn body(
         LinePriority::OldRevision
     };
     let mut ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
-    for line in revisions::lines(tracker, observed, now.server_time, width, shows_pods) {
+    for line in revisions::lines(target, observed, now.server_time, width, shows_pods) {
         body.extend(match line {
             TreeLine::Revision(line) => ranks.next().map(|rank| (rank, line)),
             TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
         });
     }
-    let (lines, more) = cause_lines(causes, |cause| tracker.log_for(cause), &observed.workload, names, width);
+    let (lines, more) = cause_lines(causes, |cause| target.log_for(cause), &observed.workload, names, width);
     for (index, RenderedCause { cause, evidence }) in lines.into_iter().enumerate() {
         let ranks = if index == 0 {
             (LinePriority::FirstCause, LinePriority::FirstEvidence)
@@ -206,11 +206,11 @@ fn in_short(cause: &Cause) -> Line {
 }
 
 /// Returns the progress of a workload: `6/10 updated, 10 available`.
-fn progress(tracker: &TargetTracker) -> Line {
-    if tracker.verdict().is_none() {
+fn progress(target: &FollowedTarget) -> Line {
+    if target.verdict().is_none() {
         return Line::default();
     }
-    let counts = Counts::of(tracker.workload());
+    let counts = Counts::of(target.workload());
     let available = match counts.available {
         Some(available) => format!("{available} available"),
         None => format!("{} ready", counts.ready),
