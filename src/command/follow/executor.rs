@@ -17,7 +17,6 @@ use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{PodRef, TargetEvent, TargetId};
 use crate::model::follow::{FollowedTarget, Follower, FollowerEvent, FollowerTask};
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
 use crate::render::ui::Ui;
 
 /// Executes the tasks of a follower.
@@ -60,10 +59,8 @@ impl Executor<Follower> for FollowExecutor<'_> {
 
     /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
     fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>) {
-        let unfinished =
-            |state: RolloutState| !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
         let mut verdicts = follower.targets().iter().filter_map(FollowedTarget::verdict);
-        if verdicts.any(|verdict| unfinished(verdict.state)) {
+        if verdicts.any(|verdict| verdict.state.is_under_way()) {
             source.watch_warnings();
         }
     }

@@ -133,9 +133,10 @@ impl Decider {
         options: &FollowOptions,
         now: Duration,
     ) -> bool {
-        let is_unfinished = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
         let has_time = options.timeout.is_none_or(|limit| now < limit);
-        is_unfinished && has_time && now < *self.warnings_until.get_or_insert(now + FIRST_WARNINGS_TIMEOUT)
+        state.is_under_way()
+            && has_time
+            && now < *self.warnings_until.get_or_insert(now + FIRST_WARNINGS_TIMEOUT)
     }
 
     /// Decides by the goal, the fatal causes and the deadline. `fresh` says that the observation was read as a whole just

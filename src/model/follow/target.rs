@@ -188,7 +188,7 @@ impl FollowedTarget {
             event => event,
         };
         if let Some(fresh) = self.observe(event) {
-            self.evaluate(now, fresh, out);
+            self.advance(now, fresh, out);
         }
     }
 
@@ -220,7 +220,7 @@ impl FollowedTarget {
     pub(super) fn tick(&mut self, answered: Duration, now: Now, out: &mut TargetEffects) {
         self.evaluation.decider.note_answer(now.elapsed.saturating_sub(answered));
         if self.result.is_none() {
-            self.evaluate(now, false, out);
+            self.advance(now, false, out);
         }
     }
 
@@ -256,9 +256,9 @@ impl FollowedTarget {
         out.reports.push(Report::Log { log });
     }
 
-    /// Evaluates the observation and finishes the target if it is done. `fresh` says that the
+    /// Evaluates the observation, and finishes the target if it is done. `fresh` says that the
     /// observation was read as a whole just now.
-    pub(super) fn evaluate(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
+    pub(super) fn advance(&mut self, now: Now, fresh: bool, out: &mut TargetEffects) {
         self.evaluated_at = now.elapsed;
         if fresh {
             self.evaluation.note_refresh();

@@ -111,7 +111,7 @@ impl FollowedTarget {
         if let Some(observation) = &mut self.observation {
             observation.replace_workload(*written);
         }
-        self.evaluate(now, false, out);
+        self.advance(now, false, out);
     }
 
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there

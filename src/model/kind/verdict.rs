@@ -43,6 +43,12 @@ impl RolloutState {
         Self::Failed,
     ];
 
+    /// Whether the controller has observed the rollout and it is not complete, so that causes and warnings matter.
+    #[must_use]
+    pub fn is_under_way(self) -> bool {
+        !matches!(self, Self::Complete | Self::Unobserved)
+    }
+
     /// Returns the name for JSON.
     #[must_use]
     pub fn word(self) -> &'static str {

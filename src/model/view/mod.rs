@@ -180,8 +180,7 @@ impl RolloutView {
 }
 
 fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
-    let is_under_way = !matches!(state, RolloutState::Complete | RolloutState::Unobserved);
-    state == RolloutState::Failed || (is_under_way && causes.iter().any(Cause::needs_a_fix))
+    state == RolloutState::Failed || (state.is_under_way() && causes.iter().any(Cause::needs_a_fix))
 }
 
 #[cfg(test)]
