@@ -2,21 +2,32 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
 use super::CommandOutcome;
-use super::follow;
+use super::event_loop::{LOG_LINES, Reporter, event_of_log};
+use super::follow::{self, LineReporter, print_remarks};
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
+use crate::cluster::live::Cluster;
 use crate::cluster::reader::{Needs, read_all, without_needless_template};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::Result;
-use crate::model::follow::{FollowOptions, Goal};
+use crate::model::api::configuration::Configuration;
+use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
+use crate::model::follow::{
+    FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report, TargetReport,
+};
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::follow::ReportFormat;
-use crate::render::status::NameContext;
+use crate::render::job_summary;
+use crate::render::status::{NameContext, json};
 use crate::render::template_form::TemplateForm;
 use crate::render::ui::{DocumentFormat, Ui};
 
@@ -136,9 +147,7 @@ async fn evaluate_all(
     let mut documents = Vec::new();
     for observed in read.observations {
         let (outcome, document) = match observed {
-            Ok(observed) => {
-                follow::evaluate_once(follow, observed, &configuration, (logs, source.now()), ui).await
-            }
+            Ok(observed) => evaluate_once(follow, observed, &configuration, (logs, source.now()), ui).await,
             Err(error) => (error.into(), None),
         };
         all = all.and(outcome);
@@ -156,4 +165,51 @@ async fn evaluate_all(
         }
     }
     all
+}
+
+/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
+/// Returns its outcome, and its document if the format has documents and it can be evaluated.
+async fn evaluate_once(
+    request: &follow::Request,
+    observed: Observation,
+    configuration: &[Configuration],
+    (logs, server_time): (Option<&Cluster>, Timestamp),
+    ui: &mut Ui,
+) -> (CommandOutcome, Option<Value>) {
+    let now = Now { elapsed: Duration::ZERO, server_time };
+    let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
+    let event = |change| FollowerEvent::Target(TargetId(0), change);
+    let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
+    let ended = first.reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
+    if let Some(Outcome::Unreadable(error)) = ended {
+        return (error.into(), None);
+    }
+    let mut reports: Vec<_> = first.reports.into_iter().map(|report| report.report).collect();
+    for (_, task) in first.tasks {
+        if let (FollowerTask::ReadLog(place), Some(cluster), [target]) = (task, logs, follower.targets()) {
+            let namespace = target.workload().object().namespace();
+            let lines = cluster.log_tail(namespace, &place, LOG_LINES).await;
+            let Some(log) = event_of_log(place, lines, ui) else { continue };
+            reports.extend(follower.apply(event(log), now).reports.into_iter().map(|report| report.report));
+        }
+    }
+    if let (ReportFormat::Lines, [target]) = (request.format, follower.targets()) {
+        // The logs were read after the end.
+        reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
+        for report in reports {
+            LineReporter { ui, request }.report(&TargetReport { target, report }, now);
+        }
+        print_remarks(&follower, configuration, server_time, ui);
+    }
+    let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
+    if is_stable && ended == Some(Outcome::Unfinished) {
+        ui.note_once("note: --stable needs more than one observation, so stability is not shown");
+    }
+    let summary = job_summary::of_follower(&follower, request.names, server_time);
+    let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);
+    let document = documented.find_map(|target| {
+        let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
+        Some(json(&view, target.least_time()))
+    });
+    (CommandOutcome { summary, ..follower.exit().into() }, document)
 }

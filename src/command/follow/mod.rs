@@ -2,33 +2,27 @@
 
 mod executor;
 
-use std::time::Duration;
-
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use self::executor::FollowExecutor;
 use super::CommandOutcome;
 use super::event_loop::frames::{FrameReporter, FrameSource};
-use super::event_loop::{LOG_LINES, Reporter, drive, event_of_log};
+use super::event_loop::{Reporter, drive};
 use super::writing_verb::{Output, Writer};
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::model::api::configuration::Configuration;
-use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
-use crate::model::follow::{
-    FollowOptions, Follower, FollowerEvent, FollowerTask, Outcome, Report, TargetReport,
-};
+use crate::model::engine::Now;
+use crate::model::follow::{FollowOptions, Follower, TargetReport};
 use crate::model::kind::Workload;
-use crate::model::observation::Observation;
 use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::follow::{ReportFormat, json, lines};
 use crate::render::frame::{FollowMoment, Frame};
 use crate::render::job_summary;
-use crate::render::status::{NameContext, json as status_json, stale_configuration};
+use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
 use crate::world::{Signals, Terminal};
 
@@ -121,53 +115,6 @@ pub(super) async fn run(
     outcome
 }
 
-/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
-/// Returns its outcome, and its document if the format has documents and it can be evaluated.
-pub(super) async fn evaluate_once(
-    request: &Request,
-    observed: Observation,
-    configuration: &[Configuration],
-    (logs, server_time): (Option<&Cluster>, Timestamp),
-    ui: &mut Ui,
-) -> (CommandOutcome, Option<Value>) {
-    let now = Now { elapsed: Duration::ZERO, server_time };
-    let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
-    let event = |change| FollowerEvent::Target(TargetId(0), change);
-    let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
-    let ended = first.reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
-    if let Some(Outcome::Unreadable(error)) = ended {
-        return (error.into(), None);
-    }
-    let mut reports: Vec<_> = first.reports.into_iter().map(|report| report.report).collect();
-    for (_, task) in first.tasks {
-        if let (FollowerTask::ReadLog(place), Some(cluster), [target]) = (task, logs, follower.targets()) {
-            let namespace = target.workload().object().namespace();
-            let lines = cluster.log_tail(namespace, &place, LOG_LINES).await;
-            let Some(log) = event_of_log(place, lines, ui) else { continue };
-            reports.extend(follower.apply(event(log), now).reports.into_iter().map(|report| report.report));
-        }
-    }
-    if let (ReportFormat::Lines, [target]) = (request.format, follower.targets()) {
-        // The logs were read after the end.
-        reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
-        for report in reports {
-            LineReporter { ui, request }.report(&TargetReport { target, report }, now);
-        }
-        print_remarks(&follower, configuration, server_time, ui);
-    }
-    let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
-    if is_stable && ended == Some(Outcome::Unfinished) {
-        ui.note_once("note: --stable needs more than one observation, so stability is not shown");
-    }
-    let summary = job_summary::of_follower(&follower, request.names, server_time);
-    let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);
-    let document = documented.find_map(|target| {
-        let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
-        Some(status_json(&view, target.least_time()))
-    });
-    (CommandOutcome { summary, ..follower.exit().into() }, document)
-}
-
 /// Ends a verb that wrote: at once, or with `--wait` once every rollout in `written` has ended. A
 /// workload in `written` is the object that our write returned; a later template takes over from it.
 pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>) -> CommandOutcome {
@@ -193,7 +140,12 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
 }
 
 /// Prints which pods have earlier values of what was read.
-fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Timestamp, ui: &mut Ui) {
+pub(super) fn print_remarks(
+    follower: &Follower,
+    configuration: &[Configuration],
+    now: Timestamp,
+    ui: &mut Ui,
+) {
     for target in follower.targets() {
         let stale = target.stale_configuration(configuration);
         ui.notes(stale_configuration(target.workload(), &stale, now));
@@ -201,9 +153,9 @@ fn print_remarks(follower: &Follower, configuration: &[Configuration], now: Time
 }
 
 /// Prints the reports of a follower as lines or as documents.
-struct LineReporter<'a> {
-    ui: &'a mut Ui,
-    request: &'a Request,
+pub(super) struct LineReporter<'a> {
+    pub(super) ui: &'a mut Ui,
+    pub(super) request: &'a Request,
 }
 
 impl Reporter<Follower> for LineReporter<'_> {
