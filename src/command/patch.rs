@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
+use crate::model::change::answer::WriteResult;
 use crate::model::change::conflict::Conflict;
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
@@ -35,20 +36,6 @@ impl PatchOutcome {
 /// map that was absent exists now, or another client changed a field and changed it back.
 const MAX_ATTEMPTS: usize = 3;
 
-/// The outcome of sending a patch, before an unknown result is resolved.
-pub(super) enum PatchAttempt {
-    /// The patch was applied. Holds the object that the API server returned.
-    Applied(Object),
-    /// Another client changed a field that the patch tests. Nothing was written.
-    Conflict(Conflict),
-    /// The API server refused the patch. Nothing was written.
-    Rejected(Error),
-    /// The API server could not process the patch now. Nothing was written, and a later try may succeed.
-    Unavailable(Error),
-    /// No answer arrived, so the patch may or may not have been applied.
-    Unknown(Patch, Error),
-}
-
 /// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads
 /// the object and compares.
 ///
@@ -61,52 +48,54 @@ pub(super) async fn apply(
     source: &Source,
     ui: &mut Ui,
 ) -> Result<PatchOutcome> {
-    match attempt(patch, target, options, source).await {
-        PatchAttempt::Applied(object) => Ok(PatchOutcome::Applied(object)),
-        PatchAttempt::Conflict(conflict) => Ok(PatchOutcome::Conflict(conflict)),
-        PatchAttempt::Rejected(error) | PatchAttempt::Unavailable(error) => Err(error),
-        PatchAttempt::Unknown(_, error) if options.dry_run => Err(error),
-        PatchAttempt::Unknown(patch, error) => {
+    let mut patch = patch.clone();
+    match attempt(&mut patch, target, options, source).await {
+        WriteResult::Stored(object) => Ok(PatchOutcome::Applied(object)),
+        WriteResult::Conflict(conflict) => Ok(PatchOutcome::Conflict(conflict)),
+        WriteResult::Unknown(error) if !options.dry_run => {
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, ui)
+        }
+        WriteResult::Refused(error) | WriteResult::Unavailable(error) | WriteResult::Unknown(error) => {
+            Err(error)
         }
     }
 }
 
-/// Sends a patch. Rebuilds and sends it again if a test failed although no tested field has changed.
+/// Sends a patch: one PATCH. If a test failed although no tested field has changed, it reads the object, rebuilds the
+/// patch from it and sends it again, three times at most.
 pub(super) async fn attempt(
-    patch: &Patch,
+    patch: &mut Patch,
     target: &PatchTarget<'_>,
     options: WriteOptions<'_>,
     source: &Source,
-) -> PatchAttempt {
-    let mut patch = patch.clone();
+) -> WriteResult {
     for _ in 0..MAX_ATTEMPTS {
-        let failure = match target.patch(&patch, options, source).await {
-            Ok(object) => return PatchAttempt::Applied(object),
+        let failure = match target.patch(patch, options, source).await {
+            Ok(object) => return WriteResult::Stored(object),
             Err(failure) => failure,
         };
         match failure.outcome {
             WriteOutcome::Conflict => continue,
-            WriteOutcome::Gone => return PatchAttempt::Rejected(target.deleted()),
-            WriteOutcome::Unchanged => return PatchAttempt::Rejected(failure.error),
-            WriteOutcome::RetryLater => return PatchAttempt::Unavailable(failure.error),
-            WriteOutcome::Unknown => return PatchAttempt::Unknown(patch, failure.error),
+            WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
+            WriteOutcome::Unchanged => return WriteResult::not_stored(failure.error),
+            WriteOutcome::RetryLater => return WriteResult::Unavailable(failure.error),
+            WriteOutcome::Unknown => return WriteResult::Unknown(failure.error),
             WriteOutcome::TestsFailed => {}
         }
         let now = match target.read(source).await {
             Ok(now) => now,
-            Err(error) => return PatchAttempt::Unavailable(error),
+            Err(error) => return WriteResult::Unavailable(error),
         };
-        if let Some(conflict) = Conflict::of(&patch, &now) {
-            return PatchAttempt::Conflict(conflict);
+        if let Some(conflict) = Conflict::of(patch, &now) {
+            return WriteResult::Conflict(conflict);
         }
         if patch.is_based_on(&now) {
-            return PatchAttempt::Rejected(failure.error); // the patch itself is wrong
+            return WriteResult::Refused(failure.error); // the patch itself is wrong
         }
-        patch = patch.rebased_on(&now);
+        *patch = patch.rebased_on(&now);
     }
-    PatchAttempt::Unavailable(Error::new(
+    WriteResult::Unavailable(Error::new(
         ErrorKind::Conflict,
         format!("{} keeps changing; nothing was written after {MAX_ATTEMPTS} attempts", target.label()),
     ))

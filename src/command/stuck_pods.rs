@@ -14,11 +14,11 @@ use crate::command::targets::observe;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::POD;
+use crate::model::change::answer::DeletionResult;
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::PodRef;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
-use crate::model::step::DeletionResult;
 use crate::model::text::shell_command::{Word, command};
 use crate::render::ui::Ui;
 
@@ -151,7 +151,7 @@ pub(super) async fn remove_pod(
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
             WriteOutcome::RetryLater => DeletionResult::Disallowed(error.sentence()),
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
-            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
+            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::not_deleted(error),
         },
     }
 }

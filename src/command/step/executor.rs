@@ -16,17 +16,16 @@ use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::{EventSource, Executor};
 use crate::command::owners;
-use crate::command::patch::{PatchAttempt, PatchTarget, attempt};
+use crate::command::patch::{PatchTarget, attempt};
 use crate::command::stuck_pods::remove_pod;
-use crate::error::{Error, ErrorKind};
+use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
+use crate::model::change::answer::DeletionResult;
 use crate::model::engine::{PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{Hold, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{
-    Batch, CheckResult, DeletionResult, PlanView, StepEvent, Stepper, Task, WriteResult,
-};
+use crate::model::step::{Batch, CheckResult, PlanView, StepEvent, Stepper, Task};
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::world::process::{Process, Processes};
@@ -143,22 +142,13 @@ impl StepExecutor {
     }
 
     /// Sends one patch of the workload.
-    fn write(&self, workload: &Workload, patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<> {
+    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, workload) = (self.source(), workload.clone());
         let field_manager = self.field_manager.clone();
         async move {
             let options = WriteOptions { dry_run: false, field_manager: &field_manager };
-            let result = match attempt(&patch, &PatchTarget::of(&workload), options, &source).await {
-                PatchAttempt::Applied(object) => match Workload::of(object) {
-                    Some(workload) => WriteResult::Stored(Box::new(workload)),
-                    None => WriteResult::Unknown(not_a_workload(&workload)),
-                },
-                PatchAttempt::Conflict(conflict) => WriteResult::Conflict(conflict),
-                PatchAttempt::Rejected(error) => WriteResult::Refused(error),
-                PatchAttempt::Unavailable(error) => WriteResult::Refused(transient(&error)),
-                PatchAttempt::Unknown(_, error) => WriteResult::Unknown(error),
-            };
-            vec![StepEvent::Written(result)]
+            let target = PatchTarget::of(&workload);
+            vec![StepEvent::Written(attempt(&mut patch, &target, options, &source).await)]
         }
     }
 
@@ -179,7 +169,7 @@ impl StepExecutor {
                 Ok(Some(now)) if PlanRecord::is_unchanged(&workload, &now) => None,
                 Ok(_) => Some(DeletionResult::NotSent),
                 Err(error) if error.kind() == ErrorKind::Refused => Some(DeletionResult::Refused(error)),
-                Err(error) => Some(DeletionResult::Refused(transient(&error))),
+                Err(error) => Some(DeletionResult::Unavailable(error)),
             };
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
@@ -230,14 +220,4 @@ pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option
     let lock = Hold::of(workload).ok()??.lock()?;
     let process = Process { host: lock.host?, id: lock.process? };
     processes.has_ended(&process).then_some(lock.holder)
-}
-
-/// Marks an error as transient, so that the request is retried.
-fn transient(error: &Error) -> Error {
-    Error::new(ErrorKind::Unreachable, error.sentence())
-}
-
-fn not_a_workload(workload: &Workload) -> Error {
-    let message = format!("the server answered the change of {} with another object", workload.target());
-    Error::new(ErrorKind::Malformed, message)
 }

@@ -1,5 +1,6 @@
 //! What each verb that writes changes, and what it tells before.
 
+pub mod answer;
 pub mod conflict;
 pub mod effect;
 pub mod least_time;

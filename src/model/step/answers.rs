@@ -6,13 +6,15 @@ use std::time::Duration;
 use super::action::{Action, Purpose, Write};
 use super::causes::redacted;
 use super::engine::{Doing, InFlight, Received, Stepper};
-use super::event::{DeletionResult, StepEvent, StepReport, WriteResult};
+use super::event::{StepEvent, StepReport};
 use super::limits::GIVE_UP_AFTER;
 use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
+use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent};
+use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
 /// The pause before a failed request is retried.
@@ -102,9 +104,14 @@ impl Stepper {
         let sent = self.answered(|sent| matches!(sent.action, Action::Write(_)))?;
         let Action::Write(write) = sent.action else { return None };
         match result {
-            WriteResult::Stored(workload) => {
-                self.cluster.apply_workload(*workload);
-                return Some(*write);
+            WriteResult::Stored(object) => {
+                if let Some(workload) = Workload::of(object) {
+                    self.cluster.apply_workload(workload);
+                    return Some(*write);
+                }
+                let target = self.cluster.workload().target();
+                let message = format!("the server answered the change of {target} with another object");
+                self.receive_no_answer(*write, &Error::new(ErrorKind::Malformed, message), now);
             }
             WriteResult::Conflict(conflict) if conflict.recreated => {
                 self.end(StepOutcome::Gone { recreated: true });
@@ -119,13 +126,8 @@ impl Stepper {
                     self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
             }
-            WriteResult::Unknown(error) => {
-                self.count_release(&write);
-                self.memory.ownership.record_unanswered(*write);
-                self.must_refresh = true;
-                self.retry(&error, now);
-            }
-            WriteResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
+            WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
+            WriteResult::Unavailable(error) => {
                 self.count_release(&write);
                 self.retry(&error, now);
             }
@@ -138,6 +140,14 @@ impl Stepper {
             WriteResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
         }
         None
+    }
+
+    /// Records that a write may be stored.
+    fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
+        self.count_release(&write);
+        self.memory.ownership.record_unanswered(write);
+        self.must_refresh = true;
+        self.retry(error, now);
     }
 
     /// Records the result of the check. One that runs again and again is reported when it did not pass, or passes again.
@@ -177,9 +187,7 @@ impl Stepper {
                     self.retry(&error, now);
                 }
                 _ if self.leaving().is_some() => {} // only the lock is still to be released
-                DeletionResult::Refused(error) if error.kind() == ErrorKind::Unreachable => {
-                    self.retry(&error, now);
-                }
+                DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
                     let why = format!("{} was not deleted: {}", pod.name, error.sentence());
                     self.memory.rollback.blocked = Some(why);

@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use super::outcome::CheckResult;
 use super::view::Batch;
-use crate::error::Error;
 use crate::model::api::node::Node;
 use crate::model::api::patch::Patch;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::{LogLines, LogRef};
-use crate::model::change::conflict::Conflict;
+use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{PodRef, StopSignal, TargetEvent};
 use crate::model::follow::CauseChange;
 use crate::model::hold::plan::Lock;
-use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
 /// One thing that happened.
@@ -40,47 +38,6 @@ pub enum StepEvent {
     Stopped(StopSignal),
     /// A timer.
     Tick,
-}
-
-/// The result of a patch.
-#[derive(Clone, Debug)]
-pub enum WriteResult {
-    /// It is stored. Holds the workload that the server returned.
-    Stored(Box<Workload>),
-    /// A precondition failed, so nothing is stored.
-    Conflict(Conflict),
-    /// The server refused it or it could not be sent, so nothing is stored.
-    Refused(Error),
-    /// No response arrived, so it may be stored.
-    Unknown(Error),
-}
-
-/// The result of a deletion.
-#[derive(Clone, Debug)]
-pub enum DeletionResult {
-    /// The pod terminates, is gone, or another pod has its name.
-    Deleted,
-    /// A PodDisruptionBudget does not allow it now. Holds the server's message.
-    Disallowed(String),
-    /// The server refused it, or it could not be sent.
-    Refused(Error),
-    /// No response arrived.
-    Unknown(Error),
-    /// It was not sent: another client changed the workload, or the command ends.
-    NotSent,
-}
-
-impl DeletionResult {
-    /// Returns the reason if the pod was certainly not deleted.
-    #[must_use]
-    pub fn refusal(&self) -> Option<String> {
-        match self {
-            Self::Deleted | Self::Unknown(_) => None,
-            Self::Disallowed(message) => Some(message.clone()),
-            Self::Refused(error) => Some(error.sentence()),
-            Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),
-        }
-    }
 }
 
 /// A task for the driver. At most one refresh, write or wave of deletions is in flight; a check may run beside it,

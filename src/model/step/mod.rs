@@ -51,7 +51,7 @@ mod view_builder;
 mod tests;
 
 pub use engine::Stepper;
-pub use event::{DeletionResult, Origin, StepEvent, StepReport, Task, WriteResult};
+pub use event::{Origin, StepEvent, StepReport, Task};
 pub use kind_lookup::{counts_pods, deletes_pods};
 pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
 pub use preview::preview;

@@ -8,6 +8,7 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
+use crate::model::change::answer::WriteResult;
 use crate::model::engine::{Effects, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
@@ -290,7 +291,7 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     let newer = Observation { workload: *newer, ..cluster.observed() };
     stepper.advance(StepEvent::Target(watched(newer)), now);
-    stepper.advance(StepEvent::Written(WriteResult::Stored(answer)), now);
+    stepper.advance(StepEvent::Written(WriteResult::Stored(answer.object().clone())), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -323,7 +324,7 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
             stepper.advance(StepEvent::Tick, now);
             stepper.advance(cluster.look(), now);
         }
-        stepper.advance(StepEvent::Written(WriteResult::Refused(no_answer())), now);
+        stepper.advance(StepEvent::Written(WriteResult::Unavailable(no_answer())), now);
         if let Some(end) = stepper.outcome() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;

@@ -9,11 +9,11 @@ use super::observation::template;
 
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
+use crate::model::change::answer::WriteResult;
 use crate::model::change::conflict::Conflict;
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
-use crate::model::step::WriteResult;
 
 pub(super) const START: &str = "2026-11-20T13:00:00Z";
 
@@ -182,7 +182,7 @@ impl FakeCluster {
         if self.object["spec"] != before {
             self.bump();
         }
-        WriteResult::Stored(Box::new(self.workload()))
+        WriteResult::Stored(self.workload().object().clone())
     }
 
     pub(super) fn delete(&mut self, pod: &str, uid: &str) {

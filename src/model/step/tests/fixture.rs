@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::error::{Error, ErrorKind};
+use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Effects, Now, PodRef};
 use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
 use crate::model::step::memory::Memory;
@@ -167,7 +168,7 @@ impl StepperFixture {
             }
             Task::Write(_) if self.is_away => {
                 let error = Error::new(ErrorKind::Unreachable, "out of reach");
-                vec![StepEvent::Written(WriteResult::Refused(error))]
+                vec![StepEvent::Written(WriteResult::Unavailable(error))]
             }
             Task::Write(patch) if self.loses_answers => {
                 self.cluster.write(&patch);

@@ -4,6 +4,7 @@ use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use crate::error::{Error, ErrorKind};
+use crate::model::change::answer::DeletionResult;
 use crate::model::hold::plan::OnFailure;
 use crate::model::step::*;
 
@@ -29,7 +30,7 @@ fn a_deletion_with_an_unknown_result_is_retried_and_reported_once() {
 
 #[test]
 fn a_short_outage_does_not_end_the_rollback() {
-    rolling_back(vec![DeletionResult::Refused(Error::new(ErrorKind::Unreachable, "connection refused"))]);
+    rolling_back(vec![DeletionResult::Unavailable(Error::new(ErrorKind::Unreachable, "connection refused"))]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
 use crate::error::{Error, ErrorKind};
+use crate::model::change::answer::DeletionResult;
 use crate::model::engine::{PodRef, StopSignal};
 use crate::model::hold::plan::Amount;
 use crate::model::step::*;
@@ -31,7 +32,7 @@ fn the_lock_is_released_whatever_the_deletions_answer() {
     for result in [
         DeletionResult::Disallowed("the budget allows none".to_owned()),
         DeletionResult::Unknown(error(ErrorKind::Unreachable)),
-        DeletionResult::Refused(error(ErrorKind::Unreachable)),
+        DeletionResult::Unavailable(error(ErrorKind::Unreachable)),
         DeletionResult::Refused(error(ErrorKind::Refused)),
         DeletionResult::NotSent,
     ] {
