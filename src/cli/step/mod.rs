@@ -13,8 +13,9 @@ use crate::command::targets::TargetScope;
 use crate::command::targets::target_words::{TargetType, TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
+use crate::model::hold::plan::PaceFlags;
 use crate::model::kind::Kind;
-use crate::model::step::{self as model, PaceOverrides};
+use crate::model::step::StepOptions;
 use crate::model::text::shell_command::{Word, command};
 
 /// The name of the verb, for completion: it takes one workload, and not all kinds.
@@ -142,8 +143,8 @@ impl StepArgs {
         let dry_run = self.is_dry_run(common)?;
         let pace = self.nodes.apply_to(self.pace.overrides()?)?;
         let ignore_unready_nodes = self.overrides.force.then_some(true);
-        let plan = model::Request {
-            pace: PaceOverrides { ignore_unready_nodes, ..pace },
+        let options = StepOptions {
+            pace: PaceFlags { ignore_unready_nodes, ..pace },
             reach: self.pace.reach()?,
             force: self.overrides.force,
             take_over: self.overrides.take_over,
@@ -155,12 +156,12 @@ impl StepArgs {
         };
         if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.pods().are_ordered())
         {
-            plan.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
+            options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
         let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request {
             scope,
-            plan,
+            options,
             check: self.pace.into_command(),
             strict: self.overrides.strict,
             dry_run,

@@ -10,8 +10,9 @@ use crate::cli::help::ADVANCED;
 use crate::cli::values::{duration, positive_count, positive_duration};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
-use crate::model::hold::plan::{Amount, Batches, LEAST_CHECK_INTERVAL, OnFailure, Reach};
-use crate::model::step::{CheckOverride, PaceOverrides};
+use crate::model::hold::plan::{
+    Amount, Batches, CheckFlag, LEAST_CHECK_INTERVAL, OnFailure, PaceFlags, Reach,
+};
 use crate::model::text::digest::Digest;
 
 /// The size of batches, the goal, the soaks, and the failure of a batch.
@@ -124,9 +125,9 @@ enum OnFailureArg {
 }
 
 impl PaceArgs {
-    pub(super) fn overrides(&self) -> Result<PaceOverrides> {
+    pub(super) fn overrides(&self) -> Result<PaceFlags> {
         let optional = |flag, word: Option<&str>| word.map(|word| amount(flag, word)).transpose();
-        Ok(PaceOverrides {
+        Ok(PaceFlags {
             batches: self.batches()?,
             canary: self.no_canary.then_some(false),
             max_unavailable: optional("--max-unavailable", self.max_unavailable.as_deref())?,
@@ -141,7 +142,7 @@ impl PaceArgs {
             check: self.check()?,
             check_every: self.check_every,
             check_failures: self.check_failures,
-            ..PaceOverrides::default()
+            ..PaceFlags::default()
         })
     }
 
@@ -160,14 +161,14 @@ impl PaceArgs {
     }
 
     /// Returns the SHA-256 of the check's command for the plan, which never stores the command.
-    fn check(&self) -> Result<Option<CheckOverride>> {
+    fn check(&self) -> Result<Option<CheckFlag>> {
         let Some(command) = &self.check else { return Ok(None) };
         match command.trim() {
             "" if self.check_every.is_some() => {
                 Err(Error::usage("--check-every needs a check, and --check is empty"))
             }
-            "" => Ok(Some(CheckOverride::Skip)),
-            _ => Ok(Some(CheckOverride::Run(Digest::of_text(command).hex()))),
+            "" => Ok(Some(CheckFlag::Skip)),
+            _ => Ok(Some(CheckFlag::Run(Digest::of_text(command).hex()))),
         }
     }
 
@@ -190,14 +191,14 @@ impl PaceArgs {
 
 impl NodeArgs {
     /// Returns a pace with these flags too.
-    pub(super) fn apply_to(self, pace: PaceOverrides) -> Result<PaceOverrides> {
+    pub(super) fn apply_to(self, pace: PaceFlags) -> Result<PaceFlags> {
         if self.order.as_deref().is_some_and(|label| label.trim().is_empty()) {
             return Err(
                 Error::usage("--order requires a label").hint("such as --order topology.kubernetes.io/zone")
             );
         }
         self.node_selector.as_deref().map(Selector::parse).transpose()?;
-        Ok(PaceOverrides {
+        Ok(PaceFlags {
             order: self.order,
             node_selector: self.node_selector,
             evict: self.evict.then_some(true),

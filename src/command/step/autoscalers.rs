@@ -6,13 +6,18 @@ use crate::model::api::autoscaler::SurgeCountingAutoscaler;
 use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::step::Request;
+use crate::model::step::StepOptions;
 use crate::render::message_writer::MessageWriter;
 
 /// Warns before a new plan of a workload with surge pods. Silent if the autoscalers cannot be listed.
-pub(super) async fn warn(request: &Request, workload: &Workload, source: &Source, messages: &MessageWriter) {
-    let has_surge = workload.update_budget().surge > 0 || request.pace.surge.is_some();
-    let is_new = request.new_plan || PlanRecord::in_force(workload).is_none();
+pub(super) async fn warn(
+    options: &StepOptions,
+    workload: &Workload,
+    source: &Source,
+    messages: &MessageWriter,
+) {
+    let has_surge = workload.update_budget().surge > 0 || options.pace.surge.is_some();
+    let is_new = options.new_plan || PlanRecord::in_force(workload).is_none();
     if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
         return;
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::disruption_budget::eviction_blockers;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::step::{Request, deletes_pods};
+use crate::model::step::{StepOptions, deletes_pods};
 use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 
@@ -15,12 +15,12 @@ use crate::render::ui::Ui;
 /// # Errors
 /// When a budget allows no eviction at all. With `--force` that is a warning.
 pub(super) async fn check(
-    request: &Request,
+    options: &StepOptions,
     workload: &Workload,
     source: &Source,
     ui: &mut Ui,
 ) -> Result<()> {
-    if !evicts(request, workload) {
+    if !evicts(options, workload) {
         return Ok(());
     }
     let budgets = match disruption_budgets(source, workload.object().namespace()).await {
@@ -36,7 +36,7 @@ pub(super) async fn check(
     if blockers.is_empty() {
         return Ok(());
     }
-    if request.force {
+    if options.force {
         ui.note(&format!("warning: the server will refuse every eviction: {blockers}"));
         return Ok(());
     }
@@ -44,13 +44,13 @@ pub(super) async fn check(
         .caused_by(blockers)
         .hint(format!(
             "change the budget (of a DaemonSet, only a number as minAvailable can be counted), or {}",
-            advice_without_eviction(request, workload)
+            advice_without_eviction(options, workload)
         )))
 }
 
 /// Returns how to continue without evictions. Leaving out `--evict` does not remove it from an existing plan.
-fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
-    if !plan_evicts(request, workload) {
+fn advice_without_eviction(options: &StepOptions, workload: &Workload) -> String {
+    if !plan_evicts(options, workload) {
         return "leave out --evict".to_owned();
     }
     command(
@@ -59,11 +59,11 @@ fn advice_without_eviction(request: &Request, workload: &Workload) -> String {
     )
 }
 
-fn evicts(request: &Request, workload: &Workload) -> bool {
-    deletes_pods(workload) && request.pace.evict.unwrap_or_else(|| plan_evicts(request, workload))
+fn evicts(options: &StepOptions, workload: &Workload) -> bool {
+    deletes_pods(workload) && options.pace.evict.unwrap_or_else(|| plan_evicts(options, workload))
 }
 
 /// Whether the plan that the command continues evicts pods.
-fn plan_evicts(request: &Request, workload: &Workload) -> bool {
-    !request.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
+fn plan_evicts(options: &StepOptions, workload: &Workload) -> bool {
+    !options.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
 }

@@ -7,9 +7,9 @@ use std::rc::Rc;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
+use super::Request;
 use super::check::{Checker, variables};
 use super::nodes;
-use super::request::Request;
 use crate::cluster::live::Cluster;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;

@@ -6,9 +6,6 @@ mod disruption_budgets;
 mod executor;
 mod nodes;
 mod reporter;
-mod request;
-
-pub use request::{Output, Request};
 
 use std::time::Duration;
 
@@ -21,7 +18,7 @@ use super::event_loop::frames::FrameReporter;
 use super::owners;
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
-use super::targets::{find_workload, observe};
+use super::targets::{TargetScope, find_workload, observe};
 use crate::cluster::live::Cluster;
 use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::Source;
@@ -31,13 +28,44 @@ use crate::exit::Exit;
 use crate::model::engine::Now;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::step::{StepOutcome, Stepper, preview};
+use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
 use crate::render::frame::Frame;
 use crate::render::step::{Closing, json, lines, plan};
 use crate::render::ui::Ui;
 
 use self::executor::StepExecutor;
 use self::reporter::{PlanFrames, PlanLineReporter, print};
+
+/// The arguments of `step`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The workload: a scope of one name.
+    pub scope: TargetScope,
+    /// The options of the command that the plan and its steps depend on.
+    pub options: StepOptions,
+    /// The command of `--check`. It is never stored in the cluster.
+    pub check: Option<String>,
+    /// Whether to begin no plan if new pods cannot start.
+    pub strict: bool,
+    /// Whether to print the plan and write nothing.
+    pub dry_run: bool,
+    /// The output format.
+    pub output: Output,
+    /// Whether to print lines on a terminal too.
+    pub plain: bool,
+    /// The field manager.
+    pub field_manager: String,
+}
+
+/// The output formats of `step`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// A line for each event; on a terminal a live view of the batches.
+    #[default]
+    Text,
+    /// JSON, one document on each line.
+    Json,
+}
 
 /// How long a healthy controller may take to observe a change, with room.
 const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,15 +77,15 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    disruption_budgets::check(&request.plan, &found, source, ui).await?;
+    disruption_budgets::check(&request.options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
-    let is_new = request.plan.new_plan || PlanRecord::in_force(&found).is_none();
+    let is_new = request.options.new_plan || PlanRecord::in_force(&found).is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
     // Beside the plan, whose first write comes after more round trips than these.
-    let warning = autoscalers::warn(&request.plan, &target, source, &messages);
+    let warning = autoscalers::warn(&request.options, &target, source, &messages);
     let check = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
@@ -112,7 +140,7 @@ async fn step(
     let executor = StepExecutor::new(request, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
-        Stepper::new(request.plan.clone(), lock(context.user.as_deref(), &context.processes), found);
+        Stepper::new(request.options.clone(), lock(context.user.as_deref(), &context.processes), found);
     let draws = request.output == Output::Text && ui.can_draw() && !request.plain;
     let (stepper, now) = if draws {
         let mut drawer = FrameReporter::new(ui, PlanFrames::default());
@@ -143,7 +171,7 @@ async fn show_plan(
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let ended = executor::ended_holder(workload, &context.processes);
-    let view = match preview(&request.plan, &observed, nodes.as_deref(), ended.as_deref(), now) {
+    let view = match preview(&request.options, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
             if request.output == Output::Json {

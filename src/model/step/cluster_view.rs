@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::kind_lookup::state_of;
-use super::request::Request;
+use super::options::StepOptions;
 use super::start::find_plan;
 use super::state::State;
 use crate::model::api::node::Node;
@@ -46,9 +46,9 @@ impl ClusterView {
     }
 
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
-    pub(super) fn record_to_show(&self, request: &Request) -> Option<PlanRecord> {
+    pub(super) fn record_to_show(&self, options: &StepOptions) -> Option<PlanRecord> {
         let known = self.last_record.as_deref().cloned();
-        known.or_else(|| find_plan(request, self.observed()?).ok().map(|start| start.record))
+        known.or_else(|| find_plan(options, self.observed()?).ok().map(|start| start.record))
     }
 
     /// Returns the nodes; none when listing nodes is forbidden.

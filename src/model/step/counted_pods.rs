@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 
 use super::daemon_set::check_node_flags;
+use super::options::StepOptions;
 use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
-use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
 use super::state::{State, StepKind};
 use crate::error::{Error, Result};
@@ -22,16 +22,14 @@ pub(super) struct CountedPods;
 
 impl StepKind for CountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
-    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
-        request.pace.refuse_surge()?;
+    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
+        options.refuse_surge()?;
         if !workload.kind().pods().are_per_node() {
-            return request
-                .pace
-                .refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
+            return options.refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
         }
-        Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
+        Selector::parse(options.pace.node_selector.as_deref().unwrap_or_default())?;
         let flags =
-            [("--order", request.pace.order.is_some()), ("--evict", request.pace.evict == Some(true))];
+            [("--order", options.pace.order.is_some()), ("--evict", options.pace.evict == Some(true))];
         match flags.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => Err(Error::usage(format!("{flag} is for the DaemonSets of Kubernetes"))

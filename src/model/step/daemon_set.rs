@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use super::request::Request;
+use super::options::StepOptions;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -25,14 +25,14 @@ pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
 
 impl StepKind for DaemonSets {
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
-    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
-        request.pace.refuse_surge()?;
-        Selector::parse(request.pace.node_selector.as_deref().unwrap_or_default())?;
+    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
+        options.refuse_surge()?;
+        Selector::parse(options.pace.node_selector.as_deref().unwrap_or_default())?;
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
         let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
         let live = || strategy::update_strategy(workload);
         let own = hold.as_ref().map_or_else(live, |hold| hold.own_strategy(workload));
-        if own.is_none_or(|own| !surges(own)) || is_accepted || request.force {
+        if own.is_none_or(|own| !surges(own)) || is_accepted || options.force {
             return Ok(());
         }
         let sentence = format!(

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::request::Request;
+use super::options::StepOptions;
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
 use crate::error::Result;
@@ -24,8 +24,8 @@ use crate::model::observation::Observation;
 pub(super) struct Deployments;
 
 impl StepKind for Deployments {
-    fn check_request(&self, _: &Workload, request: &Request) -> Result<()> {
-        request.pace.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")
+    fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
+        options.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")
     }
 
     /// The updated pods fill the first slots, the oldest first. Outdated pods fill those that are not released, the

@@ -8,10 +8,10 @@ use super::action::{Action, Decision, Write};
 use super::cluster_view::ClusterView;
 use super::event::{StepEvent, StepReport, Task};
 use super::memory::Memory;
+use super::options::StepOptions;
 use super::outcome::StepOutcome;
 use super::reconcile::{reconcile, release_lock};
 use super::reporter::ChangeReporter;
-use super::request::Request;
 use super::state::State;
 use super::view::{Batch, BatchStage};
 use super::view_builder::batch;
@@ -105,10 +105,10 @@ impl Stepper {
     /// Creates the stepper of a workload as it was found. It returns its first tasks from the first
     /// [`apply`](Engine::apply), which may be of [`StepEvent::Tick`].
     #[must_use]
-    pub fn new(request: Request, lock: Lock, found: Workload) -> Self {
+    pub fn new(options: StepOptions, lock: Lock, found: Workload) -> Self {
         Self {
             cluster: ClusterView::new(found),
-            memory: Memory::new(request, lock),
+            memory: Memory::new(options, lock),
             reporter: ChangeReporter::default(),
             doing: Doing::Deciding { not_before: None },
             failing_since: None,
@@ -182,7 +182,7 @@ impl Stepper {
                 break;
             }
             self.must_refresh = false;
-            if self.memory.request.explains {
+            if self.memory.options.explains {
                 self.reporter.decision(why);
             }
             let is_wait = action.is_wait();

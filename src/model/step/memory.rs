@@ -5,9 +5,9 @@ use std::mem::take;
 use std::time::Duration;
 
 use super::causes::Causes;
+use super::options::StepOptions;
 use super::outcome::BatchFailure;
 use super::ownership::Ownership;
-use super::request::Request;
 use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;
 use super::view::Batch;
@@ -23,7 +23,7 @@ pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     /// The request of the command.
-    pub(super) request: Request,
+    pub(super) options: StepOptions,
     /// The lock as this process writes it, without a time.
     pub(super) lock: Lock,
     /// The annotations that this process wrote.
@@ -96,9 +96,9 @@ pub(super) struct Completing {
 }
 
 impl Memory {
-    pub(super) fn new(request: Request, lock: Lock) -> Self {
-        let (force, skip_soak) = (request.force, request.skip_soak);
-        Self { request, lock, force, skip_soak, ..Self::default() }
+    pub(super) fn new(options: StepOptions, lock: Lock) -> Self {
+        let (force, skip_soak) = (options.force, options.skip_soak);
+        Self { options, lock, force, skip_soak, ..Self::default() }
     }
 
     /// Records that a batch is stored.

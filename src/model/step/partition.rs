@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::next_batch::is_reached;
+use super::options::StepOptions;
 use super::outcome::StopReason;
-use super::request::Request;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
 use crate::error::Result;
@@ -22,9 +22,9 @@ use crate::model::kind::{Workload, strategy};
 pub(super) struct StatefulSets;
 
 impl StepKind for StatefulSets {
-    fn check_request(&self, _: &Workload, request: &Request) -> Result<()> {
-        request.pace.refuse_surge()?;
-        request.pace.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")
+    fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
+        options.refuse_surge()?;
+        options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")
     }
 
     /// Returns a slot for each ordinal, highest first.

@@ -6,9 +6,9 @@ use super::event::Origin;
 use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::next_batch::{next, too_many_unavailable};
+use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
-use super::request::Request;
 use super::slot::PodSlot;
 use super::start::{Start, find_plan, foreign_lock, nothing_to_release};
 use super::state::State;
@@ -27,13 +27,13 @@ use crate::model::revision::Revision;
 /// # Errors
 /// The outcome of a command that would end before it writes anything.
 pub fn preview(
-    request: &Request,
+    options: &StepOptions,
     observed: &Observation,
     nodes: Option<&[Node]>,
     ended: Option<&str>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let start = find_plan(request, observed)?;
+    let start = find_plan(options, observed)?;
     if start.record.plan.is_rolling_back() {
         return Err(rolling_back(observed, &start));
     }
@@ -48,7 +48,7 @@ pub fn preview(
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
         batch_updates: batch_updates(&state, &view.batches),
-        stops: foreign_lock(request, &start.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
+        stops: foreign_lock(options, &start.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
         ..view
     })
 }

@@ -1,12 +1,12 @@
 //! Why a command is refused before it writes anything.
 
 use super::kind_lookup::step_kind;
-use super::request::{CheckOverride, Request};
+use super::options::StepOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::diff::pod_update::needs_only_resize;
-use crate::model::hold::plan::{Amount, Batches, OnFailure, Plan, Reach, StartRevision};
+use crate::model::hold::plan::{Amount, Batches, CheckFlag, OnFailure, Plan, Reach, StartRevision};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
@@ -14,8 +14,8 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;
 
-/// Refuses requests that are invalid for this workload or these permissions.
-pub(super) fn check_request(request: &Request, observed: &Observation) -> Result<()> {
+/// Refuses options that are invalid for this workload or these permissions.
+pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     if let Some(driver) = driver(workload) {
         let sentence = format!("{driver} drives the rollout of {}", workload.target());
@@ -24,9 +24,9 @@ pub(super) fn check_request(request: &Request, observed: &Observation) -> Result
             driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
         return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
     }
-    step_kind(workload)?.check_request(workload, request)?;
+    step_kind(workload)?.check_options(workload, options)?;
     strategy::require_gradual(workload, "stepped")?;
-    check_numbers(request, workload)?;
+    check_numbers(options, workload)?;
     if observed.pods.is_none() {
         return Err(unreadable(workload, "pods", "pods"));
     }
@@ -38,7 +38,7 @@ pub(super) fn check_request(request: &Request, observed: &Observation) -> Result
 }
 
 /// Refuses a plan that the policy `InPlaceOnly` forbids, and for `--in-place-only` one that would recreate a pod.
-pub(super) fn check_in_place(request: &Request, observed: &Observation) -> Result<()> {
+pub(super) fn check_in_place(options: &StepOptions, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     let update = foretold_update(observed);
     let target = workload.target();
@@ -49,7 +49,7 @@ pub(super) fn check_in_place(request: &Request, observed: &Observation) -> Resul
             .caused_by(format!("{} cannot change in place", because.join(", ")))
             .hint(command("to go back: kubectl rollout2 undo {}", [workload.command_target()])));
     }
-    if !request.in_place_only || update.recreated == 0 {
+    if !options.in_place_only || update.recreated == 0 {
         return Ok(());
     }
     let sentence = format!("--in-place-only: the update recreates pods of {target}; nothing was written");
@@ -69,13 +69,13 @@ pub(super) fn foretold_update(observed: &Observation) -> UpdatedPods {
 }
 
 /// Checks that the command repeats the check of the plan, which stores only its digest.
-pub(super) fn check_repeated(request: &Request, plan: &Plan, workload: &Workload) -> Result<()> {
+pub(super) fn check_repeated(options: &StepOptions, plan: &Plan, workload: &Workload) -> Result<()> {
     let Some(stored) = &plan.pace.check else { return Ok(()) };
     let target = workload.target();
-    let message = match &request.pace.check {
-        Some(CheckOverride::Skip) => return Ok(()),
-        Some(CheckOverride::Run(digest)) if *digest == stored.digest => return Ok(()),
-        Some(CheckOverride::Run(_)) => format!("the plan of {target} began with another --check"),
+    let message = match &options.pace.check {
+        Some(CheckFlag::Skip) => return Ok(()),
+        Some(CheckFlag::Run(digest)) if *digest == stored.digest => return Ok(()),
+        Some(CheckFlag::Run(_)) => format!("the plan of {target} began with another --check"),
         None => format!("the plan of {target} has a --check, and stores only its digest"),
     };
     Err(Error::usage(message).hint("repeat the same --check, or remove it with --check ''"))
@@ -83,7 +83,7 @@ pub(super) fn check_repeated(request: &Request, plan: &Plan, workload: &Workload
 
 /// Refuses to continue a plan that would roll back to a revision that nothing but its annotation shows to be the stable
 /// one. The user may request a rollback to one that no pod contradicts.
-pub(super) fn check_start(request: &Request, plan: &Plan, observed: &Observation) -> Result<()> {
+pub(super) fn check_start(options: &StepOptions, plan: &Plan, observed: &Observation) -> Result<()> {
     let workload = &observed.workload;
     let from = observed.revisions.iter().find(|one| plan.from.as_ref() == Some(&one.name));
     let (target, from) = (workload.target(), from.map(Revision::label).unwrap_or_default());
@@ -98,7 +98,7 @@ pub(super) fn check_start(request: &Request, plan: &Plan, observed: &Observation
             Err(Error::new(ErrorKind::Refused, message).hint(hint))
         }
         StartRevision::Unknown
-            if plan.pace.on_failure == OnFailure::Undo && request.pace.on_failure.is_none() =>
+            if plan.pace.on_failure == OnFailure::Undo && options.pace.on_failure.is_none() =>
         {
             let message = format!(
                 "the plan of {target} would roll back to revision {from}, which no pod runs and which is not the one \
@@ -121,20 +121,20 @@ fn unreadable(workload: &Workload, what: &str, plural: &str) -> Error {
 
 /// Refuses numbers that are impossible for the present replicas. It checks only the flags of this command, because a
 /// plan may have begun with more replicas.
-fn check_numbers(request: &Request, workload: &Workload) -> Result<()> {
+fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
     let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
     if wanted == 0 {
         return Ok(()); // the controller has not observed it yet
     }
     let target = workload.target();
-    if let Some(amount) = request.pace.max_unavailable.filter(|_| wanted > 1)
+    if let Some(amount) = options.pace.max_unavailable.filter(|_| wanted > 1)
         && amount.pods_of(wanted) >= wanted
     {
         return Err(refused(format!(
             "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
         )));
     }
-    match (&request.pace.batches, request.reach) {
+    match (&options.pace.batches, options.reach) {
         (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
             Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))

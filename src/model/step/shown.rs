@@ -46,7 +46,7 @@ impl Stepper {
     /// Returns the state of the plan; none before the first refresh, and without a plan.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
-        let record = self.cluster.record_to_show(&self.memory.request)?;
+        let record = self.cluster.record_to_show(&self.memory.options)?;
         let mut state = state_of(self.observed()?, self.cluster.nodes(), &record, now).ok()?;
         state.tolerate(&self.memory.tolerated);
         Some(self.view_of(&state))

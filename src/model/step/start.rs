@@ -6,10 +6,10 @@ use super::daemon_set::UNKNOWN_NODE;
 use super::event::{Origin, StepReport};
 use super::kind_lookup::{holding_fields, state_of};
 use super::memory::Memory;
+use super::options::StepOptions;
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::own_partition_reached;
-use super::refusals::{check_in_place, check_repeated, check_request, check_start};
-use super::request::Request;
+use super::refusals::{check_in_place, check_options, check_repeated, check_start};
 use super::slot::PodSlot;
 use super::state::State;
 use crate::error::Result;
@@ -58,18 +58,18 @@ impl Start {
 ///
 /// # Errors
 /// The outcome of a command that ends before it writes anything.
-pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Start, StepOutcome> {
+pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
-    check_request(request, observed).map_err(StepOutcome::Error)?;
+    check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
     let found = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
-            let record = new_plan(request, observed, hold.into_plan_hold()).adopting(workload);
+            let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
             Start { record, origin: Origin::Pause, held: None }
         }
-        Some(hold) if hold.is_in_force(workload) => continue_plan(request, observed, &hold)?,
+        Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
-            Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
+            Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
                 Start { record, origin: Origin::Plan, held: None }
             }
             rollback => {
@@ -77,15 +77,15 @@ pub(super) fn find_plan(request: &Request, observed: &Observation) -> Result<Sta
                 // A lock has no effect in a hold that another client ended.
                 let fields = holding_fields(observed).map_err(StepOutcome::Error)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
-                let record = new_plan(request, observed, hold);
+                let record = new_plan(options, observed, hold);
                 Start { record, origin: Origin::Free { was_held }, held: Some(fields) }
             }
         },
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
-    if (request.in_place_only || is_in_place_only) && found.record.plan.is_releasing() {
+    if (options.in_place_only || is_in_place_only) && found.record.plan.is_releasing() {
         let after = found.as_held(observed);
-        check_in_place(request, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
+        check_in_place(options, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
     let plan = &found.record.plan;
     if plan.reach == Some(Reach::All) && plan.is_releasing() {
@@ -100,39 +100,39 @@ fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
     (!record.plan.is_releasing() && !record.hold.is_in_force(workload)).then_some(record)
 }
 
-fn new_plan(request: &Request, observed: &Observation, hold: Hold) -> PlanRecord {
+fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRecord {
     let template = observed.workload.template_digest();
-    let reach = request.reach.unwrap_or(Reach::Next);
-    let pace = request.pace.apply_to(Pace::default());
+    let reach = options.reach.unwrap_or(Reach::Next);
+    let pace = options.pace.apply_to(Pace::default());
     let from = observed.stable_at_start().map(|stable| stable.name.clone());
     let plan = Plan::new(&template, from, pace, reach);
     PlanRecord {
         hold,
-        plan: Plan { below_partition: goes_below_partition(request.reach), ..plan },
+        plan: Plan { below_partition: goes_below_partition(options.reach), ..plan },
         lock: None,
     }
 }
 
 /// Continues the plan in force, unless it is paused or is for another template.
-fn continue_plan(request: &Request, observed: &Observation, hold: &Hold) -> Result<Start, StepOutcome> {
+fn continue_plan(options: &StepOptions, observed: &Observation, hold: &Hold) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
     let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;
     match record {
-        Some(record) if record.plan.is_for_live_template(workload) && !request.new_plan => {
+        Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
             let plan = &record.plan;
             if !plan.is_rolling_back() {
-                check_repeated(request, plan, workload).map_err(StepOutcome::Error)?;
+                check_repeated(options, plan, workload).map_err(StepOutcome::Error)?;
             }
             if plan.is_releasing() {
-                check_start(request, plan, observed).map_err(StepOutcome::Error)?;
+                check_start(options, plan, observed).map_err(StepOutcome::Error)?;
             }
             let plan = Plan {
-                pace: request.pace.apply_to(plan.pace.clone().with_floors()),
-                reach: Some(request.reach.or(plan.reach).unwrap_or(Reach::Next)),
-                below_partition: plan.below_partition || goes_below_partition(request.reach),
+                pace: options.pace.apply_to(plan.pace.clone().with_floors()),
+                reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
+                below_partition: plan.below_partition || goes_below_partition(options.reach),
                 ..plan.clone()
             };
             let record = PlanRecord { plan, ..record };
@@ -141,20 +141,24 @@ fn continue_plan(request: &Request, observed: &Observation, hold: &Hold) -> Resu
             }
             Ok(Start { record: record.adopting(workload), origin: Origin::Plan, held: None })
         }
-        Some(record) if request.new_plan => replace_plan(request, observed, record),
+        Some(record) if options.new_plan => replace_plan(options, observed, record),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
     }
 }
 
 /// Replaces a plan. Released slots stay released: for the same template, the strategy that holds is kept.
-fn replace_plan(request: &Request, observed: &Observation, other: PlanRecord) -> Result<Start, StepOutcome> {
+fn replace_plan(
+    options: &StepOptions,
+    observed: &Observation,
+    other: PlanRecord,
+) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
     let is_same_template = other.plan.is_for_live_template(workload);
     let is_strategy_held = other.hold.is_strategy_held(workload);
     let was_below = is_same_template
         && other.plan.below_partition
         && strategy::partition(workload) < other.hold.own_partition(workload);
-    let mut record = new_plan(request, observed, other.hold);
+    let mut record = new_plan(options, observed, other.hold);
     // A rollback still goes to the revision before the replaced plan.
     let is_contradicted =
         matches!(StartRevision::of(observed, &other.plan), StartRevision::Contradicted { .. });
@@ -210,12 +214,12 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 
 /// Decides what to do while this process does not hold the lock.
 pub(super) fn acquire(observed: &Observation, nodes: Option<&[Node]>, memory: &Memory, now: Now) -> Decision {
-    let start = match find_plan(&memory.request, observed) {
+    let start = match find_plan(&memory.options, observed) {
         Ok(start) => start,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(&memory.request, &start.record, ended);
+    let lock = foreign_lock(&memory.options, &start.record, ended);
     if let Some(lock) = lock.filter(|lock| lock.holder != memory.lock.holder) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
@@ -300,8 +304,8 @@ fn already_updated(state: &State<'_>, start: &Start) -> Result<Vec<String>> {
 
 /// Returns the lock of another process, unless this command replaces it: with `--take-over`, or because the process of
 /// the holder `ended` on this host.
-pub(super) fn foreign_lock(request: &Request, record: &PlanRecord, ended: Option<&str>) -> Option<Lock> {
+pub(super) fn foreign_lock(options: &StepOptions, record: &PlanRecord, ended: Option<&str>) -> Option<Lock> {
     let lock =
-        record.lock.as_ref().filter(|lock| !request.take_over && ended != Some(lock.holder.as_str()))?;
+        record.lock.as_ref().filter(|lock| !options.take_over && ended != Some(lock.holder.as_str()))?;
     Some(lock.clone())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::request::Request;
+use super::options::StepOptions;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::api::node::Node;
@@ -266,7 +266,7 @@ impl<'a> State<'a> {
 /// Steps one kind of workload. Each kind implements it in one file.
 pub(super) trait StepKind {
     /// Refuses a request that is invalid for this kind. Called when only the workload was read.
-    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()>;
+    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()>;
 
     /// Refuses a plan that needs objects that could not be read.
     fn check_state(&self, _: &State<'_>) -> Result<()> {

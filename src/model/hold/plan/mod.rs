@@ -31,7 +31,10 @@ mod schema;
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use amount::Amount;
 pub use hold::{Hold, HoldReason, have_same_plan, own_min_ready_seconds, restore_by_hand};
-pub use pace::{Batches, Check, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, Reach, SETTLING_TIME};
+pub use pace::{
+    Batches, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
+    SETTLING_TIME,
+};
 pub(in crate::model) use pause_field::{begin_pause, end_pause};
 pub(in crate::model) use record::require_fields;
 pub use record::{PlanRecord, guarded};

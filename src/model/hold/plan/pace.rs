@@ -160,6 +160,85 @@ impl Default for Pace {
     }
 }
 
+/// The flags that set the pace; none for a flag that was not given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PaceFlags {
+    /// `--by`, `--batches`.
+    pub batches: Option<Batches>,
+    /// `--no-canary`: false.
+    pub canary: Option<bool>,
+    /// `--max-unavailable`.
+    pub max_unavailable: Option<Amount>,
+    /// `--soak`.
+    pub soak: Option<Duration>,
+    /// `--final-soak`.
+    pub final_soak: Option<Duration>,
+    /// `--batch-timeout`.
+    pub batch_timeout: Option<Duration>,
+    /// `--on-failure`.
+    pub on_failure: Option<OnFailure>,
+    /// `--check`.
+    pub check: Option<CheckFlag>,
+    /// `--check-every`.
+    pub check_every: Option<Duration>,
+    /// `--check-failures`.
+    pub check_failures: Option<NonZeroU32>,
+    /// `--force`: true.
+    pub ignore_unready_nodes: Option<bool>,
+    /// `--surge`.
+    pub surge: Option<Amount>,
+    /// `--order`.
+    pub order: Option<String>,
+    /// `--node-selector`.
+    pub node_selector: Option<String>,
+    /// `--evict`.
+    pub evict: Option<bool>,
+}
+
+/// The value of `--check`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckFlag {
+    /// Run the check with this SHA-256 of its command, in hexadecimal.
+    Run(String),
+    /// Run no check: the command is empty.
+    Skip,
+}
+
+impl PaceFlags {
+    /// Returns a pace with these flags applied.
+    #[must_use]
+    pub fn apply_to(&self, pace: Pace) -> Pace {
+        let watch = self.check_watch(pace.check.as_ref().and_then(|check| check.watch));
+        let check = match &self.check {
+            None => pace.check,
+            Some(CheckFlag::Skip) => None,
+            Some(CheckFlag::Run(digest)) => Some(Check { digest: digest.clone(), watch }),
+        };
+        Pace {
+            batches: self.batches.clone().unwrap_or(pace.batches),
+            canary: self.canary.unwrap_or(pace.canary),
+            max_unavailable: self.max_unavailable.or(pace.max_unavailable),
+            soak: self.soak.unwrap_or(pace.soak),
+            final_soak: self.final_soak.unwrap_or(pace.final_soak),
+            batch_timeout: self.batch_timeout.unwrap_or(pace.batch_timeout),
+            on_failure: self.on_failure.unwrap_or(pace.on_failure),
+            check,
+            ignore_unready_nodes: self.ignore_unready_nodes.unwrap_or(pace.ignore_unready_nodes),
+            surge: self.surge.or(pace.surge),
+            order: self.order.clone().or(pace.order),
+            node_selector: self.node_selector.clone().or(pace.node_selector),
+            evict: self.evict.unwrap_or(pace.evict),
+        }
+    }
+
+    /// Returns how often the check runs during the soak. By default one failure fails the batch, as after the soak.
+    fn check_watch(&self, stored: Option<CheckWatch>) -> Option<CheckWatch> {
+        let every = self.check_every.or(stored.map(|watch| watch.every))?;
+        let failures = self.check_failures.or(stored.map(|watch| watch.failures));
+        Some(CheckWatch { every, failures: failures.unwrap_or(NonZeroU32::MIN) })
+    }
+}
+
 /// `next`, `all`, or an amount.
 impl fmt::Display for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
 use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::hold::plan::{Amount, Reach};
+use crate::model::hold::plan::{Amount, PaceFlags, Reach};
 use crate::model::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {
@@ -33,17 +33,18 @@ fn impossible_numbers_are_refused_before_any_write() {
         (Amount::Pods(2), 3, false),
         (Amount::Pods(1), 1, false),
     ] {
-        let mut request = all_by(1);
-        request.pace.max_unavailable = Some(amount);
-        let mut fixture = StepperFixture::of(request, FakeCluster::paused(replicas));
+        let mut options = all_by(1);
+        options.pace.max_unavailable = Some(amount);
+        let mut fixture = StepperFixture::of(options, FakeCluster::paused(replicas));
         fixture.bound = None;
         let is_error = matches!(fixture.run(), StepOutcome::Error(_));
         assert_eq!(is_error, is_refused, "{amount} of {replicas}");
         assert_eq!(fixture.cluster.hold().is_some(), is_refused);
     }
-    let of_nodes = PaceOverrides { order: Some("zone".to_owned()), ..PaceOverrides::default() };
+    let of_nodes = PaceFlags { order: Some("zone".to_owned()), ..PaceFlags::default() };
     assert!(is_usage(
-        &StepperFixture::of(Request { pace: of_nodes, ..Request::default() }, FakeCluster::paused(3)).run()
+        &StepperFixture::of(StepOptions { pace: of_nodes, ..StepOptions::default() }, FakeCluster::paused(3))
+            .run()
     ));
 }
 
@@ -53,7 +54,7 @@ fn step_waits_until_the_controller_observed_the_change() {
     cluster.tick();
     cluster.controls = false;
     cluster.change("/spec/template", template(3));
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     fixture.pass(30);
     assert_eq!(fixture.reports, [StepReport::Waiting("the controller to observe the change".to_owned())]);
     fixture.cluster.controls = true;
@@ -69,7 +70,7 @@ fn an_unreadable_plan_is_an_error() {
             hold["set"] = json!({"type": "RollingUpdate"});
         }
         cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
-        let mut fixture = StepperFixture::of(Request::default(), cluster);
+        let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
         let end = fixture.run();
         assert!(
             matches!(&end, StepOutcome::Error(error) if error.kind() == ErrorKind::Malformed),
@@ -80,19 +81,19 @@ fn an_unreadable_plan_is_an_error() {
 
 #[test]
 fn a_paused_plan_or_one_for_another_template_is_not_continued() {
-    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(4));
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(4));
     fixture.run();
     fixture.cluster.pause();
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
 
-    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(4));
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(4));
     fixture.run();
     fixture.cluster.change("/spec/template", template(3));
     (0..10).for_each(|_| fixture.cluster.tick());
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
-    let mut fixture = fixture.then("three", Request { new_plan: true, ..all_by(2) });
+    let mut fixture = fixture.then("three", StepOptions { new_plan: true, ..all_by(2) });
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(
         (fixture.cluster.on(3), &fixture.cluster.object["spec"]["updateStrategy"]),
@@ -103,14 +104,15 @@ fn a_paused_plan_or_one_for_another_template_is_not_continued() {
 /// A new plan withdraws flags that cannot be unset, and keeps released pods released, also one being replaced.
 #[test]
 fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
-    let mut request = all_by(3);
-    request.pace.canary = Some(false);
-    request.pace.ignore_unready_nodes = Some(true);
-    request.pace.soak = Some(seconds(60));
-    let mut first = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(3);
+    options.pace.canary = Some(false);
+    options.pace.ignore_unready_nodes = Some(true);
+    options.pace.soak = Some(seconds(60));
+    let mut first = StepperFixture::of(options, FakeCluster::paused(5));
     first.pass(2); // one pod was released, and is not replaced yet
     assert_eq!((first.cluster.partition(), first.cluster.on(2)), (4, 0), "{:?}", first.reports);
-    let mut fixture = first.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
+    let mut fixture =
+        first.then("two", StepOptions { new_plan: true, take_over: true, ..StepOptions::default() });
     fixture.pass(1);
     let written = &fixture.cluster.hold().unwrap()["plan"];
     assert_eq!(
@@ -133,14 +135,14 @@ fn a_new_plan_for_the_same_template_uses_only_its_own_options() {
 fn a_new_plan_goes_below_the_original_partition_only_if_pods_were_released_there() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
     for (pods, expected) in [(2, Value::Null), (3, json!(true))] {
-        let whole = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() };
+        let whole = StepOptions { reach: Some(Reach::To(Amount::PerCent(100))), ..StepOptions::default() };
         let mut fixture = StepperFixture::of(whole, FakeCluster::paused_with(4, &own));
         (0..1000).find(|_| {
             fixture.pass(1);
             fixture.cluster.on(2) == pods
         });
         let mut fixture =
-            fixture.then("two", Request { new_plan: true, take_over: true, ..Request::default() });
+            fixture.then("two", StepOptions { new_plan: true, take_over: true, ..StepOptions::default() });
         fixture.pass(1);
         assert_eq!(fixture.cluster.hold().unwrap()["plan"]["belowPartition"], expected, "{pods}");
     }
@@ -159,16 +161,16 @@ fn a_hold_ended_by_another_client_is_replaced_with_the_present_strategy() {
 
 /// A plan whose process soaks.
 fn locked() -> StepperFixture {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(3600));
-    let mut first = StepperFixture::of(request, FakeCluster::paused(3));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(3600));
+    let mut first = StepperFixture::of(options, FakeCluster::paused(3));
     first.pass(50);
     first
 }
 
 #[test]
 fn a_lock_is_replaced_with_take_over_or_after_its_process_ended_on_this_host() {
-    let mut other = locked().beside("two", Request::default());
+    let mut other = locked().beside("two", StepOptions::default());
     other.pass(3000);
     let end = other.stepper.outcome().cloned();
     assert!(
@@ -177,8 +179,8 @@ fn a_lock_is_replaced_with_take_over_or_after_its_process_ended_on_this_host() {
     );
     assert_eq!((other.elapsed(), &other.cluster.hold().unwrap()["lock"]["holder"]), (0, &json!("one")));
     for mut next in [
-        locked().beside("two", Request { take_over: true, ..Request::default() }),
-        locked().then("two", Request::default()),
+        locked().beside("two", StepOptions { take_over: true, ..StepOptions::default() }),
+        locked().then("two", StepOptions::default()),
     ] {
         next.pass(1);
         assert!(matches!(&next.reports[0], StepReport::ReplacesLock(lock) if lock.holder == "one"));
@@ -198,14 +200,14 @@ fn a_lease_of_an_earlier_version_counts_as_a_lock() {
         fixture.cluster.object["metadata"]["annotations"][HOLD_ANNOTATION] = hold.to_string().into();
         fixture
     };
-    let mut other = with_lease().beside("two", Request::default());
+    let mut other = with_lease().beside("two", StepOptions::default());
     let end = other.run();
     let StepOutcome::Stopped(StopReason::Locked(lock)) = &end else { panic!("{end:?}") };
     assert_eq!(
         (lock.by.as_deref(), lock.written.as_deref()),
         (Some("bob@host"), Some("2026-11-20T13:25:25Z"))
     );
-    let mut next = with_lease().beside("two", Request { take_over: true, ..Request::default() });
+    let mut next = with_lease().beside("two", StepOptions { take_over: true, ..StepOptions::default() });
     next.pass(1);
     let hold = next.cluster.hold().unwrap();
     assert_eq!((&hold["lock"]["holder"], hold.get("lease")), (&json!("two"), None));
@@ -217,7 +219,7 @@ fn a_lock_in_an_ended_hold_has_no_effect() {
     first.pass(10);
     let released = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     first.cluster.change("/spec/updateStrategy", released);
-    let mut second = first.beside("two", Request::default());
+    let mut second = first.beside("two", StepOptions::default());
     second.bound = None;
     second.pass(3);
     assert_eq!(second.cluster.hold().unwrap()["lock"]["holder"], "two");
@@ -228,7 +230,7 @@ fn a_partition_that_lets_no_pod_update_holds() {
     let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let mut cluster = FakeCluster::new(2, &own);
     cluster.tick();
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::OwnPartition { partition: 3, outdated: 2 }));
 }
 
@@ -240,12 +242,12 @@ fn a_plan_that_replaces_a_failed_update_rolls_back_to_the_revision_before_that_u
         cluster.pods.get_mut(&index).unwrap().revision = 2;
     }
     cluster.change("/spec/template", template(3));
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     fixture.run();
     assert_eq!(fixture.cluster.hold().unwrap()["plan"]["from"], "db-1");
     fixture.cluster.object["status"]["currentRevision"] = "db-3".into(); // the status no longer shows the revision before
     fixture.cluster.change("/spec/template", template(4));
-    let mut fixture = fixture.then("two", Request { new_plan: true, ..Request::default() });
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..StepOptions::default() });
     fixture.run();
     assert_eq!(fixture.cluster.hold().unwrap()["plan"]["from"], "db-1", "as in the plan before");
 }

@@ -4,12 +4,12 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, Batches, Reach};
+use crate::model::hold::plan::{Amount, Batches, CheckFlag, PaceFlags, Reach};
 use crate::model::step::*;
 
 #[test]
 fn one_command_releases_one_batch_and_the_first_is_a_canary() {
-    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(5));
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(5));
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
     assert_eq!(fixture.begun(), ["1 canary db-4"]);
     assert_eq!((fixture.cluster.partition(), fixture.cluster.on(2)), (4, 1));
@@ -19,10 +19,10 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     assert_eq!((hold.get("lock"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
-    let by = PaceOverrides { batches: Some(Batches::By(Amount::Pods(3))), ..PaceOverrides::default() };
-    let mut fixture = fixture.then("two", Request { pace: by, ..Request::default() });
+    let by = PaceFlags { batches: Some(Batches::By(Amount::Pods(3))), ..PaceFlags::default() };
+    let mut fixture = fixture.then("two", StepOptions { pace: by, ..StepOptions::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 4, of: 5 });
-    let mut fixture = fixture.then("three", Request::default());
+    let mut fixture = fixture.then("three", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!((fixture.begun(), fixture.cluster.on(2)), (vec!["3 db-0".to_owned()], 5));
     assert_eq!(fixture.cluster.hold(), None);
@@ -31,10 +31,10 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
 
 #[test]
 fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
-    let mut request = all_by(2);
-    request.pace.soak = Some(seconds(60));
-    request.pace.final_soak = Some(seconds(120));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(60));
+    options.pace.final_soak = Some(seconds(120));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
     assert!(fixture.reports.contains(&StepReport::FinalSoak(seconds(120))));
@@ -52,9 +52,9 @@ fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
 
 #[test]
 fn a_larger_max_unavailable_releases_a_whole_batch() {
-    let mut request = all_by(2);
-    request.pace.max_unavailable = Some(Amount::PerCent(50));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(2);
+    options.pace.max_unavailable = Some(Amount::PerCent(50));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.bound = Some(2);
     assert_eq!(fixture.run(), StepOutcome::Complete);
     let together = fixture.reports.windows(2).any(|pair| {
@@ -65,15 +65,15 @@ fn a_larger_max_unavailable_releases_a_whole_batch() {
 
 #[test]
 fn batches_have_the_requested_sizes() {
-    let until = |goals: &[Amount]| PaceOverrides {
+    let until = |goals: &[Amount]| PaceFlags {
         batches: Some(Batches::Until(goals.to_vec())),
-        ..PaceOverrides::default()
+        ..PaceFlags::default()
     };
-    let by = |amount| PaceOverrides { batches: Some(Batches::By(amount)), ..PaceOverrides::default() };
+    let by = |amount| PaceFlags { batches: Some(Batches::By(amount)), ..PaceFlags::default() };
     for (given, reach, sizes, end) in [
         (by(Amount::PerCent(25)), Reach::All, &[1, 2, 2, 2, 1][..], StepOutcome::Complete),
         (
-            PaceOverrides { canary: Some(false), ..by(Amount::Pods(5)) },
+            PaceFlags { canary: Some(false), ..by(Amount::Pods(5)) },
             Reach::All,
             &[5, 3],
             StepOutcome::Complete,
@@ -101,7 +101,7 @@ fn batches_have_the_requested_sizes() {
     ] {
         let words = format!("{given:?} {reach:?}");
         let mut fixture = StepperFixture::of(
-            Request { pace: given, reach: Some(reach), ..Request::default() },
+            StepOptions { pace: given, reach: Some(reach), ..StepOptions::default() },
             FakeCluster::paused(8),
         );
         assert_eq!(fixture.run(), end, "{words}");
@@ -120,8 +120,8 @@ fn a_partitioned_set_is_stepped_to_its_partition_and_further_only_on_request() {
     assert_eq!(fixture.cluster.hold(), None);
     let mut fixture = fixture.then("two", all_by(5));
     assert_eq!(fixture.run(), StepOutcome::NothingOutdated);
-    let request = Request { reach: Some(Reach::To(Amount::PerCent(100))), ..all_by(5) };
-    let mut fixture = fixture.then("three", request);
+    let options = StepOptions { reach: Some(Reach::To(Amount::PerCent(100))), ..all_by(5) };
+    let mut fixture = fixture.then("three", options);
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!((fixture.cluster.on(2), &fixture.cluster.object["spec"]["updateStrategy"]), (5, &own));
     fixture.cluster.pods.remove(&0);
@@ -147,10 +147,10 @@ fn a_pod_that_is_updated_below_the_partition_is_not_reported_as_released() {
 /// Each wave needs a refresh. A wave that is smaller than half of `--max-unavailable` waits to become larger.
 #[test]
 fn a_small_wave_of_deletions_waits_for_more_pods() {
-    let mut request = all_by(30);
-    request.pace.canary = Some(false);
-    request.pace.max_unavailable = Some(Amount::Pods(10));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused_daemon_set(30));
+    let mut options = all_by(30);
+    options.pace.canary = Some(false);
+    options.pace.max_unavailable = Some(Amount::Pods(10));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused_daemon_set(30));
     fixture.bound = None;
     let released = |fixture: &StepperFixture| {
         let releases = fixture.reports.iter().filter(|one| matches!(one, StepReport::Released { .. }));
@@ -173,7 +173,7 @@ fn a_small_wave_of_deletions_waits_for_more_pods() {
 fn a_running_rollout_is_held_first() {
     let mut cluster = FakeCluster::new(5, &json!({"type": "RollingUpdate"}));
     (0..6).for_each(|_| cluster.tick());
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
     let went = fixture.reports.iter().find_map(|event| match event {
         StepReport::Began { origin: Origin::Free { .. }, already_updated } => Some(already_updated.clone()),
@@ -184,16 +184,16 @@ fn a_running_rollout_is_held_first() {
 
 #[test]
 fn a_process_that_dies_at_any_request_is_continued() {
-    let mut request = all_by(2);
-    request.pace.soak = Some(seconds(30));
-    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-    let again = Request {
-        pace: PaceOverrides { check: request.pace.check.clone(), ..PaceOverrides::default() },
-        ..Request::default()
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(30));
+    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    let again = StepOptions {
+        pace: PaceFlags { check: options.pace.check.clone(), ..PaceFlags::default() },
+        ..StepOptions::default()
     };
     let mut died = 0;
     for dies_at in 1.. {
-        let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(4));
+        let mut fixture = StepperFixture::of(options.clone(), FakeCluster::paused(4));
         fixture.dies_at = Some(dies_at);
         fixture.pass(400);
         if !fixture.is_dead {
@@ -204,7 +204,7 @@ fn a_process_that_dies_at_any_request_is_continued() {
         let again = if fixture.cluster.hold().is_some_and(|hold| hold["reason"] == "plan") {
             &again
         } else {
-            &request
+            &options
         };
         let mut fixture = fixture.then("two", again.clone());
         let end = fixture.run();
@@ -222,10 +222,10 @@ fn a_process_that_dies_at_any_request_is_continued() {
 fn a_preview_contains_the_whole_plan() {
     let cluster = FakeCluster::paused(8);
     let now = crate::model::engine::Now { elapsed: seconds(0), server_time: cluster.wall() };
-    let mut request = all_by(3);
-    request.pace.soak = Some(seconds(60));
-    request.pace.final_soak = Some(seconds(600));
-    let view = preview(&request, &cluster.observed(), None, None, now).unwrap();
+    let mut options = all_by(3);
+    options.pace.soak = Some(seconds(60));
+    options.pace.final_soak = Some(seconds(600));
+    let view = preview(&options, &cluster.observed(), None, None, now).unwrap();
     let batches: Vec<_> = view.batches.iter().map(|batch| (batch.number, batch.slots.len())).collect();
     assert_eq!(batches, [(1, 1), (2, 3), (3, 3), (4, 1)]);
     assert!(view.batches.iter().all(|batch| batch.stage == BatchStage::Waiting));
@@ -235,9 +235,9 @@ fn a_preview_contains_the_whole_plan() {
 
 #[test]
 fn a_goal_that_is_reached_is_not_the_goal_of_the_next_command() {
-    let request = Request { reach: Some(Reach::To(Amount::Pods(2))), ..Request::default() };
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let options = StepOptions { reach: Some(Reach::To(Amount::Pods(2))), ..StepOptions::default() };
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 3, of: 5 });
 }

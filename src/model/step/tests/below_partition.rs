@@ -6,7 +6,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
 use crate::model::engine::{Now, StopSignal};
-use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach, is_rollback_held};
+use crate::model::hold::plan::{Amount, Batches, CheckFlag, OnFailure, PaceFlags, Reach, is_rollback_held};
 use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
 
@@ -19,15 +19,15 @@ fn cluster() -> FakeCluster {
     FakeCluster::paused_with(5, &own())
 }
 
-fn to_the_last(on_failure: OnFailure) -> Request {
-    let given = PaceOverrides {
+fn to_the_last(on_failure: OnFailure) -> StepOptions {
+    let given = PaceFlags {
         batches: Some(Batches::By(Amount::Pods(1))),
         on_failure: Some(on_failure),
         batch_timeout: Some(seconds(60)),
-        check: Some(CheckOverride::Run("ab".to_owned())),
-        ..PaceOverrides::default()
+        check: Some(CheckFlag::Run("ab".to_owned())),
+        ..PaceFlags::default()
     };
-    Request { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..Request::default() }
+    StepOptions { pace: given, reach: Some(Reach::To(Amount::PerCent(100))), ..StepOptions::default() }
 }
 
 /// The same plan up to db-2, whose check fails.
@@ -168,13 +168,13 @@ fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
     fixture.cluster.pause();
     assert_eq!(fixture.run(), refused(unfinished("the plan was paused meanwhile")));
     assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::Paused));
     let Resume::Continue(patch) = resume(&fixture.cluster.workload(), false).unwrap() else {
         panic!("paused")
     };
     fixture.cluster.write(&patch);
-    let mut fixture = fixture.then("three", Request::default());
+    let mut fixture = fixture.then("three", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     is_as_it_was(&fixture.cluster);
 }
@@ -183,7 +183,8 @@ fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
 fn a_process_that_takes_over_completes_the_rollback() {
     let fixture = during_rollback();
     let StepperFixture { cluster, mut stepper, .. } = fixture;
-    let mut other = StepperFixture::by("two", Request { take_over: true, ..Request::default() }, cluster);
+    let mut other =
+        StepperFixture::by("two", StepOptions { take_over: true, ..StepOptions::default() }, cluster);
     other.bound = None;
     let now = Now { elapsed: seconds(900), server_time: other.cluster.wall() };
     stepper.advance(other.cluster.look(), now); // as a watch shows it, and then as it is
@@ -199,7 +200,7 @@ fn an_external_change_during_the_rollback_is_kept() {
     fixture.bound = None;
     fixture.cluster.change("/spec/template", template(3));
     assert_eq!(fixture.run(), refused(unfinished("another client changed the template meanwhile")));
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Changed { .. })));
     let mut fixture = during_rollback();
     let Resume::End(patch) = resume(&fixture.cluster.workload(), true).unwrap() else { panic!("held") };
@@ -225,7 +226,7 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
             continue;
         }
         met += 1;
-        let mut fixture = fixture.then("two", Request::default());
+        let mut fixture = fixture.then("two", StepOptions::default());
         assert_eq!(
             fixture.run(),
             StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) },

@@ -8,13 +8,13 @@ use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
-use crate::model::hold::plan::{Check, CheckWatch, Pace};
+use crate::model::hold::plan::{Check, CheckFlag, CheckWatch, Pace, PaceFlags};
 use crate::model::step::*;
 
-fn request_with_check() -> Request {
-    let mut request = all_by(2);
-    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-    request
+fn request_with_check() -> StepOptions {
+    let mut options = all_by(2);
+    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options
 }
 
 #[test]
@@ -24,10 +24,10 @@ fn a_failing_check_fails_the_batch() {
         fixture.check = result;
         let end = fixture.run();
         assert_eq!(failure(&end).0, &BatchFailure::Check { batch: 1, result, failures: 1 });
-        let mut fixture = fixture.then("two", Request::default());
+        let mut fixture = fixture.then("two", StepOptions::default());
         assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
-        let skip = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
-        let mut fixture = fixture.then("three", Request { pace: skip, ..Request::default() });
+        let skip = PaceFlags { check: Some(CheckFlag::Skip), ..PaceFlags::default() };
+        let mut fixture = fixture.then("three", StepOptions { pace: skip, ..StepOptions::default() });
         assert_eq!(fixture.run(), StepOutcome::Complete);
     }
 }
@@ -87,10 +87,10 @@ const FAILED: CheckResult = CheckResult::Failed(Some(1));
 
 /// One batch with a soak of 60s and a check every 20s, which fails after three failures in a row.
 fn watching() -> StepperFixture {
-    let mut request = Request { pace: request_with_check().pace, ..Request::default() };
-    request.pace.soak = Some(seconds(60));
-    (request.pace.check_every, request.pace.check_failures) = (Some(seconds(20)), NonZeroU32::new(3));
-    StepperFixture::of(request, FakeCluster::paused(3))
+    let mut options = StepOptions { pace: request_with_check().pace, ..StepOptions::default() };
+    options.pace.soak = Some(seconds(60));
+    (options.pace.check_every, options.pace.check_failures) = (Some(seconds(20)), NonZeroU32::new(3));
+    StepperFixture::of(options, FakeCluster::paused(3))
 }
 
 fn reached() -> StepOutcome {
@@ -167,8 +167,8 @@ fn another_process_continues_to_watch_and_counts_from_zero() {
     fixture.next_checks.extend([FAILED, FAILED]);
     fixture.pass(50);
     assert_eq!(failures(&fixture), [1, 2]);
-    let same = PaceOverrides { check: request_with_check().pace.check, ..PaceOverrides::default() };
-    let mut next = fixture.then("two", Request { pace: same, ..Request::default() });
+    let same = PaceFlags { check: request_with_check().pace.check, ..PaceFlags::default() };
+    let mut next = fixture.then("two", StepOptions { pace: same, ..StepOptions::default() });
     next.next_checks.extend([FAILED, FAILED, FAILED]);
     next.pass(50);
     assert_eq!(failures(&next), [1, 2]);
@@ -180,9 +180,9 @@ fn a_watching_check_watches_the_final_soak_too() {
     for (results, is_failed) in [(&[FAILED, FAILED][..], false), (&[FAILED, FAILED, FAILED], true)] {
         let mut fixture = watching();
         fixture.pass(100);
-        let mut request = Request { pace: request_with_check().pace, ..all_by(2) };
-        request.pace.final_soak = Some(seconds(300));
-        let mut fixture = fixture.then("two", request);
+        let mut options = StepOptions { pace: request_with_check().pace, ..all_by(2) };
+        options.pace.final_soak = Some(seconds(300));
+        let mut fixture = fixture.then("two", options);
         while !fixture.reports.iter().any(|report| matches!(report, StepReport::FinalSoak(_))) {
             fixture.pass(1);
         }
@@ -196,11 +196,11 @@ fn a_watching_check_watches_the_final_soak_too() {
 #[test]
 fn options_replace_the_stored_watch() {
     let minimum = NonZeroU32::MIN;
-    let given = |every, failures| PaceOverrides {
+    let given = |every, failures| PaceFlags {
         check: request_with_check().pace.check,
         check_every: every,
         check_failures: failures,
-        ..PaceOverrides::default()
+        ..PaceFlags::default()
     };
     let watch = |pace: &Pace| pace.check.as_ref().unwrap().watch;
     let once = given(None, None).apply_to(Pace::default());
@@ -213,7 +213,7 @@ fn options_replace_the_stored_watch() {
         watch(&slower),
         Some(CheckWatch { every: seconds(60), failures: NonZeroU32::new(3).unwrap() })
     );
-    let skipped = PaceOverrides { check: Some(CheckOverride::Skip), ..PaceOverrides::default() };
+    let skipped = PaceFlags { check: Some(CheckFlag::Skip), ..PaceFlags::default() };
     assert_eq!(skipped.apply_to(slower).check, None);
 }
 

@@ -14,7 +14,7 @@ use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::hold::plan::{
-    Amount, BatchRecord, Batches, Hold, HoldReason, Pace, Plan, PlanRecord, Reach,
+    Amount, BatchRecord, Batches, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord, Reach,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
@@ -22,6 +22,7 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::action::{Action, Decision};
 use crate::model::step::batch::continue_batch;
+use crate::model::step::StepOptions;
 use crate::model::step::daemon_set::DaemonSets;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
@@ -29,7 +30,6 @@ use crate::model::step::next_batch::{FutureBatches, is_reached};
 use crate::model::step::slot::PodSlot;
 use crate::model::step::state::{State, StepKind};
 use crate::model::step::view_builder::plan_view;
-use crate::model::step::{PaceOverrides, Request};
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.
@@ -333,8 +333,8 @@ fn a_surge_is_refused_without_force() {
         let memory = json!({"reason": reason, "set": {"type": "OnDelete"}, "strategy": surging, "plan": {}});
         daemon_set(3, &json!({"type": "OnDelete"}), &json!({HOLD_ANNOTATION: memory.to_string()}))
     };
-    let request = Request::default();
-    let forced = Request { force: true, ..Request::default() };
+    let options = StepOptions::default();
+    let forced = StepOptions { force: true, ..StepOptions::default() };
     let plain = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
@@ -343,9 +343,9 @@ fn a_surge_is_refused_without_force() {
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
-        let refused = DaemonSets.check_request(&workload, &request).map_err(|error| error.exit().code());
+        let refused = DaemonSets.check_options(&workload, &options).map_err(|error| error.exit().code());
         assert_eq!(refused, if is_refused { Err(1) } else { Ok(()) }, "{:?}", workload.object());
-        assert_eq!(DaemonSets.check_request(&workload, &forced), Ok(()));
+        assert_eq!(DaemonSets.check_options(&workload, &forced), Ok(()));
     }
 }
 
@@ -356,10 +356,10 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     fixture.record.plan.pace.order = Some("zone".to_owned());
     let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
-    let given = PaceOverrides { node_selector: Some("a in".to_owned()), ..PaceOverrides::default() };
-    let request = Request { pace: given, ..Request::default() };
+    let given = PaceFlags { node_selector: Some("a in".to_owned()), ..PaceFlags::default() };
+    let options = StepOptions { pace: given, ..StepOptions::default() };
     assert_eq!(
-        DaemonSets.check_request(&fixture.observed.workload, &request).map_err(|error| error.exit().code()),
+        DaemonSets.check_options(&fixture.observed.workload, &options).map_err(|error| error.exit().code()),
         Err(2)
     );
 }
@@ -368,8 +368,8 @@ fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
 struct CountingDaemonSets(AtomicUsize);
 
 impl StepKind for CountingDaemonSets {
-    fn check_request(&self, workload: &Workload, request: &Request) -> Result<()> {
-        DaemonSets.check_request(workload, request)
+    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
+        DaemonSets.check_options(workload, options)
     }
 
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {

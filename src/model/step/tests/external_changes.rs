@@ -17,9 +17,9 @@ use crate::model::step::*;
 
 /// A plan in the soak of its canary.
 fn soaking(replicas: i64) -> StepperFixture {
-    let mut request = all_by(2);
-    request.pace.soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(replicas));
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(replicas));
     fixture.pass(30);
     fixture
 }
@@ -74,9 +74,9 @@ fn an_external_change_is_detected_before_a_write_is_tried_again() {
 /// A soak writes nothing, however long it takes.
 #[test]
 fn a_soak_writes_nothing() {
-    let mut request = all_by(2);
-    request.pace.soak = Some(seconds(600));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(4));
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(600));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(4));
     fixture.pass(30);
     let object = fixture.cluster.object.clone();
     fixture.pass(540);
@@ -119,7 +119,7 @@ fn a_pause_stops_the_plan_and_resume_continues_it() {
         other => panic!("{other:?}"),
     };
     fixture.cluster.write(&resume);
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Complete);
 }
 
@@ -179,9 +179,9 @@ fn a_batch_without_remaining_pods_is_done() {
     for index in 0..2 {
         cluster.pods.get_mut(&index).unwrap().revision = 2;
     }
-    let mut request = all_by(1);
-    request.pace.final_soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, cluster);
+    let mut options = all_by(1);
+    options.pace.final_soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, cluster);
     fixture.pass(2);
     assert_eq!(fixture.cluster.partition(), 2);
     fixture.cluster.change("/spec/replicas", json!(2));

@@ -39,9 +39,9 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
 
 #[test]
 fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
-    let mut request = all_by(2);
-    request.pace.on_failure = Some(OnFailure::Undo);
-    let mut fixture = StepperFixture::of(request, broken());
+    let mut options = all_by(2);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, broken());
     let end = fixture.run();
     let (_, back) = failure(&end);
     assert_eq!(back, Some(&RollbackOutcome::Done { revision: "1".to_owned() }));
@@ -52,10 +52,10 @@ fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
 
 #[test]
 fn a_slow_batch_times_out_and_soaking_does_not_count() {
-    let mut request = all_by(2);
-    request.pace.batch_timeout = Some(seconds(20));
-    request.pace.soak = Some(seconds(100));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(3));
+    let mut options = all_by(2);
+    options.pace.batch_timeout = Some(seconds(20));
+    options.pace.soak = Some(seconds(100));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(3));
     fixture.pass(106);
     fixture.cluster.controls = false;
     fixture.bound = None;
@@ -73,11 +73,11 @@ fn a_slow_batch_times_out_and_soaking_does_not_count() {
 
 #[test]
 fn a_rollback_is_done_when_its_pods_are_available_for_min_ready_seconds() {
-    let mut request = all_by(2);
-    request.pace.on_failure = Some(OnFailure::Undo);
+    let mut options = all_by(2);
+    options.pace.on_failure = Some(OnFailure::Undo);
     let mut cluster = broken();
     cluster.object["spec"]["minReadySeconds"] = 30.into();
-    let mut fixture = StepperFixture::of(request, cluster);
+    let mut fixture = StepperFixture::of(options, cluster);
     let end = fixture.run();
     let (_, back) = failure(&end);
     assert_eq!(back, Some(&RollbackOutcome::Done { revision: "1".to_owned() }));
@@ -87,9 +87,9 @@ fn a_rollback_is_done_when_its_pods_are_available_for_min_ready_seconds() {
 
 #[test]
 fn a_restarted_pod_restarts_the_soak() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
     fixture.pass(40);
     let pod = fixture.cluster.pods.get_mut(&1).unwrap();
     (pod.restarts, pod.started) = (1, fixture.cluster.seconds - 1);
@@ -106,9 +106,9 @@ fn a_restarted_pod_restarts_the_soak() {
 /// The clock of the node is behind, so that its timestamps hide the restart.
 #[test]
 fn a_restart_without_a_later_timestamp_restarts_the_soak() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
     fixture.pass(40);
     fixture.cluster.pods.get_mut(&1).unwrap().restarts = 1;
     fixture.pass(55);
@@ -119,14 +119,14 @@ fn a_restart_without_a_later_timestamp_restarts_the_soak() {
 
 #[test]
 fn a_timeout_and_a_signal_release_the_lock_and_keep_the_plan() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(600));
-    request.timeout = Some(seconds(30));
-    let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(3));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(600));
+    options.timeout = Some(seconds(30));
+    let mut fixture = StepperFixture::of(options.clone(), FakeCluster::paused(3));
     assert_eq!(fixture.run(), StepOutcome::TimedOut(seconds(30)));
     assert_eq!(fixture.cluster.hold().unwrap().get("lock"), None);
-    request.timeout = None;
-    let mut fixture = fixture.then("two", request);
+    options.timeout = None;
+    let mut fixture = fixture.then("two", options);
     fixture.pass(5);
     assert!(fixture.cluster.hold().unwrap().get("lock").is_some());
     fixture.see(StepEvent::Stopped(StopSignal::Terminated));
@@ -136,38 +136,38 @@ fn a_timeout_and_a_signal_release_the_lock_and_keep_the_plan() {
 
 #[test]
 fn complete_skips_the_rest_of_the_soak() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(600));
-    request.timeout = Some(seconds(30));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(600));
+    options.timeout = Some(seconds(30));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
     fixture.run();
-    let mut fixture =
-        fixture.then("two", Request { skip_soak: true, reach: Some(Reach::Next), ..Request::default() });
+    let mut fixture = fixture
+        .then("two", StepOptions { skip_soak: true, reach: Some(Reach::Next), ..StepOptions::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
     assert!(fixture.elapsed() < 10);
 }
 
 #[test]
 fn a_soak_that_has_not_begun_is_not_skipped() {
-    let mut request = Request::default();
-    request.pace.soak = Some(seconds(600));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    let mut options = StepOptions::default();
+    options.pace.soak = Some(seconds(600));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
     while fixture.cluster.on(2) == 0 {
         fixture.pass(1);
     }
     assert_eq!(fixture.cluster.unavailable(), 1);
-    let mut fixture = fixture.then("two", Request { skip_soak: true, ..Request::default() });
+    let mut fixture = fixture.then("two", StepOptions { skip_soak: true, ..StepOptions::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
     assert!(fixture.elapsed() >= 600, "{}", fixture.elapsed());
 }
 
 #[test]
 fn the_next_process_replaces_a_broken_released_pod() {
-    let mut fixture = StepperFixture::of(Request::default(), broken());
+    let mut fixture = StepperFixture::of(StepOptions::default(), broken());
     assert!(matches!(fixture.run(), StepOutcome::Failed { .. }));
     fixture.cluster.change("/spec/template", super::observation::template(3));
     fixture.cluster.tick();
-    let mut fixture = fixture.then("two", Request { new_plan: true, ..all_by(5) });
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_by(5) });
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.cluster.on(3), 5);
     assert!(fixture.reports.contains(&StepReport::ReplacesStuckPod("db-4".to_owned())));
@@ -175,10 +175,10 @@ fn the_next_process_replaces_a_broken_released_pod() {
 
 #[test]
 fn a_node_broken_by_the_new_revision_fails_the_batch() {
-    let mut request = all_by(2);
-    request.pace.ignore_unready_nodes = Some(true);
-    request.pace.soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(2);
+    options.pace.ignore_unready_nodes = Some(true);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.pass(10);
     fixture.cluster.pods.get_mut(&4).unwrap().sick_until = 1_000_000;
     fixture.cluster.unready_nodes.insert("n4".to_owned());
@@ -189,17 +189,17 @@ fn a_node_broken_by_the_new_revision_fails_the_batch() {
 
 #[test]
 fn a_list_of_batches_that_ends_early_is_refused_for_all() {
-    let mut request = all_by(1);
-    request.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(4));
+    let mut options = all_by(1);
+    options.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(4));
     assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
 }
 
 #[test]
 fn a_long_outage_does_not_end_a_plan_with_an_acquired_lock() {
-    let mut request = all_by(1);
-    request.pace.soak = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+    let mut options = all_by(1);
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
     fixture.pass(30);
     fixture.is_away = true;
     fixture.pass(300);

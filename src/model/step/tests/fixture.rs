@@ -8,7 +8,7 @@ use super::observation::watched;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Effects, Now, PodRef};
-use crate::model::hold::plan::{Amount, Batches, Lock, Reach};
+use crate::model::hold::plan::{Amount, Batches, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
 
@@ -55,9 +55,9 @@ pub(super) fn seconds(seconds: u64) -> Duration {
 }
 
 /// A request to go to the end, so many pods at a time.
-pub(super) fn all_by(pods: u32) -> Request {
-    let given = PaceOverrides { batches: Some(Batches::By(Amount::Pods(pods))), ..PaceOverrides::default() };
-    Request { pace: given, reach: Some(Reach::All), ..Request::default() }
+pub(super) fn all_by(pods: u32) -> StepOptions {
+    let given = PaceFlags { batches: Some(Batches::By(Amount::Pods(pods))), ..PaceFlags::default() };
+    StepOptions { pace: given, reach: Some(Reach::All), ..StepOptions::default() }
 }
 
 /// The lock of a process: its holder is the name of the process.
@@ -66,17 +66,17 @@ pub(super) fn lock(holder: &str) -> Lock {
 }
 
 impl StepperFixture {
-    pub(super) fn of(request: Request, cluster: FakeCluster) -> Self {
-        Self::by("one", request, cluster)
+    pub(super) fn of(options: StepOptions, cluster: FakeCluster) -> Self {
+        Self::by("one", options, cluster)
     }
 
-    pub(super) fn by(holder: &str, request: Request, cluster: FakeCluster) -> Self {
-        Self::after(None, holder, request, cluster)
+    pub(super) fn by(holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
+        Self::after(None, holder, options, cluster)
     }
 
     /// A process on the host of one that has ended.
-    fn after(ended: Option<String>, holder: &str, request: Request, cluster: FakeCluster) -> Self {
-        let stepper = Stepper::new(request, lock(holder), cluster.workload());
+    fn after(ended: Option<String>, holder: &str, options: StepOptions, cluster: FakeCluster) -> Self {
+        let stepper = Stepper::new(options, lock(holder), cluster.workload());
         let began = cluster.seconds;
         let mut fixture = Self {
             stepper,
@@ -105,19 +105,19 @@ impl StepperFixture {
     }
 
     /// Another command on the same host after the process of this one has ended, on the cluster as it is.
-    pub(super) fn then(self, holder: &str, request: Request) -> Self {
+    pub(super) fn then(self, holder: &str, options: StepOptions) -> Self {
         let ended = Some(self.stepper.holder().to_owned());
-        self.next(ended, holder, request)
+        self.next(ended, holder, options)
     }
 
     /// Another command while the process of this one may still run.
-    pub(super) fn beside(self, holder: &str, request: Request) -> Self {
-        self.next(None, holder, request)
+    pub(super) fn beside(self, holder: &str, options: StepOptions) -> Self {
+        self.next(None, holder, options)
     }
 
-    fn next(self, ended: Option<String>, holder: &str, request: Request) -> Self {
+    fn next(self, ended: Option<String>, holder: &str, options: StepOptions) -> Self {
         let Self { cluster, bound, check, .. } = self;
-        let mut next = Self::after(ended, holder, request, cluster);
+        let mut next = Self::after(ended, holder, options, cluster);
         (next.bound, next.check) = (bound, check);
         next
     }
@@ -151,8 +151,8 @@ impl StepperFixture {
 
     /// Discards the memory of the process.
     fn forget(&mut self) {
-        let Memory { request, lock, ownership, .. } = std::mem::take(&mut self.stepper.memory);
-        self.stepper.memory = Memory { request, lock, ownership, ..Memory::default() };
+        let Memory { options, lock, ownership, .. } = std::mem::take(&mut self.stepper.memory);
+        self.stepper.memory = Memory { options, lock, ownership, ..Memory::default() };
     }
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {

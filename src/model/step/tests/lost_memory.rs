@@ -4,15 +4,15 @@
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, OnFailure};
+use crate::model::hold::plan::{Amount, CheckFlag, OnFailure};
 use crate::model::step::*;
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {
-    let mut request = all_by(2);
-    request.pace.soak = Some(seconds(30));
-    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(2);
+    options.pace.soak = Some(seconds(30));
+    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.forgets = true;
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.begun(), ["1 canary db-4", "2 db-3 db-2", "3 db-1 db-0"]);
@@ -22,9 +22,9 @@ fn a_process_that_forgets_its_memory_after_every_action_completes_the_plan() {
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_action_completes_a_rollback() {
-    let mut request = all_by(2);
-    request.pace.on_failure = Some(OnFailure::Undo);
-    let mut fixture = StepperFixture::of(request, broken());
+    let mut options = all_by(2);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, broken());
     fixture.forgets = true;
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
     assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
@@ -32,18 +32,18 @@ fn a_process_that_forgets_its_memory_after_every_action_completes_a_rollback() {
 }
 
 /// Ten nodes, three of which may be without their pod at any moment.
-fn daemon_set(request: Request) -> StepperFixture {
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused_daemon_set(10));
+fn daemon_set(options: StepOptions) -> StepperFixture {
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused_daemon_set(10));
     (fixture.forgets, fixture.bound) = (true, Some(3));
     fixture
 }
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_wave_completes_the_plan_of_a_daemon_set() {
-    let mut request = all_by(5);
-    request.pace.max_unavailable = Some(Amount::Pods(3));
-    request.pace.soak = Some(seconds(30));
-    let mut fixture = daemon_set(request);
+    let mut options = all_by(5);
+    options.pace.max_unavailable = Some(Amount::Pods(3));
+    options.pace.soak = Some(seconds(30));
+    let mut fixture = daemon_set(options);
     assert_eq!(fixture.run(), StepOutcome::Complete);
     assert_eq!(fixture.begun(), ["1 canary n0", "2 n1 n2 n3 n4 n5", "3 n6 n7 n8 n9"]);
     assert_eq!((fixture.cluster.on(2), fixture.cluster.hold()), (10, None));
@@ -53,11 +53,11 @@ fn a_process_that_forgets_its_memory_after_every_wave_completes_the_plan_of_a_da
 
 #[test]
 fn a_process_that_forgets_its_memory_after_every_wave_completes_the_rollback_of_a_daemon_set() {
-    let mut request = all_by(5);
-    request.pace.max_unavailable = Some(Amount::Pods(3));
-    request.pace.on_failure = Some(OnFailure::Undo);
-    request.pace.canary = Some(false);
-    let mut fixture = daemon_set(request);
+    let mut options = all_by(5);
+    options.pace.max_unavailable = Some(Amount::Pods(3));
+    options.pace.on_failure = Some(OnFailure::Undo);
+    options.pace.canary = Some(false);
+    let mut fixture = daemon_set(options);
     fixture.cluster.broken.insert(2);
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
     assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
@@ -68,9 +68,9 @@ fn a_process_that_forgets_its_memory_after_every_wave_completes_the_rollback_of_
 #[test]
 fn a_pod_that_terminated_since_its_release_settles_even_without_a_soak() {
     for soak in [None, Some(seconds(0))] {
-        let mut request = Request::default();
-        request.pace.soak = soak;
-        let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+        let mut options = StepOptions::default();
+        options.pace.soak = soak;
+        let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
         let is_updated =
             |fixture: &StepperFixture| fixture.cluster.pods.get(&1).is_some_and(|pod| pod.revision == 2);
         while !is_updated(&fixture) {
@@ -88,9 +88,9 @@ fn a_pod_that_terminated_since_its_release_settles_even_without_a_soak() {
 #[test]
 fn a_batch_settles_unless_the_soak_is_zero() {
     let [settling, zero] = [None, Some(seconds(0))].map(|soak| {
-        let mut request = Request::default();
-        request.pace.soak = soak;
-        let mut fixture = StepperFixture::of(request, FakeCluster::paused(2));
+        let mut options = StepOptions::default();
+        options.pace.soak = soak;
+        let mut fixture = StepperFixture::of(options, FakeCluster::paused(2));
         assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 2 });
         fixture.elapsed()
     });

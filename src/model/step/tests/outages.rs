@@ -10,9 +10,9 @@ use crate::model::step::*;
 
 /// A rollback in which the first deletions of the broken pod have these results.
 fn rolling_back(removals: Vec<DeletionResult>) -> StepperFixture {
-    let mut request = all_by(2);
-    request.pace.on_failure = Some(OnFailure::Undo);
-    let mut fixture = StepperFixture::of(request, broken());
+    let mut options = all_by(2);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, broken());
     fixture.removals = removals.into();
     let end = fixture.run();
     assert!(matches!(failure(&end).1, Some(RollbackOutcome::Done { .. })), "{end:?}");

@@ -3,21 +3,21 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::hold::plan::{OnFailure, is_rollback_held, is_rolling_back};
+use crate::model::hold::plan::{CheckFlag, OnFailure, is_rollback_held, is_rolling_back};
 use crate::model::step::*;
 
 /// A request with batches of this size and `--on-failure undo`, whose check fails.
-fn refused(pods: u32) -> Request {
-    let mut request = all_by(pods);
-    request.pace.canary = Some(false);
-    request.pace.batch_timeout = Some(seconds(20));
-    request.pace.on_failure = Some(OnFailure::Undo);
-    request.pace.check = Some(CheckOverride::Run("ab".to_owned()));
-    request
+fn refused(pods: u32) -> StepOptions {
+    let mut options = all_by(pods);
+    options.pace.canary = Some(false);
+    options.pace.batch_timeout = Some(seconds(20));
+    options.pace.on_failure = Some(OnFailure::Undo);
+    options.pace.check = Some(CheckFlag::Run("ab".to_owned()));
+    options
 }
 
-fn plays(request: Request, cluster: FakeCluster) -> StepperFixture {
-    let mut fixture = StepperFixture::of(request, cluster);
+fn plays(options: StepOptions, cluster: FakeCluster) -> StepperFixture {
+    let mut fixture = StepperFixture::of(options, cluster);
     fixture.check = CheckResult::Failed(Some(1));
     fixture
 }
@@ -76,11 +76,11 @@ fn killed_during_rollback() -> StepperFixture {
 #[test]
 fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
     let fixture = killed_during_rollback();
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
     assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
     assert_eq!(fixture.begun(), [""; 0]);
-    let mut fixture = fixture.then("three", Request::default());
+    let mut fixture = fixture.then("three", StepOptions::default());
     assert_eq!(fixture.run(), StepOutcome::NothingOutdated);
 }
 
@@ -93,7 +93,7 @@ fn rollback_marker_does_not_block_other_commands() {
     assert_eq!((fixture.cluster.on(3), fixture.cluster.hold()), (5, None));
 
     let fixture = killed_during_rollback();
-    let mut fixture = fixture.then("two", Request { new_plan: true, ..all_by(5) });
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_by(5) });
     assert_eq!(fixture.run(), StepOutcome::Complete, "at our own pace");
     assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
 

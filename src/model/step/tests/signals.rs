@@ -10,10 +10,10 @@ use crate::model::step::*;
 
 /// A plan of a DaemonSet that got a signal while a wave of three deletions is in flight.
 fn interrupted() -> (StepperFixture, Vec<PodRef>) {
-    let mut request = all_by(3);
-    request.pace.canary = Some(false);
-    request.pace.max_unavailable = Some(Amount::Pods(3));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused_daemon_set(10));
+    let mut options = all_by(3);
+    options.pace.canary = Some(false);
+    options.pace.max_unavailable = Some(Amount::Pods(3));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused_daemon_set(10));
     fixture.holds_deletions = true;
     while fixture.wave.is_empty() {
         fixture.pass(1);

@@ -16,9 +16,9 @@ fn a_pod_tolerated_by_force_must_be_ready_in_its_own_batch() {
     cluster.pods.get_mut(&2).unwrap().sick_until = cluster.seconds + 30;
     cluster.crashing.insert(4);
     cluster.tick();
-    let mut request = Request { force: true, ..Request::default() };
-    request.pace.batch_timeout = Some(seconds(60));
-    let mut fixture = StepperFixture::of(request, cluster);
+    let mut options = StepOptions { force: true, ..StepOptions::default() };
+    options.pace.batch_timeout = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options, cluster);
     fixture.bound = None;
     let end = fixture.run();
     assert!(matches!(&end, StepOutcome::Failed { .. }), "{end:?}");
@@ -32,7 +32,7 @@ fn an_outdated_pod_that_is_starting_is_awaited() {
     let now = cluster.seconds;
     let pod = cluster.pods.get_mut(&1).unwrap();
     (pod.created, pod.started, pod.ready, pod.sick_until) = (now, now, None, now + 20);
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     let end = fixture.run();
     assert!(matches!(end, StepOutcome::Reached { .. }), "{end:?}");
 }
@@ -58,7 +58,7 @@ fn unavailable_pods_block_the_next_batch() {
     assert_eq!(fixture.cluster.hold().unwrap()["reason"], "pause");
     // The controller waits until the pod is ready; --force only releases the slot.
     let mut fixture =
-        fixture.then("two", Request { force: true, reach: Some(Reach::Next), ..Request::default() });
+        fixture.then("two", StepOptions { force: true, reach: Some(Reach::Next), ..StepOptions::default() });
     fixture.bound = Some(2);
     fixture.pass(10);
     assert_eq!(fixture.cluster.partition(), 4);
@@ -79,29 +79,29 @@ fn a_stateful_set_pod_on_an_unready_node_is_not_skipped() {
 
 #[test]
 fn max_unavailable_never_covers_all_pods_after_a_scale_down() {
-    let mut request = all_by(5);
-    request.pace.max_unavailable = Some(Amount::Pods(4));
-    request.reach = Some(Reach::Next);
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(6));
+    let mut options = all_by(5);
+    options.pace.max_unavailable = Some(Amount::Pods(4));
+    options.reach = Some(Reach::Next);
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(6));
     fixture.bound = Some(4);
     fixture.run();
     fixture.cluster.change("/spec/replicas", json!(3));
     (0..20).for_each(|_| fixture.cluster.tick());
-    let mut fixture = fixture.then("two", Request { reach: Some(Reach::All), ..Request::default() });
+    let mut fixture = fixture.then("two", StepOptions { reach: Some(Reach::All), ..StepOptions::default() });
     fixture.bound = Some(2);
     assert_eq!(fixture.run(), StepOutcome::Complete);
 }
 
 #[test]
 fn a_pod_tolerated_by_force_fails_no_batch() {
-    let mut fixture = StepperFixture::of(Request::default(), FakeCluster::paused(5));
+    let mut fixture = StepperFixture::of(StepOptions::default(), FakeCluster::paused(5));
     fixture.run();
     fixture.cluster.crashing.insert(4);
     fixture.bound = None;
     (0..60).for_each(|_| fixture.cluster.tick());
-    let mut fixture = fixture.then("two", Request::default());
+    let mut fixture = fixture.then("two", StepOptions::default());
     assert!(matches!(fixture.run(), StepOutcome::Stopped(StopReason::Unhealthy { .. })));
-    let mut fixture = fixture.then("three", Request { force: true, ..Request::default() });
+    let mut fixture = fixture.then("three", StepOptions { force: true, ..StepOptions::default() });
     fixture.bound = None;
     fixture.pass(60);
     assert_eq!(fixture.cluster.partition(), 3);
@@ -126,10 +126,10 @@ fn an_unavailable_pod_is_released_in_addition() {
 /// Releasing a missing pod makes nothing unavailable now, but it may come back outdated and then be replaced.
 #[test]
 fn no_pod_is_released_while_too_many_are_unavailable() {
-    let mut request = all_by(5);
-    request.pace.canary = Some(false);
-    request.pace.max_unavailable = Some(Amount::Pods(2));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(5);
+    options.pace.canary = Some(false);
+    options.pace.max_unavailable = Some(Amount::Pods(2));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     fixture.bound = Some(3);
     fixture.pass(2);
     assert_eq!(fixture.cluster.partition(), 3, "two of five");
@@ -151,7 +151,7 @@ fn a_new_plan_replaces_a_pod_that_the_failed_update_broke() {
     let end = fixture.run();
     assert!(matches!(end, StepOutcome::Failed { .. }), "{end:?}");
     fixture.cluster.change("/spec/template", template(3));
-    let mut fixture = fixture.then("two", Request { new_plan: true, ..all_by(2) });
+    let mut fixture = fixture.then("two", StepOptions { new_plan: true, ..all_by(2) });
     fixture.pass(10);
     fixture.cluster.crashing.clear(); // the old revision works
     assert_eq!(fixture.run(), StepOutcome::Complete, "{:?}", fixture.reports);

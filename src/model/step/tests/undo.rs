@@ -24,7 +24,7 @@ fn write_undo(cluster: &mut FakeCluster) {
 fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
     for is_paused in [false, true] {
         let mut fixture = refused_at_2();
-        fixture.stepper = Stepper::new(Request::default(), lock("two"), fixture.cluster.workload());
+        fixture.stepper = Stepper::new(StepOptions::default(), lock("two"), fixture.cluster.workload());
         (0..20).for_each(|_| fixture.cluster.tick());
         if is_paused {
             fixture.cluster.pause();
@@ -39,7 +39,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
             (5, 2),
             "the controller rolls the pods back"
         );
-        let mut fixture = fixture.then("three", Request::default());
+        let mut fixture = fixture.then("three", StepOptions::default());
         assert_eq!(
             fixture.run(),
             StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) }
@@ -62,7 +62,7 @@ fn undo_stops_a_running_step() {
 fn a_preview_reports_a_rollback() {
     let fixture = during_rollback();
     let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
-    let seen = preview(&Request::default(), &fixture.cluster.observed(), None, None, now);
+    let seen = preview(&StepOptions::default(), &fixture.cluster.observed(), None, None, now);
     assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
 }
 
@@ -101,7 +101,7 @@ fn undo_refuses_a_plan_that_the_outdated_pods_contradict() {
     let mut cluster = FakeCluster::paused(4);
     cluster.change("/spec/template", template(3));
     cluster.tick();
-    let mut fixture = StepperFixture::of(Request::default(), cluster);
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 4 });
     let mut hold = fixture.cluster.hold().unwrap();
     assert_eq!(hold["plan"]["from"], "db-1");

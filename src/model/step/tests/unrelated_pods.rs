@@ -9,10 +9,10 @@ use crate::model::step::*;
 /// The other pods of the batch, which are not released yet, stay available.
 #[test]
 fn a_batch_fails_for_its_unavailable_pod_only() {
-    let mut request = all_by(3);
-    request.pace.canary = Some(false);
-    request.pace.batch_timeout = Some(seconds(20));
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(3);
+    options.pace.canary = Some(false);
+    options.pace.batch_timeout = Some(seconds(20));
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     while fixture.cluster.on(2) == 0 {
         fixture.pass(1);
     }
@@ -25,10 +25,10 @@ fn a_batch_fails_for_its_unavailable_pod_only() {
 
 #[test]
 fn a_batch_without_room_for_another_pod_has_not_failed() {
-    let mut request = all_by(3);
-    request.pace.canary = Some(false);
-    request.pace.on_failure = Some(OnFailure::Undo);
-    let mut fixture = StepperFixture::of(request, FakeCluster::paused(5));
+    let mut options = all_by(3);
+    options.pace.canary = Some(false);
+    options.pace.on_failure = Some(OnFailure::Undo);
+    let mut fixture = StepperFixture::of(options, FakeCluster::paused(5));
     while fixture.cluster.partition() > 3 {
         fixture.pass(1);
     }
@@ -49,12 +49,12 @@ fn lose_the_first(fixture: &mut StepperFixture) {
     fixture.bound = None;
 }
 
-fn all_but_unready_nodes() -> Request {
-    let mut request = all_by(1);
-    request.pace.ignore_unready_nodes = Some(true);
-    request.pace.soak = Some(seconds(60));
-    request.pace.on_failure = Some(OnFailure::Undo);
-    request
+fn all_but_unready_nodes() -> StepOptions {
+    let mut options = all_by(1);
+    options.pace.ignore_unready_nodes = Some(true);
+    options.pace.soak = Some(seconds(60));
+    options.pace.on_failure = Some(OnFailure::Undo);
+    options
 }
 
 #[test]
