@@ -25,6 +25,7 @@ use crate::model::observation::Observation;
 pub struct Stepper {
     pub(super) cluster: ClusterView,
     pub(super) memory: Memory,
+    pub(super) options: StepOptions,
     pub(super) reporter: ChangeReporter,
     pub(super) doing: Doing,
     /// When the first request failed. It matters until the lock is acquired.
@@ -108,7 +109,8 @@ impl Stepper {
     pub fn new(options: StepOptions, lock: Lock, found: Workload) -> Self {
         Self {
             cluster: ClusterView::new(found),
-            memory: Memory::new(options, lock),
+            memory: Memory::new(&options, lock),
+            options,
             reporter: ChangeReporter::default(),
             doing: Doing::Deciding { not_before: None },
             failing_since: None,
@@ -154,8 +156,8 @@ impl Stepper {
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
     /// reported.
     fn observe(&mut self, state: Option<&State<'_>>, now: Now) {
-        let holder = self.cluster.record().and_then(|record| record.lock.as_ref()).map(|lock| &lock.holder);
-        let is_ours = holder == Some(&self.memory.lock.holder) && self.is_stepping();
+        let lock = self.cluster.record().and_then(|record| record.lock.as_ref());
+        let is_ours = lock.is_some_and(|lock| self.memory.ownership.is_own(lock)) && self.is_stepping();
         let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
         let Effects { reports, tasks } = memory.causes.observe(observed, now);
@@ -182,7 +184,7 @@ impl Stepper {
                 break;
             }
             self.must_refresh = false;
-            if self.memory.options.explains {
+            if self.options.explains {
                 self.reporter.decision(why);
             }
             let is_wait = action.is_wait();
@@ -198,7 +200,7 @@ impl Stepper {
     fn decide(&self, state: Option<&State<'_>>, now: Now) -> Decision {
         match &self.doing {
             Doing::Releasing { outcome, .. } => release_lock(&self.cluster, outcome, &self.memory),
-            _ => reconcile(&self.cluster, state, &self.memory, now),
+            _ => reconcile(&self.options, &self.cluster, state, &self.memory, now),
         }
     }
 

@@ -46,7 +46,7 @@ impl Stepper {
     fn time_limit(&self) -> Option<Duration> {
         let has_limit = matches!(self.doing, Doing::Deciding { .. } | Doing::Awaiting(_))
             && self.memory.rollback.revision.is_none();
-        self.memory.options.timeout.filter(|_| has_limit)
+        self.options.timeout.filter(|_| has_limit)
     }
 
     /// Returns when the command gives up while the server does not respond and the lock is not acquired.

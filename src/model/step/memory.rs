@@ -19,20 +19,15 @@ use crate::model::text::digest::Digest;
 /// reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
-/// What only this process knows: its request, the annotations that it wrote, and the times and results that it observed.
+/// What only this process knows: its lock, the annotations that it wrote, and the times and results that it observed.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// The request of the command.
-    pub(super) options: StepOptions,
-    /// The lock as this process writes it, without a time.
-    pub(super) lock: Lock,
-    /// The annotations that this process wrote.
     pub(super) ownership: Ownership,
     /// The holder of the lock, if its process has ended on this host.
     pub(super) ended_holder: Option<String>,
-    /// Whether the next batch begins although too many pods are unavailable (`--force`).
+    /// Whether the next batch begins although too many pods are unavailable: `--force`, until a batch has begun.
     pub(super) force: bool,
-    /// Whether to skip the rest of the soak (`--skip-soak`).
+    /// Whether to skip the rest of the soak: `--skip-soak`, until a soak has ended.
     pub(super) skip_soak: bool,
     /// The last batch that began.
     pub(super) batch: BatchMemory,
@@ -96,9 +91,9 @@ pub(super) struct Completing {
 }
 
 impl Memory {
-    pub(super) fn new(options: StepOptions, lock: Lock) -> Self {
+    pub(super) fn new(options: &StepOptions, lock: Lock) -> Self {
         let (force, skip_soak) = (options.force, options.skip_soak);
-        Self { options, lock, force, skip_soak, ..Self::default() }
+        Self { ownership: Ownership::new(lock), force, skip_soak, ..Self::default() }
     }
 
     /// Records that a batch is stored.

@@ -9,15 +9,17 @@ use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::conflict::Conflict;
 use crate::model::change::undo::is_live;
 use crate::model::hold::is_annotation_lost;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Plan, PlanRecord, guarded};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, Plan, PlanRecord, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::go_json::go_json;
 
-/// The annotations that this process wrote.
+/// The lock of this process, and the annotations that it wrote.
 #[derive(Debug, Default)]
 pub(super) struct Ownership {
+    /// The lock as this process writes it, without a time.
+    pub(super) own: Lock,
     /// The last write that is stored; none before the lock is acquired, and after the plan ended.
     stored: Option<Write>,
     /// Writes without a response. The server may have stored one of them, or may store it later.
@@ -25,6 +27,15 @@ pub(super) struct Ownership {
 }
 
 impl Ownership {
+    pub(super) fn new(own: Lock) -> Self {
+        Self { own, ..Self::default() }
+    }
+
+    /// Whether a lock is the one of this process.
+    pub(super) fn is_own(&self, lock: &Lock) -> bool {
+        lock.holder == self.own.holder
+    }
+
     /// Whether this process acquired the lock.
     pub(super) fn has_acquired(&self) -> bool {
         self.stored.is_some()
@@ -58,7 +69,7 @@ impl Ownership {
     }
 
     /// Returns the external change to a field that the plan relies on, if there is one.
-    pub(super) fn external_change(&self, observed: &Observation, holder: &str) -> Option<StopReason> {
+    pub(super) fn external_change(&self, observed: &Observation) -> Option<StopReason> {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
         let record = stored.record.as_ref()?;
         let is_template_kept = record.plan.is_for_live_template(now);
@@ -71,7 +82,7 @@ impl Ownership {
         let changed = || Some(Self::changed(stored, record, observed));
         let Ok(Some(found)) = Hold::of(now) else { return changed() };
         match found.lock() {
-            Some(lock) if lock.holder != holder => return Some(StopReason::TakenOver { by: lock.by }),
+            Some(lock) if !self.is_own(&lock) => return Some(StopReason::TakenOver { by: lock.by }),
             _ if !is_template_kept || !is_held => return changed(),
             None => return Some(StopReason::TakenOver { by: None }),
             Some(_) => {}

@@ -5,6 +5,7 @@ use super::batch::{between_batches, continue_batch, failed, failed_late};
 use super::cluster_view::ClusterView;
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
+use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::rollback::{continue_rollback, roll_back};
 use super::start::acquire;
@@ -32,6 +33,7 @@ use crate::model::observation::Observation;
 /// 13. A batch is in progress: [continue](continue_batch) it.
 /// 14. Otherwise: [end, or begin the next batch](between_batches).
 pub(super) fn reconcile(
+    options: &StepOptions,
     cluster: &ClusterView,
     state: Option<&State<'_>>,
     memory: &Memory,
@@ -46,9 +48,9 @@ pub(super) fn reconcile(
         return Decision::finish(outcome, "the workload is being deleted: stop");
     }
     if !memory.ownership.has_acquired() {
-        return acquire(observed, cluster.nodes(), memory, now);
+        return acquire(options, observed, cluster.nodes(), memory, now);
     }
-    if let Some(reason) = memory.ownership.external_change(observed, &memory.lock.holder) {
+    if let Some(reason) = memory.ownership.external_change(observed) {
         return stop(cluster, memory, reason);
     }
     let Some(state) = state else { return Decision::wait_for("the plan to be readable") };
@@ -136,15 +138,15 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 
 /// Releases the lock at the end of a command.
 pub(super) fn release_lock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
-    let holder = &memory.lock.holder;
     // Its release of the lock failed, because another client ended the hold meanwhile.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
-            cluster.observed().and_then(|observed| memory.ownership.external_change(observed, holder))
+            cluster.observed().and_then(|observed| memory.ownership.external_change(observed))
     {
         return stop(cluster, memory, reason);
     }
-    let is_ours = |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| lock.holder == *holder);
+    let is_ours =
+        |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
     let Some(record) = cluster.record().filter(is_ours) else {
         return Decision::new(Action::End(outcome.clone()), "the lock is released: end");
     };

@@ -17,7 +17,7 @@ impl Stepper {
     /// Returns the identity of this process in the lock.
     #[must_use]
     pub fn holder(&self) -> &str {
-        &self.memory.lock.holder
+        &self.memory.ownership.own.holder
     }
 
     /// Returns the pods whose deletion was sent and got no response, and that are still there.
@@ -46,7 +46,7 @@ impl Stepper {
     /// Returns the state of the plan; none before the first refresh, and without a plan.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
-        let record = self.cluster.record_to_show(&self.memory.options)?;
+        let record = self.cluster.record_to_show(&self.options)?;
         let mut state = state_of(self.observed()?, self.cluster.nodes(), &record, now).ok()?;
         state.tolerate(&self.memory.tolerated);
         Some(self.view_of(&state))

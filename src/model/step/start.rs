@@ -213,14 +213,20 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 }
 
 /// Decides what to do while this process does not hold the lock.
-pub(super) fn acquire(observed: &Observation, nodes: Option<&[Node]>, memory: &Memory, now: Now) -> Decision {
-    let start = match find_plan(&memory.options, observed) {
+pub(super) fn acquire(
+    options: &StepOptions,
+    observed: &Observation,
+    nodes: Option<&[Node]>,
+    memory: &Memory,
+    now: Now,
+) -> Decision {
+    let start = match find_plan(options, observed) {
         Ok(start) => start,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(&memory.options, &start.record, ended);
-    if let Some(lock) = lock.filter(|lock| lock.holder != memory.lock.holder) {
+    let lock = foreign_lock(options, &start.record, ended);
+    if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
@@ -229,7 +235,7 @@ pub(super) fn acquire(observed: &Observation, nodes: Option<&[Node]>, memory: &M
         if let Some(decision) = wait_or_end(&state, &start, memory)? {
             return Ok(decision);
         }
-        acquire_lock(&memory.lock, &state, &start)
+        acquire_lock(&memory.ownership.own, &state, &start)
     };
     begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
 }

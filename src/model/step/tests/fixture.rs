@@ -151,8 +151,8 @@ impl StepperFixture {
 
     /// Discards the memory of the process.
     fn forget(&mut self) {
-        let Memory { options, lock, ownership, .. } = std::mem::take(&mut self.stepper.memory);
-        self.stepper.memory = Memory { options, lock, ownership, ..Memory::default() };
+        let Memory { ownership, .. } = std::mem::take(&mut self.stepper.memory);
+        self.stepper.memory = Memory { ownership, ..Memory::default() };
     }
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
