@@ -102,8 +102,7 @@ fn raise(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, Hel
     if !is_counted(observed) {
         return None;
     }
-    let now = strategy::update_strategy(&observed.workload).and_then(HeldBudget::read);
-    let now = now.unwrap_or(HeldBudget::ONE_SURGE_POD);
+    let now = live_budget(&observed.workload).unwrap_or(HeldBudget::ONE_SURGE_POD);
     let released = state.slots.iter().filter(|slot| slot.is_released).count();
     let (before, goal) = (as_number(released), as_number(goal(released)));
     Some((released, HeldPods::of(state).raise(now, before, goal, surge(state), state.free())?))
@@ -129,14 +128,18 @@ fn own_budget(state: &State<'_>) -> UpdateBudget {
     budget_of(state.record.hold.own_strategy(state.workload()), state.workload().wanted())
 }
 
+/// Returns the budget of the live strategy, if `step` wrote it.
+fn live_budget(workload: &Workload) -> Option<HeldBudget> {
+    strategy::update_strategy(workload).and_then(HeldBudget::read)
+}
+
 /// Returns how many pods the budget releases.
 fn released(state: &State<'_>, updated: usize) -> i64 {
     let workload = state.workload();
     if workload.is_paused() {
         return as_number(updated);
     }
-    let live = strategy::update_strategy(workload).filter(|_| state.record.hold.is_in_force(workload));
-    let budget = live.and_then(HeldBudget::read);
+    let budget = live_budget(workload).filter(|_| state.record.hold.is_in_force(workload));
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
 }
 

@@ -8,9 +8,7 @@ use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
-use crate::model::hold;
 use crate::model::hold::plan::PlanRecord;
-use crate::model::kind::fields::Fields;
 use crate::model::kind::{HoldMethod, StepMethod};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -51,15 +49,6 @@ pub(super) fn state_of<'a>(
     now: Now,
 ) -> Result<State<'a>> {
     Ok(State::new(step_kind(&observed.workload)?, observed, nodes, record, now))
-}
-
-/// Returns the fields that hold a workload as it is.
-///
-/// # Errors
-/// When its pods could not be read, and when it has such fields already, whose annotation is gone.
-pub(super) fn holding_fields(observed: &Observation) -> Result<Fields> {
-    hold::refuse_lost_annotation(observed)?;
-    hold::holding_fields(observed, &observed.workload)
 }
 
 /// Whether `step` itself deletes the pods that it releases.

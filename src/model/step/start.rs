@@ -4,7 +4,7 @@ use super::action::{Action, Decision, Purpose};
 use super::batch::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
 use super::event::{Origin, StepReport};
-use super::kind_lookup::{holding_fields, state_of};
+use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::options::StepOptions;
 use super::outcome::{StepOutcome, StopReason};
@@ -17,6 +17,7 @@ use crate::model::api::managed_fields::{last_author, last_template_author};
 use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::engine::Now;
+use crate::model::hold;
 use crate::model::hold::plan::{
     Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
 };
@@ -75,7 +76,7 @@ pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
                 // A lock has no effect in a hold that another client ended.
-                let fields = holding_fields(observed).map_err(StepOutcome::Error)?;
+                let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(options, observed, hold);
                 Start { record, origin: Origin::Free { was_held }, held: Some(fields) }
@@ -176,11 +177,19 @@ fn replace_plan(
 /// the original one.
 fn hold_again(mut record: PlanRecord, origin: Origin, observed: &Observation) -> Result<Start, StepOutcome> {
     let workload = &observed.workload;
-    let held = holding_fields(observed).map_err(StepOutcome::Error)?;
+    let held = fields_to_hold_now(observed)?;
     if !record.hold.is_strategy_held(workload) {
         record.hold = record.hold.with_present_originals(workload);
     }
     Ok(Start { record: record.adopting(workload), origin, held: Some(held) })
+}
+
+/// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
+/// and one whose pods could not be read.
+fn fields_to_hold_now(observed: &Observation) -> Result<Fields, StepOutcome> {
+    let fields = hold::refuse_lost_annotation(observed)
+        .and_then(|()| hold::holding_fields(observed, &observed.workload));
+    fields.map_err(StepOutcome::Error)
 }
 
 /// Whether a revision is stored, and its template is not the live one.
