@@ -289,7 +289,10 @@ fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision
         reports.push(StepReport::HoldEnded { manager: author.map(|author| author.manager) });
     }
     reports.push(StepReport::Began { origin, already_updated });
-    if let Some(from) = record.hold.scaled_from(workload) {
+    if matches!(origin, Origin::Plan | Origin::Replaced)
+        && let Ok(Some(stored)) = Hold::of(workload)
+        && let Some(from) = stored.scaled_from(workload)
+    {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }
     if record.plan.is_rolling_back()

@@ -9,14 +9,15 @@ use crate::model::kind::Workload;
 use crate::model::kind::fields::{Fields, HOLD_ANNOTATION};
 use crate::model::text::shell_command::command;
 
-/// The plan of a workload with its hold and its lock, whether or not the hold is in force.
+/// The plan of a workload with its hold and its lock, whether or not the hold is in force. Here is the only copy of the
+/// plan and of the lock: the hold has them in an annotation, as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRecord {
-    /// The hold.
+    /// The hold, without the plan and the lock.
     pub hold: Hold,
-    /// The plan in it.
+    /// The plan.
     pub plan: Plan,
-    /// The lock in it.
+    /// The lock; none while no process holds it.
     pub lock: Option<Lock>,
 }
 
@@ -26,9 +27,10 @@ impl PlanRecord {
     /// # Errors
     /// When the annotation or the plan in it is invalid.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
-        let Some(hold) = Hold::of(workload)? else { return Ok(None) };
+        let Some(mut hold) = Hold::of(workload)? else { return Ok(None) };
         let plan = hold.plan().map_err(|why| unreadable(workload, &why))?;
         let lock = hold.lock();
+        (hold.plan, hold.lock) = (None, None);
         Ok(plan.map(|plan| Self { hold, plan: plan.scaled_to(workload), lock }))
     }
 
