@@ -6,20 +6,17 @@
 use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose};
-use super::causes::{GRACE, reasons};
+use super::causes::GRACE;
 use super::event::StepReport;
+use super::failure::{check, failed, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
-use super::next_batch::{
-    is_back_to_canary, is_reached, next, only_skipped_left, reached, too_many_unavailable,
-};
-use super::outcome::{BatchFailure, StepOutcome, StopReason};
+use super::next_batch::{is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons};
+use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
-use super::soak::NextCheck;
 use super::state::State;
 use super::view_builder::finished_batch;
 use crate::model::api::pod::Pod;
-use crate::model::cause::CauseId;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
 use crate::model::kind::fields::Fields;
 use crate::model::text::go_duration;
@@ -60,23 +57,6 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
     finish_batch(state, memory, batch)
 }
 
-/// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
-pub(super) fn check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Decision> {
-    let check = state.pace().check.as_ref()?;
-    match memory.next_check(check, state) {
-        NextCheck::Run => Some(Decision::new(Action::RunCheck, format!("batch {number}: check it"))),
-        NextCheck::Wait if memory.soak_left(state).is_zero() => {
-            Some(Decision::new(Action::Wait, format!("batch {number}: wait for its check")))
-        }
-        NextCheck::Passed | NextCheck::Wait => None,
-        NextCheck::Failed(result) => {
-            let failures = memory.batch.check.failures();
-            let failure = BatchFailure::Check { batch: number, result, failures };
-            Some(Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass")))
-        }
-    }
-}
-
 /// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
 /// [`WAVE_PAUSE`].
 fn is_wave_due(state: &State<'_>, memory: &Memory, in_batch: &[&PodSlot<'_>], size: usize) -> bool {
@@ -98,64 +78,6 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Deci
     let reports = vec![StepReport::Batch(finished_batch(state, memory, batch))];
     let why = format!("batch {}: done", batch.number);
     Decision::store(Purpose::FinishBatch, reports, record, None, state.workload(), why)
-}
-
-/// Returns the decision if the last batch has failed: it has a fatal cause, or its timeout has passed.
-pub(super) fn failed(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Option<Decision> {
-    if !state.is_moving() {
-        return None;
-    }
-    if let Some((id, pods)) = fatal_cause(state, memory) {
-        let failure = BatchFailure::Cause { batch: batch.number, id: id.name(), pods };
-        let why = format!("batch {}: {} lasts: it failed", batch.number, id.name());
-        return Some(Decision::new(Action::Fail(failure), why));
-    }
-    memory.batch.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
-}
-
-/// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
-/// while too many pods are unavailable.
-pub(super) fn failed_late(state: &State<'_>, memory: &Memory) -> Option<Decision> {
-    let is_updated = |name: &String| {
-        state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == *name))
-    };
-    let (id, mut pods) = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
-    pods.retain(is_updated);
-    let why = format!("updated pods have {} outside a batch: they failed", id.name());
-    (!pods.is_empty()).then(|| Decision::new(Action::Fail(BatchFailure::Late { id: id.name(), pods }), why))
-}
-
-/// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
-pub(super) fn fatal_cause(state: &State<'_>, memory: &Memory) -> Option<(CauseId, Vec<String>)> {
-    let is_required =
-        |name: &String| state.required().any(|slot| slot.pod.is_some_and(|pod| pod.name == *name));
-    let mut fatal = memory.causes.fatal(state.now.elapsed);
-    fatal.find(|(_, pods)| pods.is_empty() || pods.iter().any(is_required))
-}
-
-/// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
-/// unavailable pods may have left no room for it, which is no fault of the new revision.
-fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
-    let after = state.pace().batch_timeout;
-    let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
-    let failed: Vec<_> = state.required().filter(|slot| !slot.is_ready() && slot.is_replaced()).collect();
-    let why = format!("batch {batch}: past its timeout of {}", go_duration::write(after));
-    if !failed.is_empty() {
-        return Decision::new(
-            Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(failed) }),
-            why,
-        );
-    }
-    let is_other =
-        |slot: &&PodSlot<'_>| state.free() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot);
-    let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
-    if !others.is_empty() {
-        let pods = reasons(others, state);
-        let outcome = StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: state.allowed() });
-        return Decision::finish(outcome, format!("{why}, for pods of no batch: stop"));
-    }
-    let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
-    Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
 }
 
 /// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
@@ -255,6 +177,15 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, patience));
     let is_hopeless = fatal_cause(state, memory).is_some();
     (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
+}
+
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
+pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
+    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
+    (!state.kind.can_release(state, first)).then(|| {
+        let pods = reasons(state.unavailable_slots(), state);
+        StopReason::Unhealthy { pods, allowed: state.allowed() }
+    })
 }
 
 /// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the

@@ -1,17 +1,13 @@
-//! Reports causes as the follower does, finds those that fail a batch, and explains each unavailable pod.
+//! Reports causes as the follower does, and finds those that fail a batch.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use super::event::{StepReport, Task};
-use super::slot::PodSlot;
-use super::state::State;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds, without_secrets_of};
 use crate::model::engine::{Effects, Now};
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock, is_fatal};
 use crate::model::observation::Observation;
-use crate::model::observation::pod_stage::PodStage;
 
 /// How long a fatal cause may last, as with `--fail-fast`.
 pub(super) const GRACE: Duration = Duration::from_secs(30);
@@ -60,32 +56,6 @@ impl Causes {
     pub(super) fn due(&self) -> Option<Duration> {
         self.ledger.dues().min()
     }
-}
-
-/// Returns why each of these slots has no available pod, as a clause.
-pub(super) fn reasons<'s, 'p: 's>(
-    slots: impl IntoIterator<Item = &'s PodSlot<'p>>,
-    state: &State<'_>,
-) -> Vec<(String, String)> {
-    let causes = causes_without_holds(state.observed, state.now.server_time);
-    let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
-    for (pod, cause) in causes.iter().flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
-        by_pod.entry(pod).or_insert(cause);
-    }
-    let reason = |slot: &PodSlot<'_>| {
-        let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
-        if slot.is_available && slot.awaits_deletion {
-            return "it is about to be replaced".to_owned();
-        }
-        match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
-            (Some(cause), _) => cause.summary.clone(),
-            (None, Some(node)) => format!("its node {node} is not ready"),
-            (None, None) => {
-                PodStage::of(pod, state.own_min_ready_seconds, state.now.server_time).word().to_owned()
-            }
-        }
-    };
-    slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect()
 }
 
 /// Returns the last lines of a container without secrets.

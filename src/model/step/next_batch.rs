@@ -1,10 +1,13 @@
-//! Selects the slots of the next batch, and says when there is none.
+//! Selects the slots of the next batch, and says when there is none, and why.
 
-use super::causes::reasons;
+use std::collections::HashMap;
+
 use super::outcome::{StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::{State, StepKind};
+use crate::model::cause::{Cause, causes_without_holds};
 use crate::model::hold::plan::{BatchRecord, Batches, Pace, Reach};
+use crate::model::observation::pod_stage::PodStage;
 
 /// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
 /// A missing pod on a node that was not released does not count.
@@ -28,31 +31,6 @@ pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
 /// object together may have 256 KiB.
 const MAX_NAMES: usize = 64 << 10;
 
-/// Returns the batch that the plan releases next; none if every slot that it may release is released, or if the goal of
-/// the command is reached.
-///
-/// # Errors
-/// When the next pod is on a node that is not ready, and cannot be skipped.
-pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason> {
-    let before = if is_back_to_canary(state) { None } else { state.plan().batch.as_ref() };
-    let before = before.map_or(0, |batch| batch.number);
-    FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
-}
-
-/// Whether a scale-down removed every released slot.
-pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
-    state.plan().batch.is_some() && updated(&state.slots) == 0
-}
-
-/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
-pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
-    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
-    (!state.kind.can_release(state, first)).then(|| {
-        let pods = reasons(state.unavailable_slots(), state);
-        StopReason::Unhealthy { pods, allowed: state.allowed() }
-    })
-}
-
 /// Returns the outcome when all remaining slots are skipped, because their nodes are not ready or not selected.
 pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> StepOutcome {
     let outdated = state.slots.iter().filter(|slot| slot.is_outdated());
@@ -69,6 +47,22 @@ pub(super) fn only_skipped_left(state: &State<'_>, has_finished_batch: bool) -> 
 pub(super) fn reached(state: &State<'_>) -> StepOutcome {
     let updated = state.slots.iter().filter(|slot| slot.is_updated).count();
     StepOutcome::Reached { updated, of: state.slots.len() }
+}
+
+/// Returns the batch that the plan releases next; none if every slot that it may release is released, or if the goal of
+/// the command is reached.
+///
+/// # Errors
+/// When the next pod is on a node that is not ready, and cannot be skipped.
+pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason> {
+    let before = if is_back_to_canary(state) { None } else { state.plan().batch.as_ref() };
+    let before = before.map_or(0, |batch| batch.number);
+    FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
+}
+
+/// Whether a scale-down removed every released slot.
+pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
+    state.plan().batch.is_some() && updated(&state.slots) == 0
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.
@@ -147,4 +141,30 @@ fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
             goals.find(|goal| *goal > updated).unwrap_or(wanted)
         }
     }
+}
+
+/// Returns why each of these slots has no available pod, as a clause.
+pub(super) fn reasons<'s, 'p: 's>(
+    slots: impl IntoIterator<Item = &'s PodSlot<'p>>,
+    state: &State<'_>,
+) -> Vec<(String, String)> {
+    let causes = causes_without_holds(state.observed, state.now.server_time);
+    let mut by_pod: HashMap<&str, &Cause> = HashMap::new();
+    for (pod, cause) in causes.iter().flat_map(|cause| cause.pods.iter().map(move |pod| (pod, cause))) {
+        by_pod.entry(pod).or_insert(cause);
+    }
+    let reason = |slot: &PodSlot<'_>| {
+        let Some(pod) = slot.pod else { return "it does not exist".to_owned() };
+        if slot.is_available && slot.awaits_deletion {
+            return "it is about to be replaced".to_owned();
+        }
+        match (by_pod.get(pod.name.as_str()), &slot.unready_node) {
+            (Some(cause), _) => cause.summary.clone(),
+            (None, Some(node)) => format!("its node {node} is not ready"),
+            (None, None) => {
+                PodStage::of(pod, state.own_min_ready_seconds, state.now.server_time).word().to_owned()
+            }
+        }
+    };
+    slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect()
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::batch::too_many_unavailable;
 use super::event::Origin;
 use super::kind_lookup::state_of;
 use super::memory::Memory;
-use super::next_batch::{next, too_many_unavailable};
+use super::next_batch::next;
 use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;

@@ -1,13 +1,13 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
 use super::action::{Action, Decision, Purpose};
-use super::batch::{between_batches, continue_batch, failed, failed_late};
+use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
+use super::failure::{continue_rollback, failed, failed_late, roll_back};
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
 use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
-use super::rollback::{continue_rollback, roll_back};
 use super::start::acquire;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
