@@ -4,16 +4,17 @@ use std::mem::replace;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, Write};
-use super::causes::redacted;
+use super::ending::GIVE_UP_AFTER;
 use super::engine::{Doing, InFlight, Received, Stepper};
 use super::event::{StepEvent, StepReport};
-use super::limits::GIVE_UP_AFTER;
 use super::memory::{Completing, Progress};
 use super::outcome::{CheckResult, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
+use crate::model::cause::container_logs::LogLines;
+use crate::model::cause::without_secrets_of;
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{Now, PodRef, StopSignal, TargetEvent};
+use crate::model::engine::{Now, PodRef, TargetEvent};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -25,9 +26,6 @@ const RETRY_EVICTION_AFTER: Duration = Duration::from_secs(5);
 
 /// How many writes in a row may fail their preconditions.
 const MAX_CONFLICTS: usize = 10;
-
-/// How many attempts to release the lock may fail.
-const MAX_RELEASES: usize = 3;
 
 /// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
 const MAX_REFRESH: Duration = Duration::from_secs(60);
@@ -42,7 +40,8 @@ impl Stepper {
         match event {
             // Also useful after the outcome.
             StepEvent::Target(TargetEvent::Log(log)) => {
-                self.reporter.report(StepReport::Log(redacted(log, self.cluster.observed())));
+                let lines = without_secrets_of(self.cluster.observed(), &log.lines);
+                self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }
             _ if self.outcome().is_some() => {}
             StepEvent::Target(event) => self.receive_target(event, now),
@@ -243,25 +242,6 @@ impl Stepper {
     fn decide_after(&mut self, time: Duration) {
         if let Doing::Deciding { not_before } = &mut self.doing {
             *not_before = Some(time);
-        }
-    }
-
-    /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
-    fn count_release(&mut self, write: &Write) {
-        let is_release = write.purpose == Purpose::ReleaseLock;
-        let Doing::Releasing { tries, .. } = &mut self.doing else { return };
-        *tries += usize::from(is_release);
-        if is_release && *tries >= MAX_RELEASES {
-            self.end_leaving();
-        }
-    }
-
-    /// Ends the command after a signal. A second signal ends it without releasing the lock.
-    fn stop(&mut self, stop: StopSignal, now: Now) {
-        let outcome = StepOutcome::Interrupted(stop);
-        match self.leaving() {
-            Some(_) => self.end(outcome),
-            None => self.leave(outcome, now),
         }
     }
 

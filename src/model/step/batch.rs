@@ -6,16 +6,16 @@
 use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose};
-use super::causes::GRACE;
 use super::event::StepReport;
 use super::failure::{check, failed, fatal_cause};
+use super::memory::GRACE;
 use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons};
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
 use super::state::State;
-use super::view_builder::finished_batch;
+use super::view::finished_batch;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
 use crate::model::kind::fields::Fields;

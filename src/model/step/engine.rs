@@ -1,20 +1,19 @@
 //! The engine of `step`: decides on a fresh observation, and performs what was decided.
 
 use std::collections::BTreeSet;
-use std::mem::{replace, take};
+use std::mem::take;
 use std::time::Duration;
 
 use super::action::{Action, Decision, Write};
 use super::cluster_view::ClusterView;
-use super::event::{StepEvent, StepReport, Task};
+use super::event::{Batch, BatchStage, StepEvent, StepReport, Task};
 use super::memory::Memory;
 use super::options::StepOptions;
 use super::outcome::StepOutcome;
 use super::reconcile::{reconcile, release_lock};
 use super::reporter::ChangeReporter;
 use super::state::State;
-use super::view::{Batch, BatchStage};
-use super::view_builder::batch;
+use super::view::batch;
 use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
@@ -264,36 +263,6 @@ impl Stepper {
             doing => *doing = Doing::Awaiting(sent),
         }
         self.tasks.push(task);
-    }
-
-    /// Releases the lock, and then ends the command.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now) {
-        // No decision needs a refresh any more.
-        let in_flight = match replace(&mut self.doing, Doing::Deciding { not_before: None }) {
-            Doing::Awaiting(sent) | Doing::Releasing { in_flight: Some(sent), .. } => {
-                Some(sent).filter(|sent| !sent.is_refresh())
-            }
-            _ => None,
-        };
-        if self.memory.ownership.wrote_nothing() && in_flight.is_none() {
-            return self.end(outcome);
-        }
-        self.doing = Doing::Releasing { outcome, since: now.elapsed, tries: 0, in_flight };
-    }
-
-    /// Ends the command, and leaves its lock where it is.
-    pub(super) fn end(&mut self, outcome: StepOutcome) {
-        if self.outcome().is_none() {
-            self.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
-            self.doing = Doing::Done(outcome);
-        }
-    }
-
-    /// Ends the command if it is only to release its lock, and leaves the lock where it is.
-    pub(super) fn end_leaving(&mut self) {
-        if let Some(outcome) = self.leaving() {
-            self.end(outcome.clone());
-        }
     }
 
     /// Reports the stage of the plan. After an external change, or a failure, there is none.

@@ -1,9 +1,9 @@
-//! What a [`Stepper`](super::Stepper) receives and returns: events, tasks for its driver, and reports.
+//! What a [`Stepper`](super::Stepper) receives and returns: events, tasks for its driver, and reports, among them the
+//! batches of the plan.
 
 use std::time::Duration;
 
 use super::outcome::CheckResult;
-use super::view::Batch;
 use crate::model::api::node::Node;
 use crate::model::api::patch::Patch;
 use crate::model::cause::Cause;
@@ -167,4 +167,92 @@ pub enum Origin {
         /// Whether there was a hold that another client ended.
         was_held: bool,
     },
+}
+
+/// One batch of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The number, counted from 1.
+    pub number: usize,
+    /// Whether this is the canary batch of one pod.
+    pub is_canary: bool,
+    /// How many slots it has.
+    pub size: usize,
+    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
+    /// size.
+    pub slots: Vec<SlotView>,
+    /// The stage.
+    pub stage: BatchStage,
+}
+
+/// A slot of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlotView {
+    /// The name of the pod, or of the node.
+    pub name: String,
+    /// The state.
+    pub state: SlotState,
+}
+
+/// The state of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Its pod runs another revision.
+    Outdated,
+    /// Its pod is being replaced, or is not available yet.
+    Updating,
+    /// Its pod runs the new revision and is available.
+    Updated,
+}
+
+/// The stage of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchStage {
+    /// Not begun.
+    Waiting,
+    /// Its pods are being replaced.
+    Updating,
+    /// Its pods are available, and must stay available.
+    Soaking {
+        /// How long they have been available.
+        healthy: Duration,
+        /// How long they must be available.
+        of: Duration,
+    },
+    /// The check runs.
+    Checking,
+    /// Done.
+    Done {
+        /// How long its pods have been available.
+        healthy: Duration,
+    },
+    /// Failed.
+    Failed,
+}
+
+impl SlotState {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Outdated => "outdated",
+            Self::Updating => "updating",
+            Self::Updated => "updated",
+        }
+    }
+}
+
+impl BatchStage {
+    /// Returns the name for people and for JSON.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Updating => "updating",
+            Self::Soaking { .. } => "soaking",
+            Self::Checking => "checking",
+            Self::Done { .. } => "done",
+            Self::Failed => "failed",
+        }
+    }
 }

@@ -4,20 +4,26 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::causes::Causes;
+use super::event::{Batch, StepReport, Task};
 use super::options::StepOptions;
 use super::outcome::BatchFailure;
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;
-use super::view::Batch;
+use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds};
 use crate::model::change::stuck_pods::StuckPodDeletions;
+use crate::model::engine::{Effects, Now};
+use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock, is_fatal};
 use crate::model::hold::plan::{Check, Lock};
+use crate::model::observation::Observation;
 use crate::model::text::digest::Digest;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
+
+/// How long a fatal cause may last, as with `--fail-fast`.
+pub(super) const GRACE: Duration = Duration::from_secs(30);
 
 /// What only this process knows: its lock, the annotations that it wrote, and the times and results that it observed.
 #[derive(Debug, Default)]
@@ -204,5 +210,51 @@ impl RollbackMemory {
     /// Records how many pods are rolled back.
     pub(super) fn observe(&mut self, state: &State<'_>) {
         self.progress.observe(state.returned_pods().0, true, state.now.elapsed);
+    }
+}
+
+/// The reported causes, and the times at which fatal ones appeared.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    ledger: CauseLedger,
+    progress: ProgressClock,
+}
+
+impl Causes {
+    /// Records the causes of an observation. Returns reports of the changes, and tasks that read the logs.
+    pub(super) fn observe(&mut self, observed: &Observation, now: Now) -> Effects<StepReport, Task> {
+        self.progress.record(&observed.workload, now.elapsed);
+        let causes = causes_without_holds(observed, now.server_time);
+        let (grace, last_progress) =
+            (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
+        let CauseUpdate { changes, logs } =
+            self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
+        Effects {
+            reports: changes.into_iter().map(|(cause, change)| StepReport::Cause { cause, change }).collect(),
+            tasks: logs.into_iter().map(Task::ReadLog).collect(),
+        }
+    }
+
+    /// Returns the fatal causes that outlasted their grace period, each with its pods.
+    pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
+        self.ledger.expired(now).map(|(id, _)| {
+            let causes = self.ledger.active().filter(|cause| cause.id == id);
+            (id, causes.flat_map(|cause| cause.pods.clone()).collect())
+        })
+    }
+
+    /// Whether a fatal cause is within its grace period.
+    pub(super) fn is_pending(&self, now: Duration) -> bool {
+        self.ledger.is_pending(now)
+    }
+
+    /// Returns the causes that were reported and are not gone.
+    pub(super) fn current(&self) -> impl Iterator<Item = &Cause> {
+        self.ledger.active()
+    }
+
+    /// Returns when elapsed time alone changes the causes.
+    pub(super) fn due(&self) -> Option<Duration> {
+        self.ledger.dues().min()
     }
 }

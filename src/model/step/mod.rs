@@ -19,23 +19,21 @@
 mod action;
 mod answers;
 mod batch;
-mod causes;
 mod cluster_view;
 mod counted_pods;
 mod daemon_set;
 mod deployment;
+mod ending;
 mod engine;
 mod event;
 mod failure;
 mod kind_lookup;
-mod limits;
 mod memory;
 mod next_batch;
 mod options;
 mod outcome;
 mod ownership;
 mod partition;
-mod preview;
 mod reconcile;
 mod refusals;
 mod reporter;
@@ -45,15 +43,14 @@ mod soak;
 mod start;
 mod state;
 mod view;
-mod view_builder;
 
 #[cfg(test)]
 mod tests;
 
 pub use engine::Stepper;
-pub use event::{Origin, StepEvent, StepReport, Task};
+pub use event::{Batch, BatchStage, Origin, SlotState, SlotView, StepEvent, StepReport, Task};
 pub use kind_lookup::{counts_pods, deletes_pods};
 pub use options::StepOptions;
 pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
-pub use preview::preview;
-pub use view::{Batch, BatchStage, PlanView, SlotState, SlotView};
+pub use shown::preview;
+pub use view::PlanView;

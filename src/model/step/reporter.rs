@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::event::StepReport;
+use super::event::{BatchStage, StepReport};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::soak::Interruption;
 use super::state::State;
-use super::view::BatchStage;
-use super::view_builder::{batch, stage};
+use super::view::{batch, stage};
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::PlanRecord;
 

@@ -1,11 +1,19 @@
 //! The state of a plan for display: its finished, present and future batches.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::event::{Batch, BatchStage, SlotState, SlotView};
+use super::memory::Memory;
+use super::next_batch::FutureBatches;
 use super::outcome::StopReason;
+use super::slot::{PodSlot, max_unavailable, own_limit};
+use super::soak::Soak;
+use super::state::State;
 use crate::model::cause::Cause;
 use crate::model::change::effect::UpdatedPods;
-use crate::model::hold::plan::{Pace, Reach};
+use crate::model::hold::plan::{BatchRecord, Pace, Reach};
+use crate::model::revision::Revision;
 
 /// The state of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,90 +68,156 @@ pub struct PlanView {
     pub stops: Option<StopReason>,
 }
 
-/// One batch of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
-    /// The number, counted from 1.
-    pub number: usize,
-    /// Whether this is the canary batch of one pod.
-    pub is_canary: bool,
-    /// How many slots it has.
-    pub size: usize,
-    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
-    /// size.
-    pub slots: Vec<SlotView>,
-    /// The stage.
-    pub stage: BatchStage,
+/// The most future batches in a view.
+const MAX_BATCHES: usize = 1000;
+
+/// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
+pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
+    let (plan, pace) = (state.plan(), state.pace());
+    let by_name: HashMap<&str, &PodSlot<'_>> =
+        state.slots.iter().map(|slot| (slot.name.as_str(), slot)).collect();
+    let (coming, has_more_batches) = coming(state, &by_name);
+    let soaking = coming.len() + usize::from(state.batch().is_some());
+    let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
+    let revisions = &state.observed.revisions;
+    let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
+    let mut batches = earlier(state, seen, &by_name);
+    if let Some(record) = &plan.batch {
+        let slots: Vec<_> =
+            record.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+        let done = BatchStage::Done { healthy: healthy(state, &slots) };
+        batches.push(batch(state, record, if state.batch().is_none() { done } else { stage(state, memory) }));
+    }
+    batches.extend(coming);
+    let is_soaking = state.is_final() && !state.is_moving() && !pace.final_soak.is_zero();
+    let healthy = memory.healthy(state).saturating_sub(pace.soak);
+    let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
+    let unavailable = |pace: &Pace| state.slots.iter().filter(|slot| slot.is_unavailable(pace)).count();
+    PlanView {
+        from: plan.from.as_ref().and_then(label),
+        to: state.current().map(Revision::label),
+        wanted: state.slots.len(),
+        updated: state.slots.iter().filter(|slot| slot.is_updated).count(),
+        pace: pace.clone(),
+        max_unavailable: state.allowed(),
+        reach: plan.reach.unwrap_or(Reach::Next),
+        batches,
+        has_more_batches,
+        final_soak: is_soaking.then_some(healthy),
+        soaks: soaks.saturating_add(pace.final_soak),
+        skipped: state.skipped(),
+        ignoring_nodes_helps: unavailable(&ignoring) < unavailable(pace),
+        is_paused: state.record.hold.is_paused(),
+        is_rolling_back: plan.is_rolling_back(),
+        is_own_limit: own_limit(state.workload())
+            .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
+        surge: state.kind.surge(state),
+        holds_by: state.workload().kind().hold().ok().map(|method| {
+            let (field, value) = method.step_field(state.workload());
+            (field.members().join("."), value)
+        }),
+        end_by_hand: state.record.hold.end_by_hand(state.workload()),
+        causes: memory.causes.current().cloned().collect(),
+        update: None,
+        batch_updates: Vec::new(),
+        stops: None,
+    }
 }
 
-/// A slot of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotView {
-    /// The name of the pod, or of the node.
-    pub name: String,
-    /// The state.
-    pub state: SlotState,
+/// Returns the stage of the present batch.
+pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
+    match state.is_moving() {
+        true => BatchStage::Updating,
+        false if memory.is_checking() => BatchStage::Checking,
+        false => BatchStage::Soaking { healthy: memory.healthy(state), of: memory.soak_length(state) },
+    }
 }
 
-/// The state of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotState {
-    /// Its pod runs another revision.
-    Outdated,
-    /// Its pod is being replaced, or is not available yet.
-    Updating,
-    /// Its pod runs the new revision and is available.
-    Updated,
+/// Returns a batch with the state of its slots.
+pub(super) fn batch(state: &State<'_>, record: &BatchRecord, batch_stage: BatchStage) -> Batch {
+    let names: BTreeSet<&String> = record.slots.iter().collect();
+    let slots = state.slots.iter().filter(|slot| names.contains(&slot.name));
+    batch_of(record, slots, batch_stage)
 }
 
-/// The stage of a batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BatchStage {
-    /// Not begun.
-    Waiting,
-    /// Its pods are being replaced.
-    Updating,
-    /// Its pods are available, and must stay available.
-    Soaking {
-        /// How long they have been available.
-        healthy: Duration,
-        /// How long they must be available.
-        of: Duration,
-    },
-    /// The check runs.
-    Checking,
-    /// Done.
-    Done {
-        /// How long its pods have been available.
-        healthy: Duration,
-    },
-    /// Failed.
-    Failed,
+fn batch_of<'s>(
+    record: &BatchRecord,
+    slots: impl Iterator<Item = &'s PodSlot<'s>>,
+    stage: BatchStage,
+) -> Batch {
+    let slots: Vec<SlotView> = slots.map(slot_view).collect();
+    Batch { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
 }
 
-impl SlotState {
-    /// Returns the name for JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Outdated => "outdated",
-            Self::Updating => "updating",
-            Self::Updated => "updated",
+/// Returns the batch that soaked and passed its check.
+pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &BatchRecord) -> Batch {
+    batch(state, record, BatchStage::Done { healthy: memory.healthy(state) })
+}
+
+fn slot_view(slot: &PodSlot<'_>) -> SlotView {
+    let state = match slot {
+        slot if slot.is_ready() => SlotState::Updated,
+        slot if slot.is_released || slot.is_updated => SlotState::Updating,
+        _ => SlotState::Outdated,
+    };
+    SlotView { name: slot.label(), state }
+}
+
+/// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
+fn earlier(
+    state: &State<'_>,
+    seen: &BTreeMap<usize, Vec<String>>,
+    by_name: &HashMap<&str, &PodSlot<'_>>,
+) -> Vec<Batch> {
+    let plan = state.plan();
+    let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
+        let number = index + 1;
+        let names = seen.get(&number).filter(|names| names.len() == *size);
+        let slots: Vec<_> =
+            names.into_iter().flatten().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+        Batch {
+            number,
+            is_canary: index == 0 && *size == 1 && plan.pace.canary,
+            size: *size,
+            stage: BatchStage::Done { healthy: healthy(state, &slots) },
+            slots: slots.into_iter().map(slot_view).collect(),
+        }
+    });
+    batches.collect()
+}
+
+/// Returns how long these slots have been ready, by the timestamps of their pods.
+fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
+    let healthy = Soak::default().healthy(slots.iter().copied(), state.now);
+    Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+}
+
+/// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
+/// because a plan of a large cluster has a thousand batches.
+fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch>, bool) {
+    let plan = state.plan();
+    let mut slots = state.slots.clone();
+    release(&mut slots, state.batch().map_or(&[], |batch| &batch.slots));
+    let number = plan.batch.as_ref().map_or(0, |batch| batch.number);
+    let mut future = FutureBatches::new(state.kind, &slots, &plan.pace, number);
+    let mut batches = Vec::new();
+    let mut reach = plan.reach.unwrap_or(Reach::Next);
+    loop {
+        match future.next(Some(reach)) {
+            Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
+            Ok(Some(next)) => {
+                let slots = next.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied());
+                batches.push(batch_of(&next, slots, BatchStage::Waiting));
+            }
+            Ok(None) if reach != Reach::All => reach = Reach::All,
+            Ok(None) | Err(_) => return (batches, false),
         }
     }
 }
 
-impl BatchStage {
-    /// Returns the name for people and for JSON.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Updating => "updating",
-            Self::Soaking { .. } => "soaking",
-            Self::Checking => "checking",
-            Self::Done { .. } => "done",
-            Self::Failed => "failed",
-        }
+fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
+    let names: BTreeSet<&String> = names.iter().collect();
+    for slot in slots.iter_mut().filter(|slot| names.contains(&slot.name)) {
+        (slot.is_updated, slot.is_released) = (true, true);
     }
 }

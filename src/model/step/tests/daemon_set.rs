@@ -29,7 +29,7 @@ use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
 use crate::model::step::slot::PodSlot;
 use crate::model::step::state::{State, StepKind};
-use crate::model::step::view_builder::plan_view;
+use crate::model::step::view::plan_view;
 
 /// What a test says of the pod on a node: `old`, `new`, or with `!` one that is not available, with `-`
 /// one that is on its way out; nothing for none.

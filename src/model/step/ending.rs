@@ -1,17 +1,22 @@
-//! The time limits of a command, and when elapsed time alone changes its decision.
+//! How a command ends: by a signal, by its outcome, or by a time limit; and when elapsed time alone changes its decision.
 
+use std::mem::replace;
 use std::time::Duration;
 
+use super::action::{Purpose, Write};
 use super::engine::{Doing, Stepper};
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::state::State;
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::Now;
+use crate::model::engine::{Now, StopSignal};
 use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
 
 /// How long requests may fail before the lock is acquired.
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// How many attempts to release the lock may fail.
+const MAX_RELEASES: usize = 3;
 
 /// The time limit for releasing the lock at the end of a command.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -20,6 +25,55 @@ const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
 impl Stepper {
+    /// Ends the command after a signal. A second signal ends it without releasing the lock.
+    pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
+        let outcome = StepOutcome::Interrupted(stop);
+        match self.leaving() {
+            Some(_) => self.end(outcome),
+            None => self.leave(outcome, now),
+        }
+    }
+
+    /// Releases the lock, and then ends the command.
+    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now) {
+        // No decision needs a refresh any more.
+        let in_flight = match replace(&mut self.doing, Doing::Deciding { not_before: None }) {
+            Doing::Awaiting(sent) | Doing::Releasing { in_flight: Some(sent), .. } => {
+                Some(sent).filter(|sent| !sent.is_refresh())
+            }
+            _ => None,
+        };
+        if self.memory.ownership.wrote_nothing() && in_flight.is_none() {
+            return self.end(outcome);
+        }
+        self.doing = Doing::Releasing { outcome, since: now.elapsed, tries: 0, in_flight };
+    }
+
+    /// Ends the command, and leaves its lock where it is.
+    pub(super) fn end(&mut self, outcome: StepOutcome) {
+        if self.outcome().is_none() {
+            self.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
+            self.doing = Doing::Done(outcome);
+        }
+    }
+
+    /// Ends the command if it is only to release its lock, and leaves the lock where it is.
+    pub(super) fn end_leaving(&mut self) {
+        if let Some(outcome) = self.leaving() {
+            self.end(outcome.clone());
+        }
+    }
+
+    /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
+    pub(super) fn count_release(&mut self, write: &Write) {
+        let is_release = write.purpose == Purpose::ReleaseLock;
+        let Doing::Releasing { tries, .. } = &mut self.doing else { return };
+        *tries += usize::from(is_release);
+        if is_release && *tries >= MAX_RELEASES {
+            self.end_leaving();
+        }
+    }
+
     /// Enforces the time limits of the command, of acquiring the lock, and of releasing it.
     pub(super) fn check_limits(&mut self, now: Now) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
