@@ -7,7 +7,6 @@ use std::rc::Rc;
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
-use super::Request;
 use super::check::{Checker, variables};
 use super::nodes;
 use crate::cluster::live::Cluster;
@@ -110,16 +109,16 @@ impl Executor<Stepper> for StepExecutor {
 
 impl StepExecutor {
     pub(super) fn new(
-        request: &Request,
+        check: Option<&str>,
+        field_manager: &str,
         context: &Context<'_>,
         cluster: &Cluster,
         messages: &MessageWriter,
     ) -> Self {
-        let checker =
-            request.check.as_deref().map(|command| Checker::new(command, &context.environment, messages));
+        let checker = check.map(|command| Checker::new(command, &context.environment, messages));
         Self {
             cluster: cluster.clone(),
-            field_manager: request.field_manager.clone(),
+            field_manager: field_manager.to_owned(),
             checker,
             processes: context.processes.clone(),
             ends: Rc::default(),

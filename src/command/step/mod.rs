@@ -137,7 +137,8 @@ async fn step(
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let executor = StepExecutor::new(request, context, cluster, &ui.messages());
+    let executor =
+        StepExecutor::new(request.check.as_deref(), &request.field_manager, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.options.clone(), lock(context.user.as_deref(), &context.processes), found);
