@@ -11,7 +11,7 @@ use crate::cli::values::{duration, positive_count, positive_duration};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{
-    Amount, Batches, CheckFlag, LEAST_CHECK_INTERVAL, OnFailure, PaceFlags, Reach,
+    Amount, BatchSize, CheckFlag, LEAST_CHECK_INTERVAL, OnFailure, PaceFlags, Reach,
 };
 use crate::model::text::digest::Digest;
 
@@ -146,11 +146,11 @@ impl PaceArgs {
         })
     }
 
-    fn batches(&self) -> Result<Option<Batches>> {
+    fn batches(&self) -> Result<Option<BatchSize>> {
         match (&self.by, &self.batches) {
-            (Some(by), _) => amount("--by", by).map(|by| Some(Batches::By(by))),
+            (Some(by), _) => amount("--by", by).map(|by| Some(BatchSize::By(by))),
             (None, Some(words)) => {
-                let batches = Batches::Until(goals_of(words)?);
+                let batches = BatchSize::Until(goals_of(words)?);
                 if self.all {
                     batches.check_end()?;
                 }

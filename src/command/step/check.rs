@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::model::kind::Workload;
-use crate::model::step::{Batch, CheckResult, PlanView};
+use crate::model::step::{BatchView, CheckResult, PlanView};
 use crate::render::message_writer::MessageWriter;
 use crate::render::step::lines;
 use crate::world::Environment;
@@ -48,7 +48,7 @@ impl Checker {
 
 /// Returns the variables of the check. None is a secret. Names from the cluster are only values of variables, so the
 /// shell never reads them as a part of the command.
-pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &Batch) -> CheckVariables {
+pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) -> CheckVariables {
     let object = workload.object();
     let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
     let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::model::engine::{PodRef, StopSignal, TargetEvent, TargetId};
 use crate::model::hold::plan::{Hold, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::step::{Batch, CheckResult, PlanView, StepEvent, Stepper, Task};
+use crate::model::step::{BatchView, CheckResult, PlanView, StepEvent, Stepper, Task};
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 use crate::world::process::{Process, Processes};
@@ -187,7 +187,7 @@ impl StepExecutor {
         &self,
         workload: &Workload,
         view: Option<&PlanView>,
-        batch: &Batch,
+        batch: &BatchView,
     ) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let checker = self.checker.clone();
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Write};
 use super::cluster_view::ClusterView;
-use super::event::{Batch, BatchStage, StepEvent, StepReport, Task};
+use super::event::{BatchStage, BatchView, StepEvent, StepReport, Task};
 use super::memory::Memory;
 use super::options::StepOptions;
 use super::outcome::StepOutcome;
@@ -328,7 +328,7 @@ impl InFlight {
 }
 
 /// Returns the batch that began last.
-fn last_batch(state: Option<&State<'_>>, batch_stage: BatchStage) -> Option<Batch> {
+fn last_batch(state: Option<&State<'_>>, batch_stage: BatchStage) -> Option<BatchView> {
     let state = state?;
     Some(batch(state, state.plan().batch.as_ref()?, batch_stage))
 }

@@ -60,7 +60,7 @@ pub enum Task {
         evict: bool,
     },
     /// Run the check of a batch, and apply [`StepEvent::Checked`].
-    RunCheck(Batch),
+    RunCheck(BatchView),
     /// Read the last log lines of a container, and apply [`TargetEvent::Log`].
     ReadLog(LogRef),
 }
@@ -94,7 +94,7 @@ pub enum StepReport {
     /// The pods that are skipped because their nodes are not ready; empty when none is skipped any more.
     Skipped(Vec<String>),
     /// A batch began, or entered another stage.
-    Batch(Batch),
+    Batch(BatchView),
     /// A slot was released: its pod may be replaced.
     Released {
         /// The number of the batch.
@@ -171,7 +171,7 @@ pub enum Origin {
 
 /// One batch of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Batch {
+pub struct BatchView {
     /// The number, counted from 1.
     pub number: usize,
     /// Whether this is the canary batch of one pod.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::event::{Batch, StepReport, Task};
+use super::event::{BatchView, StepReport, Task};
 use super::options::StepOptions;
 use super::outcome::BatchFailure;
 use super::ownership::Ownership;
@@ -77,7 +77,7 @@ pub(super) struct RollbackMemory {
     /// How the batch failed.
     pub(super) failure: Option<BatchFailure>,
     /// The batches that had begun when the batch failed. A rollback replaces their pods.
-    pub(super) failed_batches: Vec<Batch>,
+    pub(super) failed_batches: Vec<BatchView>,
     /// The label of the revision, once the rollback is stored.
     pub(super) revision: Option<String>,
     /// How long it has been waiting for its next pod.

@@ -48,7 +48,7 @@ mod view;
 mod tests;
 
 pub use engine::Stepper;
-pub use event::{Batch, BatchStage, Origin, SlotState, SlotView, StepEvent, StepReport, Task};
+pub use event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepEvent, StepReport, Task};
 pub use kind_lookup::{counts_pods, deletes_pods};
 pub use options::StepOptions;
 pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};

@@ -6,7 +6,7 @@ use super::outcome::{StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::{State, StepKind};
 use crate::model::cause::{Cause, causes_without_holds};
-use crate::model::hold::plan::{BatchRecord, Batches, Pace, Reach};
+use crate::model::hold::plan::{BatchRecord, BatchSize, Pace, Reach};
 use crate::model::observation::pod_stage::PodStage;
 
 /// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
@@ -135,8 +135,8 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
 /// Returns how many pods run the new revision after the next batch.
 fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
     match &pace.batches {
-        Batches::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
-        Batches::Until(goals) => {
+        BatchSize::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
+        BatchSize::Until(goals) => {
             let mut goals = goals.iter().map(|goal| goal.pods_of(wanted));
             goals.find(|goal| *goal > updated).unwrap_or(wanted)
         }

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::diff::pod_update::needs_only_resize;
-use crate::model::hold::plan::{Amount, Batches, CheckFlag, OnFailure, Plan, Reach, StartRevision};
+use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, OnFailure, Plan, Reach, StartRevision};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
@@ -140,7 +140,7 @@ fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
             Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
                 .hint("all of them are --to 100%, or --all"))
         }
-        (Some(Batches::Until(goals)), _) => check_goals(goals, wanted),
+        (Some(BatchSize::Until(goals)), _) => check_goals(goals, wanted),
         _ => Ok(()),
     }
 }
@@ -168,7 +168,7 @@ fn refused(sentence: String) -> Error {
     Error::new(ErrorKind::Refused, sentence)
 }
 
-impl Batches {
+impl BatchSize {
     /// Refuses a list that does not end at 100%, for a command with `--all`.
     ///
     /// # Errors
@@ -221,8 +221,8 @@ mod tests {
 
     #[test]
     fn a_list_of_batches_must_end_at_100_per_cent_for_all() {
-        assert!(Batches::By(Amount::Pods(1)).check_end().is_ok());
-        assert!(Batches::Until(goals("1,100%")).check_end().is_ok());
-        assert!(Batches::Until(goals("1,10%")).check_end().is_err());
+        assert!(BatchSize::By(Amount::Pods(1)).check_end().is_ok());
+        assert!(BatchSize::Until(goals("1,100%")).check_end().is_ok());
+        assert!(BatchSize::Until(goals("1,10%")).check_end().is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::too_many_unavailable;
 use super::engine::Stepper;
-use super::event::{Batch, BatchStage, Origin};
+use super::event::{BatchStage, BatchView, Origin};
 use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::next_batch::next;
@@ -56,7 +56,7 @@ pub fn preview(
 
 /// Foretells the update of the pods of each future batch; empty if the batches are alike, or if the controller chooses
 /// the pods of a batch.
-fn batch_updates(state: &State<'_>, batches: &[Batch]) -> Vec<(usize, UpdatedPods)> {
+fn batch_updates(state: &State<'_>, batches: &[BatchView]) -> Vec<(usize, UpdatedPods)> {
     let observed = state.observed;
     let workload = &observed.workload;
     if strategy::partition_counts_pods(workload) && !workload.kind().pods().are_per_node() {

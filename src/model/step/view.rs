@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::event::{Batch, BatchStage, SlotState, SlotView};
+use super::event::{BatchStage, BatchView, SlotState, SlotView};
 use super::memory::Memory;
 use super::next_batch::FutureBatches;
 use super::outcome::StopReason;
@@ -40,7 +40,7 @@ pub struct PlanView {
     /// The goal of the command.
     pub reach: Reach,
     /// The finished, present and future batches.
-    pub batches: Vec<Batch>,
+    pub batches: Vec<BatchView>,
     /// Whether there are more batches than those.
     pub has_more_batches: bool,
     /// How long every pod has been available in the final soak, once it began.
@@ -134,7 +134,7 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
 }
 
 /// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, record: &BatchRecord, batch_stage: BatchStage) -> Batch {
+pub(super) fn batch(state: &State<'_>, record: &BatchRecord, batch_stage: BatchStage) -> BatchView {
     let names: BTreeSet<&String> = record.slots.iter().collect();
     let slots = state.slots.iter().filter(|slot| names.contains(&slot.name));
     batch_of(record, slots, batch_stage)
@@ -144,13 +144,13 @@ fn batch_of<'s>(
     record: &BatchRecord,
     slots: impl Iterator<Item = &'s PodSlot<'s>>,
     stage: BatchStage,
-) -> Batch {
+) -> BatchView {
     let slots: Vec<SlotView> = slots.map(slot_view).collect();
-    Batch { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
+    BatchView { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
 }
 
 /// Returns the batch that soaked and passed its check.
-pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &BatchRecord) -> Batch {
+pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &BatchRecord) -> BatchView {
     batch(state, record, BatchStage::Done { healthy: memory.healthy(state) })
 }
 
@@ -168,14 +168,14 @@ fn earlier(
     state: &State<'_>,
     seen: &BTreeMap<usize, Vec<String>>,
     by_name: &HashMap<&str, &PodSlot<'_>>,
-) -> Vec<Batch> {
+) -> Vec<BatchView> {
     let plan = state.plan();
     let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
         let number = index + 1;
         let names = seen.get(&number).filter(|names| names.len() == *size);
         let slots: Vec<_> =
             names.into_iter().flatten().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
-        Batch {
+        BatchView {
             number,
             is_canary: index == 0 && *size == 1 && plan.pace.canary,
             size: *size,
@@ -194,7 +194,7 @@ fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
 
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch>, bool) {
+fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
     let plan = state.plan();
     let mut slots = state.slots.clone();
     release(&mut slots, state.batch().map_or(&[], |batch| &batch.slots));

@@ -5,7 +5,9 @@ use super::workload_block::{RenderedCause, cause_lines};
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
-use crate::model::step::{Batch, BatchStage, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
+use crate::model::step::{
+    BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
+};
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
 use crate::render::columns::{aligned, fit};
@@ -116,23 +118,23 @@ fn is_rolled_back(steps: Steps<'_>) -> bool {
 
 /// Returns a row for each batch, with its pods in the order of release.
 #[must_use]
-pub fn batch_rows(batches: &[Batch]) -> Vec<Line> {
+pub fn batch_rows(batches: &[BatchView]) -> Vec<Line> {
     aligned(batches.iter().map(row).collect())
 }
 
 /// Returns the rows with their pods shortened to the width, so that the stage and the time stay visible.
-fn rows_in_width(batches: &[Batch], width: usize) -> Vec<Line> {
+fn rows_in_width(batches: &[BatchView], width: usize) -> Vec<Line> {
     let mut rows: Vec<Vec<Line>> = batches.iter().map(row).collect();
     fit(&mut rows, width, &[(PODS, FEWEST_CELLS)], Line::shortened_to);
     aligned(rows)
 }
 
 /// Returns the rows around the present batch if not all fit. The others are counted.
-fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> Vec<Line> {
+fn rows_within(batches: &[BatchView], has_more: bool, width: usize, room: usize) -> Vec<Line> {
     if batches.len() <= room {
         return rows_in_width(batches, width);
     }
-    let is_done = |batch: &Batch| matches!(batch.stage, BatchStage::Done { .. });
+    let is_done = |batch: &BatchView| matches!(batch.stage, BatchStage::Done { .. });
     let under_way = batches.iter().position(|batch| !is_done(batch)).unwrap_or(batches.len());
     let shown = room.saturating_sub(2).max(1); // one line above and one below count the hidden batches
     let first = under_way.saturating_sub(1).min(batches.len().saturating_sub(shown));
@@ -145,12 +147,12 @@ fn rows_within(batches: &[Batch], has_more: bool, width: usize, room: usize) -> 
     lines
 }
 
-fn counted(batches: &[Batch], place: &str) -> Option<Line> {
+fn counted(batches: &[BatchView], place: &str) -> Option<Line> {
     let count = format!("  and {} {place}", plural(batches.len(), "batch"));
     (!batches.is_empty()).then(|| Line::styled(Style::Dim, count))
 }
 
-fn row(batch: &Batch) -> Vec<Line> {
+fn row(batch: &BatchView) -> Vec<Line> {
     vec![
         Line::of(format!("  batch {}", batch.number)),
         Line::of(if batch.is_canary { "canary" } else { "" }),
@@ -195,7 +197,7 @@ mod tests {
         let slots = vec![SlotView { name: "web-5b5c799b79-7b45d".to_owned(), state: SlotState::Updated }];
         let (healthy, of) = (Duration::from_secs(72), Duration::from_secs(300));
         let stage = BatchStage::Soaking { healthy, of };
-        let batches = [Batch { number: 1, is_canary: true, size: 1, slots, stage }];
+        let batches = [BatchView { number: 1, is_canary: true, size: 1, slots, stage }];
         for (width, row) in [
             (79, "  batch 1  canary  web-5b5c799b79-7b45d  soaking  healthy 72s of 5m"),
             (59, "  batch 1  canary  web-5b…7b45d  soaking  healthy 72s of 5m"),
@@ -210,9 +212,9 @@ mod tests {
     fn hidden_rows_and_unknown_sizes_are_counted() {
         let batch = |number| {
             let stage = BatchStage::Waiting;
-            Batch { number, is_canary: false, size: 1, slots: Vec::new(), stage }
+            BatchView { number, is_canary: false, size: 1, slots: Vec::new(), stage }
         };
-        let batches: Vec<Batch> = (1..=9).map(batch).collect();
+        let batches: Vec<BatchView> = (1..=9).map(batch).collect();
         for (has_more, last) in
             [(false, "  and 7 batches after them"), (true, "  and 7 batches after them, and more")]
         {

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::Closing;
 use super::plan::least_time;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Batches, Hold, Lock, Pace};
+use crate::model::hold::plan::{BatchSize, Hold, Lock, Pace};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    Batch, BatchFailure, BatchStage, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport,
-    Stepper, StopReason,
+    BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome,
+    StepReport, Stepper, StopReason,
 };
 use crate::render::json::{cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json};
 use crate::render::pod_update;
@@ -145,8 +145,8 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
 /// Returns the pace, with members named after the flags. The check is only a digest, as in the plan.
 fn pace_facts(pace: &Pace) -> Value {
     let (by, batches) = match &pace.batches {
-        Batches::By(amount) => (Some(amount.to_string()), None),
-        Batches::Until(goals) => (None, Some(goals.iter().map(ToString::to_string).collect::<Vec<_>>())),
+        BatchSize::By(amount) => (Some(amount.to_string()), None),
+        BatchSize::Until(goals) => (None, Some(goals.iter().map(ToString::to_string).collect::<Vec<_>>())),
     };
     let watch = pace.check.as_ref().and_then(|check| check.watch);
     json!({
@@ -168,7 +168,7 @@ fn pace_facts(pace: &Pace) -> Value {
     })
 }
 
-fn batch_facts(batch: &Batch) -> Value {
+fn batch_facts(batch: &BatchView) -> Value {
     let (healthy, soak) = match &batch.stage {
         BatchStage::Soaking { healthy, of } => (Some(*healthy), Some(*of)),
         BatchStage::Done { healthy } if !batch.slots.is_empty() => (Some(*healthy), None),

@@ -6,7 +6,7 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
 use crate::model::step::{
-    Batch, BatchStage, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper, counts_pods,
+    BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper, counts_pods,
 };
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};
@@ -102,7 +102,7 @@ fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now
 
 /// Where the controller chooses the pods, the last line of a batch has their names. That of a failed batch has only those
 /// that are not available.
-fn batch_line(batch: &Batch, workload: &Workload) -> Option<String> {
+fn batch_line(batch: &BatchView, workload: &Workload) -> Option<String> {
     let has_failed = batch.stage == BatchStage::Failed;
     let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
     let listed: Vec<_> = listed.filter(|_| counts_pods(workload)).cloned().collect();

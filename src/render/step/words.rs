@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::hold::plan::{Amount, Batches, CheckWatch, OnFailure, Pace, Reach};
-use crate::model::step::{Batch, BatchStage, CheckResult, PlanView, SlotState, SlotView};
+use crate::model::hold::plan::{Amount, BatchSize, CheckWatch, OnFailure, Pace, Reach};
+use crate::model::step::{BatchStage, BatchView, CheckResult, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
@@ -22,8 +22,8 @@ pub(in crate::render) fn revisions(view: &PlanView) -> String {
 /// Returns the part of a pace that every view shows: `2 per batch, soak 5m`.
 pub(in crate::render) fn pace(pace: &Pace) -> String {
     let batches = match &pace.batches {
-        Batches::By(amount) => format!("{amount} per batch"),
-        Batches::Until(goals) => {
+        BatchSize::By(amount) => format!("{amount} per batch"),
+        BatchSize::Until(goals) => {
             format!("up to {}", goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
         }
     };
@@ -91,7 +91,7 @@ fn counted(slots: &[SlotView]) -> Option<String> {
 }
 
 /// Returns the slots of a batch, or how many it had where the plan stores only that.
-pub(in crate::render) fn released(batch: &Batch) -> String {
+pub(in crate::render) fn released(batch: &BatchView) -> String {
     match batch.size {
         1 if batch.slots.is_empty() => "1 pod".to_owned(),
         size if batch.slots.is_empty() => format!("{size} pods"),
@@ -115,7 +115,7 @@ pub(in crate::render) fn style(stage: &BatchStage) -> Style {
 }
 
 /// Returns the figures of a batch beside its stage.
-pub(in crate::render) fn detail(batch: &Batch) -> String {
+pub(in crate::render) fn detail(batch: &BatchView) -> String {
     match &batch.stage {
         BatchStage::Updating => {
             let updated = batch.slots.iter().filter(|slot| slot.state == SlotState::Updated).count();

@@ -32,7 +32,7 @@ pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use amount::Amount;
 pub use hold::{Hold, HoldReason, have_same_plan, own_min_ready_seconds, restore_by_hand};
 pub use pace::{
-    Batches, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
+    BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,
 };
 pub(in crate::model) use pause_field::{begin_pause, end_pause};

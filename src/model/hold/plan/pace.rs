@@ -24,7 +24,7 @@ pub const LEAST_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 pub struct Pace {
     /// The size of a batch.
     #[serde(flatten)]
-    pub batches: Batches,
+    pub batches: BatchSize,
     /// Whether the first batch has one pod if no pod runs the new revision.
     pub canary: bool,
     /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
@@ -63,7 +63,7 @@ pub struct Pace {
 
 /// The size of batches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Batches {
+pub enum BatchSize {
     /// All batches have this size.
     #[serde(rename = "by")]
     By(Amount),
@@ -143,7 +143,7 @@ impl Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            batches: Batches::By(Amount::Pods(1)),
+            batches: BatchSize::By(Amount::Pods(1)),
             canary: true,
             max_unavailable: None,
             soak: SETTLING_TIME,
@@ -164,7 +164,7 @@ impl Default for Pace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaceFlags {
     /// `--by`, `--batches`.
-    pub batches: Option<Batches>,
+    pub batches: Option<BatchSize>,
     /// `--no-canary`: false.
     pub canary: Option<bool>,
     /// `--max-unavailable`.

@@ -200,7 +200,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::hold::plan::{Amount, Batches, Check, CheckWatch, OnFailure};
+    use crate::model::hold::plan::{Amount, BatchSize, Check, CheckWatch, OnFailure};
 
     fn plain() -> Plan {
         Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)
@@ -211,7 +211,7 @@ mod tests {
         let full = Plan {
             from: Some("db-1".to_owned()),
             pace: Pace {
-                batches: Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]),
+                batches: BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]),
                 canary: false,
                 max_unavailable: Some(Amount::PerCent(25)),
                 soak: Duration::from_millis(90_500),

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, Batches, CheckFlag, PaceFlags, Reach};
+use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, PaceFlags, Reach};
 use crate::model::step::*;
 
 #[test]
@@ -19,7 +19,7 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     assert_eq!((hold.get("lock"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
-    let by = PaceFlags { batches: Some(Batches::By(Amount::Pods(3))), ..PaceFlags::default() };
+    let by = PaceFlags { batches: Some(BatchSize::By(Amount::Pods(3))), ..PaceFlags::default() };
     let mut fixture = fixture.then("two", StepOptions { pace: by, ..StepOptions::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 4, of: 5 });
     let mut fixture = fixture.then("three", StepOptions::default());
@@ -43,7 +43,9 @@ fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
         .reports
         .iter()
         .filter_map(|event| match event {
-            StepReport::Batch(Batch { stage: BatchStage::Done { healthy }, .. }) => Some(healthy.as_secs()),
+            StepReport::Batch(BatchView { stage: BatchStage::Done { healthy }, .. }) => {
+                Some(healthy.as_secs())
+            }
             _ => None,
         })
         .collect();
@@ -66,10 +68,10 @@ fn a_larger_max_unavailable_releases_a_whole_batch() {
 #[test]
 fn batches_have_the_requested_sizes() {
     let until = |goals: &[Amount]| PaceFlags {
-        batches: Some(Batches::Until(goals.to_vec())),
+        batches: Some(BatchSize::Until(goals.to_vec())),
         ..PaceFlags::default()
     };
-    let by = |amount| PaceFlags { batches: Some(Batches::By(amount)), ..PaceFlags::default() };
+    let by = |amount| PaceFlags { batches: Some(BatchSize::By(amount)), ..PaceFlags::default() };
     for (given, reach, sizes, end) in [
         (by(Amount::PerCent(25)), Reach::All, &[1, 2, 2, 2, 1][..], StepOutcome::Complete),
         (

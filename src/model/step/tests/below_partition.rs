@@ -6,7 +6,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
 use crate::model::engine::{Now, StopSignal};
-use crate::model::hold::plan::{Amount, Batches, CheckFlag, OnFailure, PaceFlags, Reach, is_rollback_held};
+use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, OnFailure, PaceFlags, Reach, is_rollback_held};
 use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
 
@@ -21,7 +21,7 @@ fn cluster() -> FakeCluster {
 
 fn to_the_last(on_failure: OnFailure) -> StepOptions {
     let given = PaceFlags {
-        batches: Some(Batches::By(Amount::Pods(1))),
+        batches: Some(BatchSize::By(Amount::Pods(1))),
         on_failure: Some(on_failure),
         batch_timeout: Some(seconds(60)),
         check: Some(CheckFlag::Run("ab".to_owned())),

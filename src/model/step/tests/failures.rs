@@ -8,7 +8,7 @@ use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::engine::StopSignal;
-use crate::model::hold::plan::{Amount, Batches, OnFailure, Reach};
+use crate::model::hold::plan::{Amount, BatchSize, OnFailure, Reach};
 use crate::model::step::slot::tests::updated_slot;
 use crate::model::step::*;
 
@@ -190,7 +190,7 @@ fn a_node_broken_by_the_new_revision_fails_the_batch() {
 #[test]
 fn a_list_of_batches_that_ends_early_is_refused_for_all() {
     let mut options = all_by(1);
-    options.pace.batches = Some(Batches::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
+    options.pace.batches = Some(BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
     let mut fixture = StepperFixture::of(options, FakeCluster::paused(4));
     assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
 }

@@ -8,7 +8,7 @@ use super::observation::watched;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Effects, Now, PodRef};
-use crate::model::hold::plan::{Amount, Batches, Lock, PaceFlags, Reach};
+use crate::model::hold::plan::{Amount, BatchSize, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
 
@@ -56,7 +56,7 @@ pub(super) fn seconds(seconds: u64) -> Duration {
 
 /// A request to go to the end, so many pods at a time.
 pub(super) fn all_by(pods: u32) -> StepOptions {
-    let given = PaceFlags { batches: Some(Batches::By(Amount::Pods(pods))), ..PaceFlags::default() };
+    let given = PaceFlags { batches: Some(BatchSize::By(Amount::Pods(pods))), ..PaceFlags::default() };
     StepOptions { pace: given, reach: Some(Reach::All), ..StepOptions::default() }
 }
 
