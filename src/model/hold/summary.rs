@@ -75,7 +75,7 @@ impl HoldSummary {
     }
 
     fn progress(&self) -> String {
-        match self.plan.as_ref().and_then(|plan| plan.batch.as_ref()) {
+        match self.plan.as_ref().and_then(|plan| plan.last_batch.as_ref()) {
             _ if self.is_rolling_back() => "rolling back".to_owned(),
             Some(batch) if batch.done => format!("after batch {}", batch.number),
             Some(batch) => format!("in batch {}", batch.number),
@@ -115,7 +115,7 @@ impl HoldSummary {
     /// Returns the summary as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
-        let batch = self.plan.as_ref().and_then(|plan| plan.batch.as_ref());
+        let batch = self.plan.as_ref().and_then(|plan| plan.last_batch.as_ref());
         let lock = self.lock.as_ref();
         json!({
             "reason": if self.is_plan() { "plan" } else { "pause" },

@@ -157,7 +157,7 @@ impl Stepper {
         let failures = check.failures();
         let plan = self.cluster.record().map(|record| &record.plan);
         let Some((batch, watch)) =
-            plan.and_then(|plan| Some((plan.batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
+            plan.and_then(|plan| Some((plan.last_batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
         else {
             return;
         };
@@ -207,7 +207,7 @@ impl Stepper {
             return;
         };
         self.unanswered.remove(&pod.name);
-        let batch = self.cluster.record().and_then(|record| record.plan.batch.as_ref());
+        let batch = self.cluster.record().and_then(|record| record.plan.last_batch.as_ref());
         let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
         if let (Some(batch), Some((slot, _))) = (batch, slot) {
             self.reporter.report(StepReport::Released { batch: batch.number, slot: slot.clone() });

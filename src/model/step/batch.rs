@@ -69,7 +69,7 @@ fn is_wave_due(state: &State<'_>, memory: &Memory, in_batch: &[&PodSlot<'_>], si
 /// Records that the batch soaked and passed its check.
 fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Decision {
     let mut record = state.record.written_at(state.now.stamp());
-    if let Some(batch) = &mut record.plan.batch {
+    if let Some(batch) = &mut record.plan.last_batch {
         batch.done = true;
     }
     if record.plan.reach == Some(Reach::Next) {
@@ -193,7 +193,7 @@ pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Opt
 fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
     let mut record = state.record.written_at(state.now.stamp());
     let mut reports = Vec::new();
-    match record.plan.batch.take() {
+    match record.plan.last_batch.take() {
         Some(_) if is_back_to_canary(state) => {
             record.plan.batch_sizes.clear();
             reports.push(StepReport::BackToCanary);
@@ -206,7 +206,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
     }
     let fields = release(state, &next, &mut reports).map(|(fields, _)| fields);
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
-    record.plan.batch = Some(next);
+    record.plan.last_batch = Some(next);
     Decision::store(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
 }
 
@@ -214,7 +214,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
 /// then restores the original strategy.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
     if state.is_moving() {
-        let failure = state.plan().batch.as_ref().map(|last| failed(state, memory, last));
+        let failure = state.plan().last_batch.as_ref().map(|last| failed(state, memory, last));
         return match failure {
             Some(Some(failure)) => failure,
             None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {
@@ -266,7 +266,7 @@ fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
     let pace = state.pace();
     let watches =
         pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
-    let last = state.plan().batch.as_ref().filter(|_| watches)?;
+    let last = state.plan().last_batch.as_ref().filter(|_| watches)?;
     check(state, memory, last.number)
 }
 

@@ -57,7 +57,8 @@ impl StepKind for DaemonSets {
             by_node.entry(node_of(pod)).or_default().push(pod);
         }
         let (mut missing, is_whole) = missing(state, by_node.len());
-        for node in state.last_batch.iter().filter(|node| state.nodes.is_none() || state.node(node).is_some())
+        for node in
+            state.last_batch_slots.iter().filter(|node| state.nodes.is_none() || state.node(node).is_some())
         {
             if (missing > 0 || !is_whole) && !by_node.contains_key(node) {
                 by_node.insert(node, Vec::new());

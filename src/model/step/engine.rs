@@ -330,5 +330,5 @@ impl InFlight {
 /// Returns the batch that began last.
 fn last_batch(state: Option<&State<'_>>, batch_stage: BatchStage) -> Option<BatchView> {
     let state = state?;
-    Some(batch(state, state.plan().batch.as_ref()?, batch_stage))
+    Some(batch(state, state.plan().last_batch.as_ref()?, batch_stage))
 }

@@ -55,14 +55,14 @@ pub(super) fn reached(state: &State<'_>) -> StepOutcome {
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
 pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason> {
-    let before = if is_back_to_canary(state) { None } else { state.plan().batch.as_ref() };
+    let before = if is_back_to_canary(state) { None } else { state.plan().last_batch.as_ref() };
     let before = before.map_or(0, |batch| batch.number);
     FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
 }
 
 /// Whether a scale-down removed every released slot.
 pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
-    state.plan().batch.is_some() && updated(&state.slots) == 0
+    state.plan().last_batch.is_some() && updated(&state.slots) == 0
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.

@@ -63,8 +63,9 @@ pub(super) fn reconcile(
     if observed.pods.is_none() {
         return Decision::wait_for("the pods to be readable again");
     }
-    let failure =
-        state.batch().map_or_else(|| failed_late(state, memory), |batch| failed(state, memory, batch));
+    let failure = state
+        .present_batch()
+        .map_or_else(|| failed_late(state, memory), |batch| failed(state, memory, batch));
     if let Some(decision) = failure {
         return decision;
     }
@@ -82,7 +83,7 @@ pub(super) fn reconcile(
     if memory.stuck_pods.due().is_some() {
         return Decision::new(Action::Wait, "a broken pod is deleted once nothing moves: wait");
     }
-    match state.batch() {
+    match state.present_batch() {
         Some(batch) => continue_batch(state, memory, batch),
         None => between_batches(state, memory),
     }

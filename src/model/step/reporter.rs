@@ -86,7 +86,7 @@ impl ChangeReporter {
 
     /// Reports the stage of the plan if it changed.
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
-        if let Some(record) = state.batch() {
+        if let Some(record) = state.present_batch() {
             let now = stage(state, memory);
             let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
             let is_reported = self
@@ -117,7 +117,7 @@ impl ChangeReporter {
 
     /// Stores the slots of the last batch for later views.
     pub(super) fn keep_batch(&mut self, record: &PlanRecord) {
-        if let Some(batch) = &record.plan.batch {
+        if let Some(batch) = &record.plan.last_batch {
             self.batches.insert(batch.number, batch.slots.clone());
         }
     }

@@ -83,7 +83,7 @@ fn batch_updates(state: &State<'_>, batches: &[BatchView]) -> Vec<(usize, Update
 /// Returns why the next batch cannot begin, if it cannot.
 fn stops(state: &State<'_>) -> Option<StopReason> {
     match next(state) {
-        _ if state.batch().is_some() => None,
+        _ if state.present_batch().is_some() => None,
         Ok(next) => too_many_unavailable(state, &next?),
         Err(reason) => Some(reason),
     }

@@ -33,7 +33,7 @@ pub(super) struct State<'a> {
     /// The active pods that run another one.
     pub(super) outdated: Vec<&'a Pod>,
     /// The names of the slots of the last batch that began.
-    pub(super) last_batch: BTreeSet<&'a str>,
+    pub(super) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
     /// Whether a batch is in progress, and some of its slots still exist.
@@ -58,7 +58,7 @@ impl<'a> State<'a> {
         let is_updated = |pod: &&Pod| current.is_some_and(|current| workload.runs(pod, current));
         let (updated, outdated) = observed.own_pods().filter(|pod| pod.is_active()).partition(is_updated);
         let by_name = |node: &'a Node| (node.name.as_str(), node);
-        let last_batch = plan.batch.iter().flat_map(|batch| &batch.slots).map(String::as_str);
+        let last_batch = plan.last_batch.iter().flat_map(|batch| &batch.slots).map(String::as_str);
         let mut state = Self {
             observed,
             nodes,
@@ -70,7 +70,7 @@ impl<'a> State<'a> {
             current,
             updated,
             outdated,
-            last_batch: last_batch.collect(),
+            last_batch_slots: last_batch.collect(),
             slots: Vec::new(),
             has_batch: false,
         };
@@ -137,7 +137,7 @@ impl<'a> State<'a> {
     /// available for the whole soak.
     pub(super) fn slot(&self, name: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
         PodSlot {
-            is_in_last_batch: self.last_batch.contains(name.as_str()),
+            is_in_last_batch: self.last_batch_slots.contains(name.as_str()),
             name,
             label: None,
             pod,
@@ -166,8 +166,8 @@ impl<'a> State<'a> {
         self.workload().object().int("/spec/replicas") == Some(0)
     }
 
-    /// Returns the present batch, if its slots still exist.
-    pub(super) fn batch(&self) -> Option<&'a BatchRecord> {
+    /// Returns the batch in progress, if some of its slots still exist.
+    pub(super) fn present_batch(&self) -> Option<&'a BatchRecord> {
         self.plan().batch_in_progress().filter(|_| self.has_batch)
     }
 
@@ -229,7 +229,7 @@ impl<'a> State<'a> {
 
     /// Whether every batch is done, so that only the final soak and the end of the plan remain.
     pub(super) fn is_final(&self) -> bool {
-        self.batch().is_none() && !self.slots.iter().any(PodSlot::awaits_release)
+        self.present_batch().is_none() && !self.slots.iter().any(PodSlot::awaits_release)
     }
 
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that

@@ -77,16 +77,20 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
     let by_name: HashMap<&str, &PodSlot<'_>> =
         state.slots.iter().map(|slot| (slot.name.as_str(), slot)).collect();
     let (coming, has_more_batches) = coming(state, &by_name);
-    let soaking = coming.len() + usize::from(state.batch().is_some());
+    let soaking = coming.len() + usize::from(state.present_batch().is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let mut batches = earlier(state, seen, &by_name);
-    if let Some(record) = &plan.batch {
+    if let Some(record) = &plan.last_batch {
         let slots: Vec<_> =
             record.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
         let done = BatchStage::Done { healthy: healthy(state, &slots) };
-        batches.push(batch(state, record, if state.batch().is_none() { done } else { stage(state, memory) }));
+        batches.push(batch(
+            state,
+            record,
+            if state.present_batch().is_none() { done } else { stage(state, memory) },
+        ));
     }
     batches.extend(coming);
     let is_soaking = state.is_final() && !state.is_moving() && !pace.final_soak.is_zero();
@@ -197,8 +201,8 @@ fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
 fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
     let plan = state.plan();
     let mut slots = state.slots.clone();
-    release(&mut slots, state.batch().map_or(&[], |batch| &batch.slots));
-    let number = plan.batch.as_ref().map_or(0, |batch| batch.number);
+    release(&mut slots, state.present_batch().map_or(&[], |batch| &batch.slots));
+    let number = plan.last_batch.as_ref().map_or(0, |batch| batch.number);
     let mut future = FutureBatches::new(state.kind, &slots, &plan.pace, number);
     let mut batches = Vec::new();
     let mut reach = plan.reach.unwrap_or(Reach::Next);

@@ -212,7 +212,7 @@ impl Hold {
     /// since.
     #[must_use]
     pub fn scaled_from(&self, workload: &Workload) -> Option<i64> {
-        let before = i64::try_from(self.plan().ok()??.batch?.of?).ok()?;
+        let before = i64::try_from(self.plan().ok()??.last_batch?.of?).ok()?;
         (before != workload.wanted()).then_some(before)
     }
 

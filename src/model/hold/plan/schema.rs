@@ -37,8 +37,8 @@ pub struct Plan {
     #[serde(default)]
     pub phase: Phase,
     /// The last batch that began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<BatchRecord>,
+    #[serde(rename = "batch", default, skip_serializing_if = "Option::is_none")]
+    pub last_batch: Option<BatchRecord>,
     /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
@@ -90,7 +90,7 @@ impl Plan {
             reach: Some(reach),
             below_partition: false,
             phase: Phase::Rolling,
-            batch: None,
+            last_batch: None,
             batch_sizes: Vec::new(),
             rest: Map::new(),
         }
@@ -99,7 +99,7 @@ impl Plan {
     /// Returns the batch that began and is not done.
     #[must_use]
     pub fn batch_in_progress(&self) -> Option<&BatchRecord> {
-        self.batch.as_ref().filter(|batch| !batch.done)
+        self.last_batch.as_ref().filter(|batch| !batch.done)
     }
 
     /// Returns the plan for the present number of pods: where pods are only counted, the last batch keeps its proportion,
@@ -107,7 +107,7 @@ impl Plan {
     /// and what a partition releases down.
     #[must_use]
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
-        if let Some(batch) = &mut self.batch {
+        if let Some(batch) = &mut self.last_batch {
             let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
             let rounds_to_nearest = workload.kind().hold().is_ok_and(HoldMethod::rounds_to_nearest);
             batch.scale_to(wanted, rounds_to_nearest);
@@ -234,7 +234,7 @@ mod tests {
             reach: Some(Reach::To(Amount::PerCent(100))),
             below_partition: true,
             phase: Phase::RollingBack,
-            batch: Some(BatchRecord {
+            last_batch: Some(BatchRecord {
                 number: 2,
                 canary: true,
                 slots: vec!["db-1".to_owned(), "db-0".to_owned()],

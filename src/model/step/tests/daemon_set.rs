@@ -108,7 +108,8 @@ impl DaemonSetFixture {
 
     fn with_batch(mut self, slots: &[&str]) -> Self {
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
-        self.record.plan.batch = Some(BatchRecord { number: 1, canary: false, slots, done: false, of: None });
+        self.record.plan.last_batch =
+            Some(BatchRecord { number: 1, canary: false, slots, done: false, of: None });
         self
     }
 
@@ -144,7 +145,7 @@ impl DaemonSetFixture {
     fn wave(&mut self, free: usize) -> Vec<String> {
         let most = self.state().unavailable() + free;
         self.record.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
-        let (state, batch) = (self.state(), self.record.plan.batch.as_ref().unwrap());
+        let (state, batch) = (self.state(), self.record.plan.last_batch.as_ref().unwrap());
         assert_eq!(usize::try_from(state.free()), Ok(free));
         DaemonSets.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
     }
