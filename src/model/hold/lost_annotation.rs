@@ -27,7 +27,7 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        (hold.is_in_force(workload) && !hold.held().are_absent()).then_some(hold)
+        (hold.is_in_force(workload) && !hold.fields().are_absent()).then_some(hold)
     });
     let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_annotation_lost(workload))

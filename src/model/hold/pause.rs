@@ -7,7 +7,7 @@ use crate::model::hold::plan::{
     HOLD_ANNOTATION, Hold, HoldReason, begin_pause, completed_rollback, end_pause, require_fields,
 };
 use crate::model::kind::PresentPods;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
@@ -82,7 +82,7 @@ fn hold_by(
     strategy::require_gradual(workload, "paused")?;
     let hold = Hold::new(workload, HoldReason::Pause, holding_fields(observation, workload)?);
     let hold = hold.written_by(by, since);
-    hold.hold_by(patch);
+    hold.add_fields_to(patch);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
     Ok(Workload::of_json(patch.after()).and_then(|held| held_by(&held)).unwrap_or(HeldBy::Plan))
 }
@@ -101,7 +101,7 @@ fn require_hold(workload: &Workload, verb: &str) -> Result<()> {
 ///
 /// # Errors
 /// If pods cannot be read.
-pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Workload) -> Result<Fields> {
+pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Workload) -> Result<HoldFields> {
     if observation.pods.is_none() {
         let sentence = format!("{} cannot be held, because its pods cannot be listed", workload.target());
         return Err(Error::new(ErrorKind::Refused, sentence).hint("request permission to list pods"));

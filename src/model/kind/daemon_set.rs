@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 use serde_json::json;
 
 use super::counts::{Counters, Counts};
-use super::fields::{FieldType, Fields};
+use super::fields::{FieldType, HoldFields};
 use super::partition_hold::has_type_of;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -80,12 +80,12 @@ impl Kind for DaemonSet {
 struct OnDelete;
 
 impl HoldMethod for OnDelete {
-    fn hold(&self, workload: &Workload, _: &PresentPods<'_>) -> Fields {
+    fn hold(&self, workload: &Workload, _: &PresentPods<'_>) -> HoldFields {
         strategy::as_fields(workload, json!({"type": "OnDelete"}))
     }
 
-    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool {
-        has_type_of(workload, held)
+    fn is_in_force(&self, workload: &Workload, hold_fields: &HoldFields) -> bool {
+        has_type_of(workload, hold_fields)
     }
 
     fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {

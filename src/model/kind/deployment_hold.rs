@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{FieldType, Fields};
+use super::fields::{FieldType, HoldFields};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::{HoldMethod, PresentPods, StepMethod, Workload, strategy};
 use crate::model::api::field_path::FieldPath;
@@ -106,21 +106,21 @@ impl HeldBudget {
 
     /// Returns the fields of the hold, which also pause the Deployment, so that it releases no pod.
     #[must_use]
-    pub fn paused_fields(self) -> Fields {
+    pub fn paused_fields(self) -> HoldFields {
         self.fields(Some(Value::Bool(true)))
     }
 
     /// Returns the fields of the hold without a pause: the Deployment releases pods up to this budget.
     #[must_use]
-    pub fn running_fields(self) -> Fields {
+    pub fn running_fields(self) -> HoldFields {
         self.fields(None)
     }
 
-    fn fields(self, paused: Option<Value>) -> Fields {
+    fn fields(self, paused: Option<Value>) -> HoldFields {
         let unavailable = format!("{}%", self.unavailable);
         let field = |name| FieldPath::of(["spec", name]);
         let limits = json!({"maxSurge": self.surge, "maxUnavailable": unavailable});
-        Fields::from([
+        HoldFields::from([
             (field("paused"), paused),
             (field("minReadySeconds"), Some(NEVER_AVAILABLE.into())),
             (field("progressDeadlineSeconds"), Some(NO_DEADLINE.into())),
@@ -146,7 +146,7 @@ impl HoldMethod for HeldByBudget {
     /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated
     /// pods again: a controller that acts on counts from before the hold would take them for available, and remove
     /// outdated ones.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
+    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
         let (updated, outdated) = pods.active();
         let budget = HeldBudget::standing(updated, outdated, workload.wanted());
         budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
@@ -154,18 +154,18 @@ impl HoldMethod for HeldByBudget {
 
     /// Another client may have paused the workload meanwhile, or written the strategy: then the hold has another number of
     /// pods, and still does not end.
-    fn is_in_force(&self, workload: &Workload, _: &Fields) -> bool {
+    fn is_in_force(&self, workload: &Workload, _: &HoldFields) -> bool {
         self.is_evident(workload)
     }
 
     /// Two fields have values that only a hold has. The others may have been written by the same manager: `kubectl
     /// rollout undo` restores an older annotation, which the controller copied to a ReplicaSet. The strategy then differs
     /// from the one in the annotation, and a plan wrote both.
-    fn is_field_held(&self, workload: &Workload, held: &Fields, path: &FieldPath) -> bool {
+    fn is_field_held(&self, workload: &Workload, hold_fields: &HoldFields, path: &FieldPath) -> bool {
         let live = path.value_in(workload.object().json());
         let marks = HeldBudget::ONE_SURGE_POD.running_fields();
         let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
-        held.is_unchanged(path, workload.object().json())
+        hold_fields.is_unchanged(path, workload.object().json())
             || is_mark
             || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
     }

@@ -13,9 +13,9 @@ pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
 
 /// Fields of a workload with their values, in order. A field without a value is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(Vec<(FieldPath, Option<Value>)>);
+pub struct HoldFields(Vec<(FieldPath, Option<Value>)>);
 
-impl Fields {
+impl HoldFields {
     /// Returns fields of an object.
     #[must_use]
     pub fn of(object: &Value, paths: impl IntoIterator<Item = FieldPath>) -> Self {
@@ -104,7 +104,7 @@ impl Fields {
     }
 }
 
-impl<const N: usize> From<[(FieldPath, Option<Value>); N]> for Fields {
+impl<const N: usize> From<[(FieldPath, Option<Value>); N]> for HoldFields {
     fn from(fields: [(FieldPath, Option<Value>); N]) -> Self {
         Self(fields.into())
     }
@@ -132,8 +132,8 @@ fn is_contained(part: &Value, whole: &Value) -> bool {
     }
 }
 
-/// Stores the fields as [`Fields::to_json`] returns them.
-impl Serialize for Fields {
+/// Stores the fields as [`HoldFields::to_json`] returns them.
+impl Serialize for HoldFields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.to_json().serialize(serializer)
     }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     fn read(workload: &Workload, stored: &Value) -> Result<Option<Value>, String> {
-        let fields = Fields::read(&workload.field_types(), workload.object().json(), stored);
+        let fields = HoldFields::read(&workload.field_types(), workload.object().json(), stored);
         fields.map(|fields| fields.to_json())
     }
 

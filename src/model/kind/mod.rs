@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use self::counts::{Counters, Counts};
-use self::fields::{FieldType, Fields};
+use self::fields::{FieldType, HoldFields};
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{RolloutFacts, Verdict};
@@ -210,15 +210,15 @@ pub trait HoldMethod: Sync {
     }
 
     /// Returns the fields that hold a workload with these pods as it is.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields;
+    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields;
 
     /// Whether a workload still has the fields that hold it. Once another client writes them, the hold has no effect.
     /// Compares only what holds, because a server may add defaults to the rest.
-    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool;
+    fn is_in_force(&self, workload: &Workload, hold_fields: &HoldFields) -> bool;
 
     /// Whether one of the fields still has the value of the hold, so that its original has to be restored.
-    fn is_field_held(&self, workload: &Workload, held: &Fields, _: &FieldPath) -> bool {
-        self.is_in_force(workload, held)
+    fn is_field_held(&self, workload: &Workload, hold_fields: &HoldFields, _: &FieldPath) -> bool {
+        self.is_in_force(workload, hold_fields)
     }
 
     /// Whether the fields of a workload can only be those of a hold, whatever its annotation says.
@@ -237,10 +237,10 @@ pub trait HoldMethod: Sync {
     fn hold_rollback(
         &self,
         _workload: &Workload,
-        _held: &Fields,
-        _original: &Fields,
+        _held: &HoldFields,
+        _original: &HoldFields,
         _is_below: bool,
-    ) -> Option<Fields> {
+    ) -> Option<HoldFields> {
         None
     }
 

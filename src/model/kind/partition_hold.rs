@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::HoldFields;
 use super::strategy::{self, ABOVE_EVERY_POD};
 use super::{HoldMethod, PresentPods, StepMethod, Workload};
 use crate::model::api::field_path::FieldPath;
@@ -14,7 +14,7 @@ pub(super) struct HeldByPartition;
 impl HoldMethod for HeldByPartition {
     /// One above the highest outdated pod, or the number of outdated pods, and never below the present partition. If no pod
     /// is updated, or all are, it is above every possible pod, so that later revisions are held too.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> Fields {
+    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
         let highest = || {
             let index = |pod: &&Pod| strategy::partition_index(workload, &pod.name);
             pods.outdated.iter().filter_map(index).max()
@@ -32,10 +32,10 @@ impl HoldMethod for HeldByPartition {
         strategy::as_fields(workload, strategy::with_partition(workload, kept))
     }
 
-    fn is_in_force(&self, workload: &Workload, held: &Fields) -> bool {
+    fn is_in_force(&self, workload: &Workload, hold_fields: &HoldFields) -> bool {
         let live = strategy::update_strategy(workload).and_then(strategy::written_partition);
-        has_type_of(workload, held)
-            && live == held_strategy(workload, held).and_then(strategy::written_partition)
+        has_type_of(workload, hold_fields)
+            && live == held_strategy(workload, hold_fields).and_then(strategy::written_partition)
     }
 
     /// Of pods by ordinal, the present partition, if it is below the original one. Of a partition that counts pods, the
@@ -44,14 +44,14 @@ impl HoldMethod for HeldByPartition {
     fn hold_rollback(
         &self,
         workload: &Workload,
-        held: &Fields,
-        original: &Fields,
+        hold_fields: &HoldFields,
+        original: &HoldFields,
         is_below: bool,
-    ) -> Option<Fields> {
+    ) -> Option<HoldFields> {
         let original = held_strategy(workload, original);
         let own = original.map_or(0, |original| strategy::partition_of(workload, original));
         if !strategy::partition_counts_pods(workload) {
-            return (is_below && strategy::partition(workload) < own).then(|| held.clone());
+            return (is_below && strategy::partition(workload) < own).then(|| hold_fields.clone());
         }
         let is_partial =
             original.is_some_and(|original| *original != strategy::without_node_selector(original.clone()));
@@ -69,12 +69,12 @@ impl HoldMethod for HeldByPartition {
 }
 
 /// Returns the update strategy among fields that hold.
-fn held_strategy<'f>(workload: &Workload, held: &'f Fields) -> Option<&'f Value> {
-    held.get(&strategy::strategy_path(workload))
+fn held_strategy<'f>(workload: &Workload, hold_fields: &'f HoldFields) -> Option<&'f Value> {
+    hold_fields.get(&strategy::strategy_path(workload))
 }
 
 /// Whether a workload and the strategy that holds it are both `OnDelete`, or both not.
-pub(super) fn has_type_of(workload: &Workload, held: &Fields) -> bool {
-    held_strategy(workload, held)
+pub(super) fn has_type_of(workload: &Workload, hold_fields: &HoldFields) -> bool {
+    held_strategy(workload, hold_fields)
         .is_some_and(|held| strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(held))
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::field_path::FieldPath;
 use crate::model::kind::Workload;
-use crate::model::kind::fields::{Fields, without_pause};
+use crate::model::kind::fields::{HoldFields, without_pause};
 use crate::model::kind::ordinals::reserved_between;
 use crate::model::kind::update_budget::{IntOrPercent, UpdateBudget};
 
@@ -29,8 +29,8 @@ pub fn update_strategy(workload: &Workload) -> Option<&Value> {
 
 /// Returns an update strategy as the only field of a hold.
 #[must_use]
-pub fn as_fields(workload: &Workload, strategy: Value) -> Fields {
-    Fields::from([(strategy_path(workload), Some(strategy))])
+pub fn as_fields(workload: &Workload, strategy: Value) -> HoldFields {
+    HoldFields::from([(strategy_path(workload), Some(strategy))])
 }
 
 /// Whether the strategy is `OnDelete`: the controller replaces a pod only after it was deleted.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use super::counts::Counts;
-use super::fields::{FieldType, Fields};
+use super::fields::{FieldType, HoldFields};
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::{HoldMethod, Workload, strategy};
 use crate::model::api::field_path::FieldPath;
@@ -112,8 +112,8 @@ impl Workload {
 
     /// Returns the fields that a hold replaces, with their present values.
     #[must_use]
-    pub fn live_fields(&self) -> Fields {
-        Fields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
+    pub fn live_fields(&self) -> HoldFields {
+        HoldFields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
     }
 
     /// Whether a plan that holds it keeps every updated pod from counting as available.

@@ -8,7 +8,7 @@ use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::engine::PodRef;
 use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
 use crate::model::kind::Workload;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 
 /// An action, and the reason for it.
 #[derive(Debug)]
@@ -100,16 +100,16 @@ impl Decision {
         Self::new(Action::Write(Box::new(write)), why)
     }
 
-    /// Creates the decision to store a plan, and the fields `held` that hold the workload from now on.
+    /// Creates the decision to store a plan, and the fields that hold the workload from now on.
     pub(super) fn store(
         purpose: Purpose,
         reports: Vec<StepReport>,
         record: PlanRecord,
-        held: Option<Fields>,
+        hold_fields: Option<HoldFields>,
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        let (record, patch) = record.stored(workload, held);
+        let (record, patch) = record.stored(workload, hold_fields);
         let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
         Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
     }

@@ -18,7 +18,7 @@ use super::state::State;
 use super::view::finished_batch;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::text::go_duration;
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
@@ -86,7 +86,7 @@ fn release(
     state: &State<'_>,
     batch: &BatchRecord,
     reports: &mut Vec<StepReport>,
-) -> Option<(Fields, String)> {
+) -> Option<(HoldFields, String)> {
     let (fields, slots) = state.kind.release(state, batch)?;
     let names = slots.join(" ");
     reports.extend(slots.into_iter().map(|slot| StepReport::Released { batch: batch.number, slot }));

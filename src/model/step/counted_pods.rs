@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::BatchRecord;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 
 pub(super) struct CountedPods;
@@ -80,7 +80,7 @@ impl StepKind for CountedPods {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         lower_partition(state, batch)
     }
 

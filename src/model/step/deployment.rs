@@ -16,7 +16,7 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::counts::Counts;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -53,7 +53,7 @@ impl StepKind for Deployments {
 
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
     /// that the first release also ends the one of the write that acquired the lock.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
         let (released, budget) = raise(state, |_| last + 1)?;

@@ -135,8 +135,8 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         let purpose = Purpose::EndPlan(outcome);
         return Decision::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why);
     }
-    if let Some(held) = held.as_ref().filter(|held| held.hold.held() != record.hold.held()) {
-        held.hold.hold_by(&mut patch);
+    if let Some(held) = held.as_ref().filter(|held| held.hold.fields() != record.hold.fields()) {
+        held.hold.add_fields_to(&mut patch);
     }
     let holds_nothing = held.is_none();
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));

@@ -101,7 +101,7 @@ impl Ownership {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !record.hold.is_unchanged(now) && !stored.holds_nothing {
-            record.hold.hold_by(&mut as_stored);
+            record.hold.add_fields_to(&mut as_stored);
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());
         let as_stored = Workload::of_json(as_stored.after());

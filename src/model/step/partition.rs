@@ -14,7 +14,7 @@ use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{BatchRecord, Reach};
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::ordinals::ordinals;
 use crate::model::kind::{Workload, strategy};
 
@@ -54,7 +54,7 @@ impl StepKind for StatefulSets {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         lower_partition(state, batch)
     }
 }
@@ -63,7 +63,7 @@ impl StepKind for StatefulSets {
 /// become unavailable. While too many pods are unavailable, no slot is released: an unavailable pod may become
 /// available, and the controller would then delete it in addition to the others. An updated pod below the partition is
 /// not reported as released: the controller replaced it before it observed the hold.
-pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
@@ -86,7 +86,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Returns the live strategy with another partition. Where pods are identified by their nodes, it has the node selector of
 /// the plan or the original one, without the nodes that are skipped.
-fn strategy_with(state: &State<'_>, kept: usize) -> Fields {
+fn strategy_with(state: &State<'_>, kept: usize) -> HoldFields {
     let workload = state.workload();
     let kept = i64::try_from(kept).unwrap_or(strategy::ABOVE_EVERY_POD);
     let strategy = strategy::with_partition(workload, kept);

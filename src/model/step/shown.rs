@@ -12,7 +12,7 @@ use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::slot::PodSlot;
-use super::start::{Start, find_plan, foreign_lock, nothing_to_release};
+use super::start::{FoundPlan, find_plan, foreign_lock, nothing_to_release};
 use super::state::State;
 use super::view::{PlanView, plan_view};
 use crate::model::api::node::Node;
@@ -34,22 +34,22 @@ pub fn preview(
     ended: Option<&str>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let start = find_plan(options, observed)?;
-    if start.record.plan.is_rolling_back() {
-        return Err(rolling_back(observed, &start));
+    let found = find_plan(options, observed)?;
+    if found.record.plan.is_rolling_back() {
+        return Err(rolling_back(observed, &found));
     }
-    let held = start.as_held(observed);
+    let held = found.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let state = state_of(observed, nodes, &start.record, now).map_err(StepOutcome::Error)?;
+    let state = state_of(observed, nodes, &found.record, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
-    if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !found.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
         batch_updates: batch_updates(&state, &view.batches),
-        stops: foreign_lock(options, &start.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
+        stops: foreign_lock(options, &found.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
         ..view
     })
 }
@@ -89,9 +89,9 @@ fn stops(state: &State<'_>) -> Option<StopReason> {
     }
 }
 
-fn rolling_back(observed: &Observation, start: &Start) -> StepOutcome {
+fn rolling_back(observed: &Observation, found: &FoundPlan) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
-    let is_held = start.origin == Origin::Plan && start.record.hold.is_in_force(&observed.workload);
+    let is_held = found.origin == Origin::Plan && found.record.hold.is_in_force(&observed.workload);
     let why = if is_held {
         "step waits for it, and then restores the original strategy"
     } else {

@@ -22,34 +22,34 @@ use crate::model::hold::plan::{
     Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
 
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
-pub(super) struct Start {
+pub(super) struct FoundPlan {
     /// The record as this process would write it, without its lock.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
     /// The fields to write so that the workload is held; none if it is held already.
-    pub(super) held: Option<Fields>,
+    pub(super) fields_to_write: Option<HoldFields>,
 }
 
-impl Start {
+impl FoundPlan {
     /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
             Origin::Plan => true,
-            Origin::Replaced => self.held.is_none(),
+            Origin::Replaced => self.fields_to_write.is_none(),
             Origin::Pause | Origin::Free { .. } => false,
         }
     }
 
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let (_, patch) = self.record.clone().stored(&observed.workload, Some(self.held.clone()?));
+        let (_, patch) = self.record.clone().stored(&observed.workload, Some(self.fields_to_write.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
         Some(Observation { workload, ..observed.clone() })
     }
@@ -59,19 +59,19 @@ impl Start {
 ///
 /// # Errors
 /// The outcome of a command that ends before it writes anything.
-pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result<Start, StepOutcome> {
+pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result<FoundPlan, StepOutcome> {
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
     let found = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
             let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
-            Start { record, origin: Origin::Pause, held: None }
+            FoundPlan { record, origin: Origin::Pause, fields_to_write: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
             Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
-                Start { record, origin: Origin::Plan, held: None }
+                FoundPlan { record, origin: Origin::Plan, fields_to_write: None }
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
@@ -79,7 +79,7 @@ pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(options, observed, hold);
-                Start { record, origin: Origin::Free { was_held }, held: Some(fields) }
+                FoundPlan { record, origin: Origin::Free { was_held }, fields_to_write: Some(fields) }
             }
         },
     };
@@ -115,7 +115,11 @@ fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRe
 }
 
 /// Continues the plan in force, unless it is paused or is for another template.
-fn continue_plan(options: &StepOptions, observed: &Observation, hold: &Hold) -> Result<Start, StepOutcome> {
+fn continue_plan(
+    options: &StepOptions,
+    observed: &Observation,
+    hold: &Hold,
+) -> Result<FoundPlan, StepOutcome> {
     let workload = &observed.workload;
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
@@ -140,7 +144,7 @@ fn continue_plan(options: &StepOptions, observed: &Observation, hold: &Hold) -> 
             if record.plan.is_releasing() && !record.hold.is_strategy_held(workload) {
                 return hold_again(record, Origin::Plan, observed);
             }
-            Ok(Start { record: record.adopting(workload), origin: Origin::Plan, held: None })
+            Ok(FoundPlan { record: record.adopting(workload), origin: Origin::Plan, fields_to_write: None })
         }
         Some(record) if options.new_plan => replace_plan(options, observed, record),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
@@ -152,7 +156,7 @@ fn replace_plan(
     options: &StepOptions,
     observed: &Observation,
     other: PlanRecord,
-) -> Result<Start, StepOutcome> {
+) -> Result<FoundPlan, StepOutcome> {
     let workload = &observed.workload;
     let is_same_template = other.plan.is_for_live_template(workload);
     let is_strategy_held = other.hold.is_strategy_held(workload);
@@ -170,23 +174,27 @@ fn replace_plan(
     if !is_same_template || !is_strategy_held {
         return hold_again(record, Origin::Replaced, observed);
     }
-    Ok(Start { record: record.adopting(workload), origin: Origin::Replaced, held: None })
+    Ok(FoundPlan { record: record.adopting(workload), origin: Origin::Replaced, fields_to_write: None })
 }
 
 /// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
 /// the original one.
-fn hold_again(mut record: PlanRecord, origin: Origin, observed: &Observation) -> Result<Start, StepOutcome> {
+fn hold_again(
+    mut record: PlanRecord,
+    origin: Origin,
+    observed: &Observation,
+) -> Result<FoundPlan, StepOutcome> {
     let workload = &observed.workload;
-    let held = fields_to_hold_now(observed)?;
+    let fields = fields_to_hold_now(observed)?;
     if !record.hold.is_strategy_held(workload) {
         record.hold = record.hold.with_present_originals(workload);
     }
-    Ok(Start { record: record.adopting(workload), origin, held: Some(held) })
+    Ok(FoundPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields) })
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
 /// and one whose pods could not be read.
-fn fields_to_hold_now(observed: &Observation) -> Result<Fields, StepOutcome> {
+fn fields_to_hold_now(observed: &Observation) -> Result<HoldFields, StepOutcome> {
     let fields = hold::refuse_lost_annotation(observed)
         .and_then(|()| hold::holding_fields(observed, &observed.workload));
     fields.map_err(StepOutcome::Error)
@@ -229,28 +237,28 @@ pub(super) fn acquire(
     memory: &Memory,
     now: Now,
 ) -> Decision {
-    let start = match find_plan(options, observed) {
-        Ok(start) => start,
+    let found = match find_plan(options, observed) {
+        Ok(found) => found,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(options, &start.record, ended);
+    let lock = foreign_lock(options, &found.record, ended);
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
     let begin = || {
-        let state = state_of(observed, nodes, &start.record, now)?;
-        if let Some(decision) = wait_or_end(&state, &start, memory)? {
+        let state = state_of(observed, nodes, &found.record, now)?;
+        if let Some(decision) = wait_or_end(&state, &found, memory)? {
             return Ok(decision);
         }
-        acquire_lock(&memory.ownership.own, &state, &start)
+        acquire_lock(&memory.ownership.own, &state, &found)
     };
     begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
 }
 
 /// Returns the decision if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, start: &Start, memory: &Memory) -> Result<Option<Decision>> {
+fn wait_or_end(state: &State<'_>, found: &FoundPlan, memory: &Memory) -> Result<Option<Decision>> {
     if !state.is_observed() {
         return Ok(Some(Decision::wait_for("the controller to observe the change")));
     }
@@ -258,25 +266,25 @@ fn wait_or_end(state: &State<'_>, start: &Start, memory: &Memory) -> Result<Opti
         return Ok(None);
     }
     state.kind.check_state(state)?;
-    let is_held = !matches!(start.origin, Origin::Free { .. }) || state.workload().is_paused();
+    let is_held = !matches!(found.origin, Origin::Free { .. }) || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
         return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
     }
-    if !start.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !found.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
         let why = "no pod that the plan may release is outdated";
         return Ok(Some(Decision::finish(nothing_to_release(state), why)));
     }
     // A command that has nothing to release does not change a pause.
-    let next = (start.origin == Origin::Pause).then(|| between_batches(state, memory));
+    let next = (found.origin == Origin::Pause).then(|| between_batches(state, memory));
     Ok(next.filter(|decision| matches!(decision.action, Action::Finish(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision> {
+fn acquire_lock(own: &Lock, state: &State<'_>, found: &FoundPlan) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
-    let already_updated = already_updated(state, start)?;
-    let Start { mut record, origin, held } = start.clone();
+    let already_updated = already_updated(state, found)?;
+    let FoundPlan { mut record, origin, fields_to_write } = found.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()
@@ -305,17 +313,17 @@ fn acquire_lock(own: &Lock, state: &State<'_>, start: &Start) -> Result<Decision
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "the lock is free: acquire it";
-    Ok(Decision::store(Purpose::AcquireLock, reports, record, held, workload, why))
+    Ok(Decision::store(Purpose::AcquireLock, reports, record, fields_to_write, workload, why))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.
-fn already_updated(state: &State<'_>, start: &Start) -> Result<Vec<String>> {
-    if matches!(start.origin, Origin::Plan | Origin::Pause) {
+fn already_updated(state: &State<'_>, found: &FoundPlan) -> Result<Vec<String>> {
+    if matches!(found.origin, Origin::Plan | Origin::Pause) {
         return Ok(Vec::new());
     }
-    let held = start.as_held(state.observed);
+    let held = found.as_held(state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
-    let slots = state_of(observed, state.nodes, &start.record, state.now)?.slots;
+    let slots = state_of(observed, state.nodes, &found.record, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
     Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }

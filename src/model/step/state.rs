@@ -10,7 +10,7 @@ use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -278,7 +278,7 @@ pub(super) trait StepKind {
 
     /// Returns the fields that release as many slots of a batch as is possible now, and the labels of these slots; none if
     /// there is none, and for a kind whose pods are deleted.
-    fn release(&self, _: &State<'_>, _: &BatchRecord) -> Option<(Fields, Vec<String>)> {
+    fn release(&self, _: &State<'_>, _: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         None
     }
 

@@ -110,8 +110,8 @@ pub fn undo<'a>(
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
         (Some(below), _) => {
-            if hold.as_ref().is_some_and(|hold| hold.held() != below.hold.held()) {
-                below.hold.hold_by(&mut patch);
+            if hold.as_ref().is_some_and(|hold| hold.fields() != below.hold.fields()) {
+                below.hold.add_fields_to(&mut patch);
             }
             patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
         }

@@ -10,7 +10,7 @@ use super::schema::{Lock, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::kind::fields::{Fields, HOLD_ANNOTATION};
+use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::kind::{Workload, strategy};
 use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
@@ -26,11 +26,11 @@ pub struct Hold {
     version: u32,
     reason: HoldReason,
     /// The fields before the hold.
-    #[serde(rename = "strategy", skip_deserializing, skip_serializing_if = "Fields::are_absent")]
-    original: Fields,
+    #[serde(rename = "strategy", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
+    original: HoldFields,
     /// The fields that hold; none during a rollback that holds nothing.
-    #[serde(rename = "set", skip_deserializing, skip_serializing_if = "Fields::are_absent")]
-    pub(super) held: Fields,
+    #[serde(rename = "set", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
+    pub(super) fields: HoldFields,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,15 +72,16 @@ impl Hold {
     /// Reads an annotation of a workload.
     pub(in crate::model) fn read(workload: &Workload, text: &str) -> Result<Self> {
         let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
-        let fields = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
+        let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
         let types = workload.field_types();
-        let [original, held] = fields.map(|stored| Fields::read(&types, workload.object().json(), &stored));
+        let [original, fields] =
+            stored.map(|stored| HoldFields::read(&types, workload.object().json(), &stored));
         limits::check(&members).map_err(invalid)?;
-        let (original, held) = (original.map_err(invalid)?, held.map_err(invalid)?);
+        let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
         let rest = serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
-        Ok(Self { original: original.without_pause(workload.pause_field().as_ref()), held, ..rest })
+        Ok(Self { original: original.without_pause(workload.pause_field().as_ref()), fields, ..rest })
     }
 
     /// Returns the hold of a workload if it is in force and readable.
@@ -92,12 +93,12 @@ impl Hold {
     /// Creates a hold by these fields. It stores the present ones, without a pause. If another client ended a hold in
     /// part, the original of each field that was not restored is stored again.
     #[must_use]
-    pub fn new(workload: &Workload, reason: HoldReason, held: Fields) -> Self {
+    pub fn new(workload: &Workload, reason: HoldReason, fields: HoldFields) -> Self {
         Self {
             version: VERSION,
             reason,
             original: originals(workload),
-            held,
+            fields,
             since: None,
             by: None,
             paused: false,
@@ -143,14 +144,14 @@ impl Hold {
 
     /// Returns the original fields.
     #[must_use]
-    pub fn original(&self) -> &Fields {
+    pub fn original(&self) -> &HoldFields {
         &self.original
     }
 
     /// Returns the fields that hold.
     #[must_use]
-    pub fn held(&self) -> &Fields {
-        &self.held
+    pub fn fields(&self) -> &HoldFields {
+        &self.fields
     }
 
     /// Returns the original update strategy, if there was one.
@@ -226,7 +227,7 @@ impl Hold {
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
         self.holds_by_fields(workload)
-            && workload.kind().hold().is_ok_and(|method| method.is_in_force(workload, &self.held))
+            && workload.kind().hold().is_ok_and(|method| method.is_in_force(workload, &self.fields))
     }
 
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
@@ -238,7 +239,7 @@ impl Hold {
     fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
         workload.kind().hold().is_ok_and(|method| {
             let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
-            may_be_held && method.is_field_held(workload, &self.held, path)
+            may_be_held && method.is_field_held(workload, &self.fields, path)
         })
     }
 
@@ -251,20 +252,20 @@ impl Hold {
     /// Whether no other client changed a field that holds.
     #[must_use]
     pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        !self.held.are_absent()
-            && self.held.iter().all(|(path, _)| self.held.is_unchanged(path, workload.object().json()))
+        !self.fields.are_absent()
+            && self.fields.iter().all(|(path, _)| self.fields.is_unchanged(path, workload.object().json()))
     }
 
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
-        let holds_paused = workload.pause_field().is_some_and(|pause| self.held.get(&pause).is_some());
+        let holds_paused = workload.pause_field().is_some_and(|pause| self.fields.get(&pause).is_some());
         self.reason == HoldReason::Plan && workload.is_paused() && !holds_paused
     }
 
     /// Adds to a patch the fields that hold.
-    pub fn hold_by(&self, patch: &mut Patch) {
-        for (path, value) in self.held.iter() {
+    pub fn add_fields_to(&self, patch: &mut Patch) {
+        for (path, value) in self.fields.iter() {
             patch.set_or_remove(path.clone(), value.cloned());
         }
     }
@@ -287,7 +288,7 @@ impl Hold {
     /// rollout completes without it, at the latest when the strategy is applied again.
     #[must_use]
     pub fn end_by_hand(&self, workload: &Workload) -> Option<String> {
-        if !workload.is_completion_blocked_by_hold() || self.held.are_absent() {
+        if !workload.is_completion_blocked_by_hold() || self.fields.are_absent() {
             return None;
         }
         let null = &Value::Null;
@@ -295,7 +296,7 @@ impl Hold {
             let merged = merge(held.unwrap_or(null), self.original.get(path).unwrap_or(null));
             Some((path.members().last()?.clone(), merged))
         };
-        let spec: Map<String, Value> = self.held.iter().filter_map(merged).collect();
+        let spec: Map<String, Value> = self.fields.iter().filter_map(merged).collect();
         let patch = json!({"metadata": {"annotations": {HOLD_ANNOTATION: null}}, "spec": spec});
         Some(patch_command(workload, &patch))
     }
@@ -313,7 +314,7 @@ fn first_version() -> u32 {
 
 /// Returns the original fields of a workload, without a pause. Of a hold that another client ended in part, those come from
 /// it that were not restored.
-fn originals(workload: &Workload) -> Fields {
+fn originals(workload: &Workload) -> HoldFields {
     let leftover = Hold::of(workload).ok().flatten();
     let restored = leftover.and_then(|leftover| {
         let mut patch = Patch::of(workload.object());
@@ -323,7 +324,7 @@ fn originals(workload: &Workload) -> Fields {
     let restored = restored.as_ref().unwrap_or(workload);
     let mut patch = Patch::of(restored.object());
     end_pause(restored, &mut patch);
-    let fields = Fields::of(patch.after(), restored.live_fields().iter().map(|(path, _)| path.clone()));
+    let fields = HoldFields::of(patch.after(), restored.live_fields().iter().map(|(path, _)| path.clone()));
     fields.without_pause(restored.pause_field().as_ref())
 }
 
@@ -368,7 +369,7 @@ const PROGRESS: [&str; 3] = ["batch", "batchSizes", "reach"];
 pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
     let plan = |workload: &Workload| {
         let mut hold = Hold::of(workload).ok()?.filter(|hold| hold.reason == HoldReason::Plan)?;
-        (hold.lock, hold.held) = (None, Fields::default());
+        (hold.lock, hold.fields) = (None, HoldFields::default());
         hold.plan.as_mut()?.as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
         Some((workload.template_digest(), hold))
     };

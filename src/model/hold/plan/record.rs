@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::kind::Workload;
-use crate::model::kind::fields::{Fields, HOLD_ANNOTATION};
+use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::text::shell_command::command;
 
 /// The plan of a workload with its hold and its lock, whether or not the hold is in force. Here is the only copy of the
@@ -58,8 +58,8 @@ impl PlanRecord {
 
     /// Returns the same record with other fields that hold.
     #[must_use]
-    pub fn holding(mut self, held: Fields) -> Self {
-        self.hold.held = held;
+    pub fn with_hold_fields(mut self, hold_fields: HoldFields) -> Self {
+        self.hold.fields = hold_fields;
         self
     }
 
@@ -71,15 +71,15 @@ impl PlanRecord {
         hold.annotation()
     }
 
-    /// Returns the patch that stores the record, and the record as it is then. It writes the fields `held`, which hold the
+    /// Returns the patch that stores the record, and the record as it is then. It writes these fields, which hold the
     /// workload from now on, if there are any. It tests the uid, the template, all fields of the hold, and the annotation.
     #[must_use]
-    pub fn stored(self, workload: &Workload, held: Option<Fields>) -> (Self, Patch) {
+    pub fn stored(self, workload: &Workload, hold_fields: Option<HoldFields>) -> (Self, Patch) {
         let mut patch = guarded(workload);
         let mut record = self;
-        if let Some(held) = held {
-            record = record.holding(held);
-            record.hold.hold_by(&mut patch);
+        if let Some(hold_fields) = hold_fields {
+            record = record.with_hold_fields(hold_fields);
+            record.hold.add_fields_to(&mut patch);
         }
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation(workload).into());
         (record, patch)
@@ -88,7 +88,7 @@ impl PlanRecord {
     /// Returns the same record with the live fields as those that hold.
     #[must_use]
     pub fn adopting(self, workload: &Workload) -> Self {
-        if self.hold.is_in_force(workload) { self.holding(workload.live_fields()) } else { self }
+        if self.hold.is_in_force(workload) { self.with_hold_fields(workload.live_fields()) } else { self }
     }
 
     /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the

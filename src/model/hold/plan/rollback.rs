@@ -18,7 +18,7 @@ use super::schema::{Phase, Plan};
 use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy;
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
@@ -105,19 +105,19 @@ impl PlanRecord {
             return None;
         }
         let method = workload.kind().hold().ok()?;
-        let held = method.hold_rollback(
+        let fields = method.hold_rollback(
             workload,
-            self.hold.held(),
+            self.hold.fields(),
             self.hold.original(),
             self.plan.below_partition,
         )?;
-        Some(self.rolling_back_to(template).holding(held))
+        Some(self.rolling_back_to(template).with_hold_fields(fields))
     }
 
     /// Returns the record for a rollback whose patch restores the original strategy too. It holds nothing.
     #[must_use]
     pub fn rolling_back_freely(&self, template: &Digest) -> Self {
-        self.rolling_back_to(template).holding(Fields::default())
+        self.rolling_back_to(template).with_hold_fields(HoldFields::default())
     }
 
     fn rolling_back_to(&self, template: &Digest) -> Self {
