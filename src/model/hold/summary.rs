@@ -234,7 +234,7 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
 /// `paused` is no such change: it is what a pause is.
 #[must_use]
 fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
-    let (live, pause) = (workload.live_fields(), workload.pause_field());
+    let (live, pause) = (workload.fields_of_hold(), workload.pause_field());
     let paths = || live.iter().map(|(path, _)| path).filter(|path| pause.as_ref() != Some(path));
     let [from, to] = [workload.object().json(), after].map(|object| {
         let field = |path: &FieldPath| Some((path.members().last()?.clone(), path.value_in(object)?.clone()));

@@ -112,7 +112,7 @@ impl Workload {
 
     /// Returns the fields that a hold replaces, with their present values.
     #[must_use]
-    pub fn live_fields(&self) -> HoldFields {
+    pub fn fields_of_hold(&self) -> HoldFields {
         HoldFields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
     }
 

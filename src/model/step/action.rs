@@ -78,7 +78,7 @@ pub(super) enum Purpose {
         limit: Duration,
     },
     /// To release the lock.
-    ReleaseLock,
+    Unlock,
 }
 
 impl Decision {

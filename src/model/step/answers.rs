@@ -61,7 +61,7 @@ impl Stepper {
             stored = self.memory.ownership.resolved(&observed.workload);
         }
         if let Some(write) = &stored {
-            self.record_stored(write, now);
+            self.apply_stored(write, now);
         }
         Received { is_fresh, stored }
     }
@@ -118,7 +118,7 @@ impl Stepper {
             WriteResult::Conflict(_) => {
                 self.must_refresh = true;
                 self.conflicts += 1;
-                self.count_release(&write);
+                self.count_unlock(&write);
                 if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
@@ -127,10 +127,10 @@ impl Stepper {
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => {
-                self.count_release(&write);
+                self.count_unlock(&write);
                 self.retry(&error, now);
             }
-            WriteResult::Refused(_) if write.purpose == Purpose::ReleaseLock => self.end_leaving(),
+            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_leaving(),
             WriteResult::Refused(_) if self.leaving().is_some() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
                 self.memory.rollback.blocked =
@@ -143,7 +143,7 @@ impl Stepper {
 
     /// Records that a write may be stored.
     fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
-        self.count_release(&write);
+        self.count_unlock(&write);
         self.memory.ownership.record_unanswered(write);
         self.must_refresh = true;
         self.retry(error, now);
@@ -218,7 +218,7 @@ impl Stepper {
     fn answered(&mut self, is_answered: impl FnOnce(&InFlight) -> bool) -> Option<InFlight> {
         self.in_flight().filter(|sent| is_answered(sent))?;
         match &mut self.doing {
-            Doing::Releasing { in_flight, .. } => in_flight.take(),
+            Doing::Unlocking { in_flight, .. } => in_flight.take(),
             doing => match replace(doing, Doing::Deciding { not_before: None }) {
                 Doing::Awaiting(sent) => Some(sent),
                 _ => None,
@@ -232,7 +232,7 @@ impl Stepper {
             return;
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
-        if !self.memory.ownership.has_acquired() && now.elapsed >= since + GIVE_UP_AFTER {
+        if !self.memory.ownership.has_stored_plan() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end(StepOutcome::Error(error.clone()));
         }
         self.decide_after(now.elapsed + RETRY_AFTER);
@@ -246,7 +246,7 @@ impl Stepper {
     }
 
     /// Records that a write is stored.
-    fn record_stored(&mut self, write: &Write, now: Now) {
+    fn apply_stored(&mut self, write: &Write, now: Now) {
         self.memory.ownership.record_stored(write);
         self.conflicts = 0;
         if let Doing::Deciding { not_before } = &mut self.doing {
@@ -254,7 +254,7 @@ impl Stepper {
         }
         let memory = &mut self.memory;
         match &write.purpose {
-            Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::ReleaseLock => {}
+            Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::Unlock => {}
             Purpose::BeginBatch => memory.begin_batch(),
             Purpose::FinishBatch => memory.finish_batch(),
             // The time limit of a rollback that another process began starts again with the lock.
@@ -289,7 +289,7 @@ impl Stepper {
         self.reporter.reports.extend(others);
         match write.purpose {
             Purpose::EndPlan(outcome) => self.end(outcome),
-            Purpose::ReleaseLock => self.end_leaving(),
+            Purpose::Unlock => self.end_leaving(),
             _ => {}
         }
     }

@@ -16,10 +16,10 @@ use crate::model::text::go_duration;
 pub(super) const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// How many attempts to release the lock may fail.
-const MAX_RELEASES: usize = 3;
+const MAX_UNLOCKS: usize = 3;
 
 /// The time limit for releasing the lock at the end of a command.
-const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+const UNLOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often it decides again without events: pods become available by elapsed time alone, after `minReadySeconds`.
 const POLL_EVERY: Duration = Duration::from_secs(5);
@@ -38,7 +38,7 @@ impl Stepper {
     pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now) {
         // No decision needs a refresh any more.
         let in_flight = match replace(&mut self.doing, Doing::Deciding { not_before: None }) {
-            Doing::Awaiting(sent) | Doing::Releasing { in_flight: Some(sent), .. } => {
+            Doing::Awaiting(sent) | Doing::Unlocking { in_flight: Some(sent), .. } => {
                 Some(sent).filter(|sent| !sent.is_refresh())
             }
             _ => None,
@@ -46,7 +46,7 @@ impl Stepper {
         if self.memory.ownership.wrote_nothing() && in_flight.is_none() {
             return self.end(outcome);
         }
-        self.doing = Doing::Releasing { outcome, since: now.elapsed, tries: 0, in_flight };
+        self.doing = Doing::Unlocking { outcome, since: now.elapsed, tries: 0, in_flight };
     }
 
     /// Ends the command, and leaves its lock where it is.
@@ -65,11 +65,11 @@ impl Stepper {
     }
 
     /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
-    pub(super) fn count_release(&mut self, write: &Write) {
-        let is_release = write.purpose == Purpose::ReleaseLock;
-        let Doing::Releasing { tries, .. } = &mut self.doing else { return };
-        *tries += usize::from(is_release);
-        if is_release && *tries >= MAX_RELEASES {
+    pub(super) fn count_unlock(&mut self, write: &Write) {
+        let is_unlock = write.purpose == Purpose::Unlock;
+        let Doing::Unlocking { tries, .. } = &mut self.doing else { return };
+        *tries += usize::from(is_unlock);
+        if is_unlock && *tries >= MAX_UNLOCKS {
             self.end_leaving();
         }
     }
@@ -106,12 +106,12 @@ impl Stepper {
     /// Returns when the command gives up while the server does not respond and the lock is not acquired.
     fn unanswered_due(&self) -> Option<Duration> {
         let Doing::Awaiting(sent) = &self.doing else { return None };
-        let is_acquired = self.memory.ownership.has_acquired();
+        let is_acquired = self.memory.ownership.has_stored_plan();
         Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
     }
 
     fn leaving_due(&self) -> Option<Duration> {
-        if let Doing::Releasing { since, .. } = &self.doing { Some(*since + RELEASE_TIMEOUT) } else { None }
+        if let Doing::Unlocking { since, .. } = &self.doing { Some(*since + UNLOCK_TIMEOUT) } else { None }
     }
 
     /// Returns when elapsed time alone changes the decision; none after the end.

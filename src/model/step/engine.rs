@@ -10,7 +10,7 @@ use super::event::{BatchStage, BatchView, StepEvent, StepReport, Task};
 use super::memory::Memory;
 use super::options::StepOptions;
 use super::outcome::StepOutcome;
-use super::reconcile::{reconcile, release_lock};
+use super::reconcile::{reconcile, unlock};
 use super::reporter::ChangeReporter;
 use super::state::State;
 use super::view::batch;
@@ -48,7 +48,7 @@ pub(super) enum Doing {
     /// It awaits the answer of a request.
     Awaiting(InFlight),
     /// The command has its outcome. Its lock is to be released after the answer of the request in flight.
-    Releasing {
+    Unlocking {
         outcome: StepOutcome,
         since: Duration,
         /// How many attempts to release the lock failed.
@@ -198,7 +198,7 @@ impl Stepper {
 
     fn decide(&self, state: Option<&State<'_>>, now: Now) -> Decision {
         match &self.doing {
-            Doing::Releasing { outcome, .. } => release_lock(&self.cluster, outcome, &self.memory),
+            Doing::Unlocking { outcome, .. } => unlock(&self.cluster, outcome, &self.memory),
             _ => reconcile(&self.options, &self.cluster, state, &self.memory, now),
         }
     }
@@ -259,7 +259,7 @@ impl Stepper {
     fn send(&mut self, action: Action, task: Task, now: Now) {
         let sent = InFlight { action, since: now.elapsed };
         match &mut self.doing {
-            Doing::Releasing { in_flight, .. } => *in_flight = Some(sent),
+            Doing::Unlocking { in_flight, .. } => *in_flight = Some(sent),
             doing => *doing = Doing::Awaiting(sent),
         }
         self.tasks.push(task);
@@ -286,26 +286,26 @@ impl Stepper {
 
     /// Returns the outcome of a command that is to release its lock.
     pub(super) fn leaving(&self) -> Option<&StepOutcome> {
-        if let Doing::Releasing { outcome, .. } = &self.doing { Some(outcome) } else { None }
+        if let Doing::Unlocking { outcome, .. } = &self.doing { Some(outcome) } else { None }
     }
 
     pub(super) fn in_flight(&self) -> Option<&InFlight> {
         match &self.doing {
             Doing::Awaiting(sent) => Some(sent),
-            Doing::Releasing { in_flight, .. } => in_flight.as_ref(),
+            Doing::Unlocking { in_flight, .. } => in_flight.as_ref(),
             Doing::Deciding { .. } | Doing::Done(_) => None,
         }
     }
 
     /// Whether this process holds the lock, and has no outcome.
     pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_acquired() && self.leaving().is_none() && self.outcome().is_none()
+        self.memory.ownership.has_stored_plan() && self.leaving().is_none() && self.outcome().is_none()
     }
 
     fn may_decide(&self, now: Now) -> bool {
         match &self.doing {
             Doing::Deciding { not_before } => not_before.is_none_or(|not_before| now.elapsed >= not_before),
-            Doing::Releasing { in_flight, .. } => in_flight.is_none(),
+            Doing::Unlocking { in_flight, .. } => in_flight.is_none(),
             Doing::Awaiting(_) | Doing::Done(_) => false,
         }
     }

@@ -160,9 +160,9 @@ pub enum Origin {
     Plan,
     /// A plan, which a new one replaces.
     Replaced,
-    /// A pause.
+    /// A pause that the annotation stores.
     Pause,
-    /// No hold.
+    /// No annotation of a hold in force: nothing holds the workload, or its own field pauses it.
     Free {
         /// Whether there was a hold that another client ended.
         was_held: bool,

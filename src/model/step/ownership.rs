@@ -36,8 +36,9 @@ impl Ownership {
         lock.holder == self.own.holder
     }
 
-    /// Whether this process acquired the lock.
-    pub(super) fn has_acquired(&self) -> bool {
+    /// Whether the last stored write of this process stored a plan: it acquired the lock, which another process may have
+    /// taken over since.
+    pub(super) fn has_stored_plan(&self) -> bool {
         self.stored.is_some()
     }
 

@@ -47,7 +47,7 @@ pub(super) fn reconcile(
         let outcome = cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error));
         return Decision::finish(outcome, "the workload is being deleted: stop");
     }
-    if !memory.ownership.has_acquired() {
+    if !memory.ownership.has_stored_plan() {
         return acquire(options, observed, cluster.nodes(), memory, now);
     }
     if let Some(reason) = memory.ownership.external_change(observed) {
@@ -138,7 +138,7 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 }
 
 /// Releases the lock at the end of a command.
-pub(super) fn release_lock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
+pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
     // Its release of the lock failed, because another client ended the hold meanwhile.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
@@ -157,7 +157,7 @@ pub(super) fn release_lock(cluster: &ClusterView, outcome: &StepOutcome, memory:
         record.plan.reach = None;
     }
     let why = "the command ends: release the lock";
-    Decision::store(Purpose::ReleaseLock, Vec::new(), record, None, cluster.workload(), why)
+    Decision::store(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
 }
 
 /// Waits until the controller reports the update as complete. Another change of the template ends the wait: the plan is
