@@ -178,7 +178,7 @@ impl StepArgs {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
         if let TargetWord::Named(TargetType::Kind(kind), name) = &target
-            && let Err(reason) = kind.hold()
+            && let Err(reason) = kind.hold_method()
         {
             return Err(no_step(*kind, name, reason));
         }

@@ -16,7 +16,7 @@ use crate::model::text::shell_command::{Word, command};
 /// Whether the fields of a workload are those of a plan, and it has no annotation.
 #[must_use]
 pub fn is_annotation_lost(workload: &Workload) -> bool {
-    workload.kind().hold().is_ok_and(|method| method.is_evident(workload))
+    workload.kind().hold_method().is_ok_and(|method| method.is_evident(workload))
         && matches!(Hold::of(workload), Ok(None))
 }
 

@@ -89,7 +89,7 @@ fn hold_by(
 
 /// Refuses a kind that has no field for a pause and cannot be held otherwise.
 fn require_hold(workload: &Workload, verb: &str) -> Result<()> {
-    match workload.kind().hold() {
+    match workload.kind().hold_method() {
         Err(reason) if workload.pause_field().is_none() => {
             Err(Error::usage(format!("{} cannot be {verb}: {reason}", workload.target())))
         }
@@ -110,7 +110,7 @@ pub(in crate::model) fn holding_fields(observation: &Observation, workload: &Wor
     let is_updated = |pod: &&_| current.is_some_and(|current| workload.runs(pod, current));
     let (updated, outdated) = observation.own_pods().partition(is_updated);
     let pods = PresentPods { updated, outdated };
-    Ok(workload.kind().hold().map(|method| method.hold(workload, &pods)).unwrap_or_default())
+    Ok(workload.kind().hold_method().map(|method| method.fields_to_hold(workload, &pods)).unwrap_or_default())
 }
 
 /// Returns how many pods there are beyond the wanted ones.

@@ -72,7 +72,7 @@ impl Kind for AdvancedDaemonSet {
         kruise::PAUSED
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&HeldByPartition)
     }
 

@@ -79,7 +79,7 @@ impl Kind for AdvancedStatefulSet {
         kruise::PAUSED
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&HeldByPartition)
     }
 

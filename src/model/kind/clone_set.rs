@@ -83,7 +83,7 @@ impl Kind for CloneSet {
         ]
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&HeldByPartition)
     }
 

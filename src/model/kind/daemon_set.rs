@@ -59,7 +59,7 @@ impl Kind for DaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&OnDelete)
     }
 
@@ -80,7 +80,7 @@ impl Kind for DaemonSet {
 struct OnDelete;
 
 impl HoldMethod for OnDelete {
-    fn hold(&self, workload: &Workload, _: &PresentPods<'_>) -> HoldFields {
+    fn fields_to_hold(&self, workload: &Workload, _: &PresentPods<'_>) -> HoldFields {
         strategy::as_fields(workload, json!({"type": "OnDelete"}))
     }
 

@@ -56,7 +56,7 @@ impl Kind for Deployment {
         &[("v1", &["spec", "paused"])]
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&HeldByBudget)
     }
 

@@ -146,7 +146,7 @@ impl HoldMethod for HeldByBudget {
     /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated
     /// pods again: a controller that acts on counts from before the hold would take them for available, and remove
     /// outdated ones.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
+    fn fields_to_hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
         let (updated, outdated) = pods.active();
         let budget = HeldBudget::standing(updated, outdated, workload.wanted());
         budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()

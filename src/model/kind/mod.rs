@@ -137,7 +137,7 @@ pub trait Kind: Sync {
     ///
     /// # Errors
     /// Why they cannot be held.
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Err("this version only reads it")
     }
 
@@ -210,7 +210,7 @@ pub trait HoldMethod: Sync {
     }
 
     /// Returns the fields that hold a workload with these pods as it is.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields;
+    fn fields_to_hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields;
 
     /// Whether a workload still has the fields that hold it. Once another client writes them, the hold has no effect.
     /// Compares only what holds, because a server may add defaults to the rest.

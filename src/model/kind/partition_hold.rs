@@ -14,7 +14,7 @@ pub(super) struct HeldByPartition;
 impl HoldMethod for HeldByPartition {
     /// One above the highest outdated pod, or the number of outdated pods, and never below the present partition. If no pod
     /// is updated, or all are, it is above every possible pod, so that later revisions are held too.
-    fn hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
+    fn fields_to_hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
         let highest = || {
             let index = |pod: &&Pod| strategy::partition_index(workload, &pod.name);
             pods.outdated.iter().filter_map(index).max()

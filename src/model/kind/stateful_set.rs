@@ -58,7 +58,7 @@ impl Kind for StatefulSet {
         Some(["/status/currentRevision", "/status/updateRevision"])
     }
 
-    fn hold(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
         Ok(&HeldByPartition)
     }
 

@@ -107,7 +107,7 @@ impl Workload {
 
     /// Returns the fields that a hold replaces, with their types; none for a kind that cannot be held.
     pub(in crate::model) fn field_types(&self) -> Vec<(FieldPath, FieldType)> {
-        self.kind.hold().map(|method| method.fields(self)).unwrap_or_default()
+        self.kind.hold_method().map(|method| method.fields(self)).unwrap_or_default()
     }
 
     /// Returns the fields that a hold replaces, with their present values.
@@ -119,7 +119,7 @@ impl Workload {
     /// Whether a plan that holds it keeps every updated pod from counting as available.
     #[must_use]
     pub fn is_completion_blocked_by_hold(&self) -> bool {
-        self.kind.hold().is_ok_and(HoldMethod::blocks_completion)
+        self.kind.hold_method().is_ok_and(HoldMethod::blocks_completion)
     }
 
     /// Returns how long a pod must be ready before it counts as available.

@@ -18,9 +18,9 @@ use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 
-pub(super) struct CountedPods;
+pub(super) struct StepCountedPods;
 
-impl StepKind for CountedPods {
+impl StepKind for StepCountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
     fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
         options.refuse_surge()?;

@@ -18,12 +18,12 @@ use crate::model::hold::plan::{BatchRecord, Hold, HoldReason};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 
-pub(super) struct DaemonSets;
+pub(super) struct StepDaemonSet;
 
 /// The name of a slot without a pod whose node is not known.
 pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
 
-impl StepKind for DaemonSets {
+impl StepKind for StepDaemonSet {
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
     fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
         options.refuse_surge()?;

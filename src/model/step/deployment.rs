@@ -21,9 +21,9 @@ use crate::model::kind::update_budget::UpdateBudget;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
-pub(super) struct Deployments;
+pub(super) struct StepDeployment;
 
-impl StepKind for Deployments {
+impl StepKind for StepDeployment {
     fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
         options.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")
     }

@@ -1,9 +1,9 @@
 //! The table of the kinds that can be stepped.
 
-use super::counted_pods::CountedPods;
-use super::daemon_set::DaemonSets;
-use super::deployment::Deployments;
-use super::partition::StatefulSets;
+use super::counted_pods::StepCountedPods;
+use super::daemon_set::StepDaemonSet;
+use super::deployment::StepDeployment;
+use super::partition::StepStatefulSet;
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
@@ -29,11 +29,11 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
         ));
     }
-    match step_method(workload) {
-        Ok(StepMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&CountedPods),
-        Ok(StepMethod::Partition) => Ok(&StatefulSets),
-        Ok(StepMethod::PodDeletion) => Ok(&DaemonSets),
-        Ok(StepMethod::UpdateBudget) => Ok(&Deployments),
+    match workload.kind().hold_method().map(HoldMethod::step_method) {
+        Ok(StepMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
+        Ok(StepMethod::Partition) => Ok(&StepStatefulSet),
+        Ok(StepMethod::PodDeletion) => Ok(&StepDaemonSet),
+        Ok(StepMethod::UpdateBudget) => Ok(&StepDeployment),
         Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }
@@ -54,17 +54,13 @@ pub(super) fn state_of<'a>(
 /// Whether `step` itself deletes the pods that it releases.
 #[must_use]
 pub fn deletes_pods(workload: &Workload) -> bool {
-    step_method(workload) == Ok(StepMethod::PodDeletion)
+    workload.kind().hold_method().map(HoldMethod::step_method) == Ok(StepMethod::PodDeletion)
 }
 
 /// Whether `step` releases a number of pods, and the controller chooses which ones.
 #[must_use]
 pub fn counts_pods(workload: &Workload) -> bool {
     step_kind(workload).is_ok_and(StepKind::counts_pods)
-}
-
-fn step_method(workload: &Workload) -> Result<StepMethod, &'static str> {
-    workload.kind().hold().map(HoldMethod::step_method)
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ use crate::model::kind::ordinals::ordinals;
 use crate::model::kind::{Workload, strategy};
 
 /// Steps a StatefulSet from its highest ordinal down.
-pub(super) struct StatefulSets;
+pub(super) struct StepStatefulSet;
 
-impl StepKind for StatefulSets {
+impl StepKind for StepStatefulSet {
     fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
         options.refuse_surge()?;
         options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")

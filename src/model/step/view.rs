@@ -116,7 +116,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
         surge: state.kind.surge(state),
-        holds_by: state.workload().kind().hold().ok().map(|method| {
+        holds_by: state.workload().kind().hold_method().ok().map(|method| {
             let (field, value) = method.step_field(state.workload());
             (field.members().join("."), value)
         }),

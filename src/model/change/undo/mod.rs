@@ -91,7 +91,7 @@ pub fn undo<'a>(
     }
     let mut patch = Patch::of(workload.object());
     patch.require_unchanged(strategy::hold_path(workload));
-    if workload.kind().hold().is_ok() {
+    if workload.kind().hold_method().is_ok() {
         patch.require_unchanged(FieldPath::annotation(HOLD_ANNOTATION));
     }
     if workload.is_paused() {

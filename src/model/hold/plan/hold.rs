@@ -65,7 +65,8 @@ impl Hold {
     /// # Errors
     /// When the annotation exists and is invalid. The original fields are unknown then.
     pub fn of(workload: &Workload) -> Result<Option<Self>> {
-        let text = workload.object().annotation(HOLD_ANNOTATION).filter(|_| workload.kind().hold().is_ok());
+        let text =
+            workload.object().annotation(HOLD_ANNOTATION).filter(|_| workload.kind().hold_method().is_ok());
         text.map(|text| Self::read(workload, text)).transpose()
     }
 
@@ -227,7 +228,7 @@ impl Hold {
     #[must_use]
     pub fn is_in_force(&self, workload: &Workload) -> bool {
         self.holds_by_fields(workload)
-            && workload.kind().hold().is_ok_and(|method| method.is_in_force(workload, &self.fields))
+            && workload.kind().hold_method().is_ok_and(|method| method.is_in_force(workload, &self.fields))
     }
 
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
@@ -237,7 +238,7 @@ impl Hold {
     }
 
     fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
-        workload.kind().hold().is_ok_and(|method| {
+        workload.kind().hold_method().is_ok_and(|method| {
             let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
             may_be_held && method.is_field_held(workload, &self.fields, path)
         })

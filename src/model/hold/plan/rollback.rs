@@ -104,7 +104,7 @@ impl PlanRecord {
         if !self.hold.is_in_force(workload) {
             return None;
         }
-        let method = workload.kind().hold().ok()?;
+        let method = workload.kind().hold_method().ok()?;
         let fields = method.hold_rollback(
             workload,
             self.hold.fields(),

@@ -109,7 +109,7 @@ impl Plan {
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
         if let Some(batch) = &mut self.last_batch {
             let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-            let rounds_to_nearest = workload.kind().hold().is_ok_and(HoldMethod::rounds_to_nearest);
+            let rounds_to_nearest = workload.kind().hold_method().is_ok_and(HoldMethod::rounds_to_nearest);
             batch.scale_to(wanted, rounds_to_nearest);
         }
         self

@@ -23,7 +23,7 @@ use crate::model::revision::Revisions;
 use crate::model::step::action::{Action, Decision};
 use crate::model::step::batch::continue_batch;
 use crate::model::step::StepOptions;
-use crate::model::step::daemon_set::DaemonSets;
+use crate::model::step::daemon_set::StepDaemonSet;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
@@ -147,12 +147,13 @@ impl DaemonSetFixture {
         self.record.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
         let (state, batch) = (self.state(), self.record.plan.last_batch.as_ref().unwrap());
         assert_eq!(usize::try_from(state.free()), Ok(free));
-        DaemonSets.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
+        StepDaemonSet.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
     }
 
     fn next(&self) -> Vec<String> {
         let slots = self.state().slots;
-        let next = FutureBatches::new(&DaemonSets, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
+        let next =
+            FutureBatches::new(&StepDaemonSet, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
         next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
@@ -218,20 +219,20 @@ fn a_selector_that_matches_no_node_is_an_error() {
     let mut fixture =
         DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
     fixture.record.plan.pace.node_selector = Some("zone=c".to_owned());
-    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
+    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert!(
         error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
     fixture.record.plan.pace.node_selector = Some("zone=b".to_owned());
-    assert_eq!(DaemonSets.check_state(&fixture.state()), Ok(()));
+    assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
 }
 
 #[test]
 fn an_order_without_any_node_is_an_error() {
     let mut fixture = DaemonSetFixture::of(1, &[]).in_zones(&[]);
     fixture.record.plan.pace.order = Some("zone".to_owned());
-    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
+    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert_eq!(error.sentence(), "--order needs the labels of nodes, and the cluster has no nodes");
 }
 
@@ -344,23 +345,25 @@ fn a_surge_is_refused_without_force() {
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
-        let refused = DaemonSets.check_options(&workload, &options).map_err(|error| error.exit().code());
+        let refused = StepDaemonSet.check_options(&workload, &options).map_err(|error| error.exit().code());
         assert_eq!(refused, if is_refused { Err(1) } else { Ok(()) }, "{:?}", workload.object());
-        assert_eq!(DaemonSets.check_options(&workload, &forced), Ok(()));
+        assert_eq!(StepDaemonSet.check_options(&workload, &forced), Ok(()));
     }
 }
 
 #[test]
 fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]);
-    assert_eq!(DaemonSets.check_state(&fixture.state()), Ok(()));
+    assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
     fixture.record.plan.pace.order = Some("zone".to_owned());
-    let error = DaemonSets.check_state(&fixture.state()).unwrap_err();
+    let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
     let given = PaceFlags { node_selector: Some("a in".to_owned()), ..PaceFlags::default() };
     let options = StepOptions { pace: given, ..StepOptions::default() };
     assert_eq!(
-        DaemonSets.check_options(&fixture.observed.workload, &options).map_err(|error| error.exit().code()),
+        StepDaemonSet
+            .check_options(&fixture.observed.workload, &options)
+            .map_err(|error| error.exit().code()),
         Err(2)
     );
 }
@@ -370,11 +373,11 @@ struct CountingDaemonSets(AtomicUsize);
 
 impl StepKind for CountingDaemonSets {
     fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
-        DaemonSets.check_options(workload, options)
+        StepDaemonSet.check_options(workload, options)
     }
 
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
-        DaemonSets.slots(state)
+        StepDaemonSet.slots(state)
     }
 
     fn skips_unready_nodes(&self) -> bool {
