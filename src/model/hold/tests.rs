@@ -9,7 +9,7 @@ use crate::model::hold::plan::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::deployment_hold::HeldBudget;
-use crate::model::kind::fields::Fields;
+use crate::model::kind::fields::HoldFields;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 
@@ -299,6 +299,6 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
 #[test]
 fn a_hold_without_fields_is_changed() {
     let workload = observation("StatefulSet", &json!({"replicas": 2}), &json!({}), &[]).workload;
-    let held = Hold::new(&workload, HoldReason::Plan, Fields::default());
+    let held = Hold::new(&workload, HoldReason::Plan, HoldFields::default());
     assert!(!held.is_unchanged(&workload));
 }

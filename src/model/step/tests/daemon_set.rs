@@ -20,9 +20,9 @@ use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
+use crate::model::step::StepOptions;
 use crate::model::step::action::{Action, Decision};
 use crate::model::step::batch::continue_batch;
-use crate::model::step::StepOptions;
 use crate::model::step::daemon_set::StepDaemonSet;
 use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
@@ -306,7 +306,7 @@ fn the_rest_of_a_batch_is_deleted_without_a_pause() {
     fixture.record.plan.pace.max_unavailable = Some(Amount::Pods(4));
     let mut memory = Memory::default();
     memory.batch.last_wave = Some(Duration::ZERO);
-    let batch = fixture.record.plan.batch.as_ref().unwrap();
+    let batch = fixture.record.plan.last_batch.as_ref().unwrap();
     let Decision { action, why } = continue_batch(&fixture.state(), &memory, batch);
     assert!(matches!(&action, Action::DeleteWave(wave) if wave.len() == 1), "{why}: {action:?}");
 }

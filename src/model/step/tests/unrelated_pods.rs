@@ -86,14 +86,14 @@ fn step_does_not_wait_for_completion_that_an_unready_node_prevents() {
 /// The pod on a node that is not ready is ignored, and crashes too.
 #[test]
 fn only_required_pods_fail_outside_a_batch() {
-    let request = Request { reach: Some(Reach::Next), ..all_but_unready_nodes() };
-    let mut fixture = StepperFixture::of(request.clone(), FakeCluster::paused(5));
+    let options = StepOptions { reach: Some(Reach::Next), ..all_but_unready_nodes() };
+    let mut fixture = StepperFixture::of(options.clone(), FakeCluster::paused(5));
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
-    let mut fixture = fixture.then("two", request.clone());
+    let mut fixture = fixture.then("two", options.clone());
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 5 });
     fixture.cluster.crashing.extend([3, 4]);
     fixture.cluster.unready_nodes.insert("n4".to_owned());
-    let mut fixture = fixture.then("three", request);
+    let mut fixture = fixture.then("three", options);
     fixture.bound = None;
     let end = fixture.run();
     let (failure, _) = failure(&end);
