@@ -21,7 +21,7 @@ const LONGEST_COMMAND: usize = 2048;
 /// Checks the members of an annotation before they are used, without the fields of the workload, which have types.
 ///
 /// # Errors
-/// The invalid member, as a fragment: `plan.last_batch.number is out of range`.
+/// The invalid member, as a fragment: `plan.batch.number is out of range`.
 pub(super) fn check(members: &Map<String, Value>) -> Result<(), String> {
     for (name, value) in members {
         let is_command =
@@ -67,7 +67,7 @@ mod tests {
         for (annotation, error) in [
             (
                 json!({"plan": {"batch": {"number": u64::MAX}}}),
-                Some("plan.last_batch.number is out of range"),
+                Some("plan.batch.number is out of range"),
             ),
             (json!({"plan": {"done": [1, -1]}}), Some("plan.done is out of range")),
             (json!({"lock": {"turn": 1.5}}), Some("lock.turn is out of range")),
