@@ -106,7 +106,10 @@ pub(super) async fn run(
     match request.format {
         ReportFormat::Documents(format) => {
             let exit = outcome.worst_exit().code();
-            ui.document(&json::summary(&follower, &configuration, exit, started.elapsed()), format);
+            ui.document(
+                &json::summary(&follower, &configuration, exit, (started.elapsed(), cluster.now())),
+                format,
+            );
         }
         ReportFormat::Lines | ReportFormat::Frames => {
             print_remarks(&follower, &configuration, cluster.now(), ui);

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::model::api::configuration::Configuration;
@@ -11,12 +12,13 @@ use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
     TargetResult,
 };
-use crate::model::kind::counts::Counts;
+use crate::model::observation::Observation;
 use crate::model::observation::serving::is_outage;
 use crate::model::text::secret::without_secrets;
+use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::json::{
-    cause_facts, cause_json, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json,
+    cause_facts, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json, rollout_json,
     workload_json,
 };
 
@@ -65,37 +67,30 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
     document
 }
 
-/// Returns the last document: the result of every target, what is stale of the ConfigMaps and Secrets that were read, and the
-/// exit code.
+/// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code.
 #[must_use]
-pub fn summary(follower: &Follower, configuration: &[Configuration], exit: u8, elapsed: Duration) -> Value {
+pub fn summary(
+    follower: &Follower,
+    configuration: &[Configuration],
+    exit: u8,
+    (elapsed, now): (Duration, Timestamp),
+) -> Value {
     let mut document = document("summary", elapsed);
     document["exitCode"] = json!(exit);
-    document["workloads"] =
-        follower.targets().iter().map(|target| target_summary(target, configuration)).collect();
+    let summaries = follower.targets().iter().map(|target| target_summary(target, configuration, now));
+    document["workloads"] = summaries.collect();
     document
 }
 
-fn target_summary(target: &FollowedTarget, configuration: &[Configuration]) -> Value {
-    let mut facts = json!({"workload": workload_json(target.workload())});
+fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now: Timestamp) -> Value {
+    // Of a target that was never observed completely only the workload is known.
+    let alone = || RolloutView::of(&Observation::of_alone(target.workload().clone()), now);
+    let mut facts = rollout_json(&target.view(now).unwrap_or_else(alone));
     if let Some(result) = target.result() {
         merge(&mut facts, ended(result));
     }
-    facts["pods"] = pods_json(Counts::of(target.workload()));
-    facts["outage"] = json!(outage(target));
-    facts["revision"] = revision(target);
-    facts["causes"] = target.causes().map(cause_json).collect();
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
-    facts["unknown"] = json!(unknown_of(target));
     facts
-}
-
-/// Returns the types that could not be read: all types for a target that was never observed completely.
-fn unknown_of(target: &FollowedTarget) -> Vec<&'static str> {
-    match (target.observation(), target.verdict()) {
-        (Some(observed), Some(verdict)) => observed.unread_types(verdict.state),
-        _ => vec!["revisions", "pods", "events"],
-    }
 }
 
 fn document(event: &str, elapsed: Duration) -> Value {

@@ -51,7 +51,8 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
     let last = lines.last().unwrap();
     assert_eq!((&last["event"], &last["exitCode"]), (&json!("summary"), &json!(4)));
     let workload = &last["workloads"][0];
-    let known = "workload outcome reason limitSeconds error message rollback pods outage revision causes remarks unknown";
+    let known = "workload outcome reason limitSeconds error message rollback pods outage revision revisionName \
+                 state since causes remarks unknown";
     assert_eq!(fields(workload), names(known, ""));
     assert_eq!((&workload["outcome"], &workload["reason"]), (&json!("failed"), &json!("crash-loop")));
     assert_eq!(workload["workload"]["name"], "web");
