@@ -109,8 +109,9 @@ impl RolloutEvaluation {
             Some(Ok(RevisionMatch::Superseded(line))) => {
                 if options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
-                    let (shown, counts) = (verdict(observation), Counts::of(&observation.workload));
-                    out.reports.extend(self.status.record(&shown.clone(), shown, counts, None, now.elapsed));
+                    let (counted, counts) = (verdict(observation), Counts::of(&observation.workload));
+                    let shown = counted.clone();
+                    out.reports.extend(self.status.record(&counted, shown, counts, None, now.elapsed));
                     self.report_causes(observation, options, now, out);
                 }
                 return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
@@ -126,7 +127,8 @@ impl RolloutEvaluation {
             !options.once && self.decider.awaits_warnings(counted.state, options, now.elapsed);
         if !awaits_warnings {
             self.report_causes(observation, options, now, out);
-            self.report_status(observation, counted, now, out); // a cause can show that the rollout is stuck
+            // kubectl's line is above its causes, and a cause can show that the rollout is stuck.
+            self.report_status(observation, counted, now, out);
         }
         if goal == GoalState::Pending {
             let is_success = counted.state == RolloutState::Complete;

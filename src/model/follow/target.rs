@@ -267,7 +267,9 @@ impl FollowedTarget {
             return;
         }
         if let Some(observation) = &self.observation {
-            self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
+            if !self.options.once {
+                self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
+            }
             match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
                 TargetDecision::Finish(outcome) => {
                     return self.finish_or_roll_back(outcome, now.elapsed, out);
