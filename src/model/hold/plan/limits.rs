@@ -65,10 +65,7 @@ mod tests {
             deep = json!([deep]);
         }
         for (annotation, error) in [
-            (
-                json!({"plan": {"batch": {"number": u64::MAX}}}),
-                Some("plan.batch.number is out of range"),
-            ),
+            (json!({"plan": {"batch": {"number": u64::MAX}}}), Some("plan.batch.number is out of range")),
             (json!({"plan": {"done": [1, -1]}}), Some("plan.done is out of range")),
             (json!({"lock": {"turn": 1.5}}), Some("lock.turn is out of range")),
             (json!({"by": "x".repeat(254)}), Some("by is too long")),
