@@ -1,8 +1,7 @@
 //! `step`: releases an update batch by batch.
 
-mod autoscalers;
+mod before_plan;
 mod check;
-mod disruption_budgets;
 mod executor;
 mod nodes;
 mod reporter;
@@ -77,7 +76,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    disruption_budgets::check(&request.options, &found, source, ui).await?;
+    before_plan::check_budgets(&request.options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
     let is_new = request.options.new_plan || PlanRecord::in_force(&found).is_none();
     let planned = Planned::of(found.clone());
@@ -85,7 +84,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
     // Beside the plan, whose first write comes after more round trips than these.
-    let warning = autoscalers::warn(&request.options, &target, source, &messages);
+    let warning = before_plan::warn_of_autoscalers(&request.options, &target, source, &messages);
     let check = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);

@@ -38,7 +38,7 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
     if let Some(hold) = completed_rollback(observation) {
         let mut patch = hold.ending(workload);
         let held_by = match Workload::of_json(patch.after()) {
-            Some(restored) => hold_by(observation, &restored, &mut patch, by, since)?,
+            Some(restored) => add_hold(observation, &restored, &mut patch, by, since)?,
             None => HeldBy::Plan,
         };
         return Ok(Pause::Change { patch, held_by });
@@ -62,12 +62,12 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
     if strategy::is_on_delete(workload) {
         return Ok(Pause::OnDelete);
     }
-    let held_by = hold_by(observation, workload, &mut patch, by, since)?;
+    let held_by = add_hold(observation, workload, &mut patch, by, since)?;
     Ok(Pause::Change { patch, held_by })
 }
 
 /// Adds to a patch what holds a workload in its present state, and returns what holds it then.
-fn hold_by(
+fn add_hold(
     observation: &Observation,
     workload: &Workload,
     patch: &mut Patch,

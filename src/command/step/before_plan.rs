@@ -1,20 +1,25 @@
-//! Finds PodDisruptionBudgets that never allow an eviction, before a plan begins.
+//! What other objects mean for a plan, before it begins: PodDisruptionBudgets that never allow an eviction, and
+//! autoscalers that count the surge pods.
 
+use crate::cluster::list_query::ListQuery;
 use crate::cluster::reader::disruption_budgets;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::autoscaler::SurgeCountingAutoscaler;
 use crate::model::api::disruption_budget::eviction_blockers;
+use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, deletes_pods};
 use crate::model::text::shell_command::command;
+use crate::render::message_writer::MessageWriter;
 use crate::render::ui::Ui;
 
 /// Checks the budgets where the request or the plan evicts pods.
 ///
 /// # Errors
 /// When a budget allows no eviction at all. With `--force` that is a warning.
-pub(super) async fn check(
+pub(super) async fn check_budgets(
     options: &StepOptions,
     workload: &Workload,
     source: &Source,
@@ -66,4 +71,29 @@ fn evicts(options: &StepOptions, workload: &Workload) -> bool {
 /// Whether the plan that the command continues evicts pods.
 fn plan_evicts(options: &StepOptions, workload: &Workload) -> bool {
     !options.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
+}
+
+/// Warns before a new plan of a workload with surge pods. Silent if the autoscalers cannot be listed.
+pub(super) async fn warn_of_autoscalers(
+    options: &StepOptions,
+    workload: &Workload,
+    source: &Source,
+    messages: &MessageWriter,
+) {
+    let has_surge = workload.update_budget().surge > 0 || options.pace.surge.is_some();
+    let is_new = options.new_plan || PlanRecord::in_force(workload).is_none();
+    if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
+        return;
+    }
+    let query = ListQuery::of(&HORIZONTAL_POD_AUTOSCALER, Some(workload.object().namespace()));
+    let found = source.list(&query, |object| SurgeCountingAutoscaler::read(&object)).await;
+    let found = found.unwrap_or_default().into_iter();
+    for autoscaler in found.filter(|autoscaler| autoscaler.is_for(workload.object())) {
+        let SurgeCountingAutoscaler { name, metric, .. } = autoscaler;
+        messages.note(&format!(
+            "warning: HorizontalPodAutoscaler {name} divides a metric of type {metric} by all pods of {}, surge pods \
+             included, so that it may scale down during the plan",
+            workload.target()
+        ));
+    }
 }
