@@ -33,7 +33,7 @@ pub struct Context<'a> {
 /// Returns the lock of one run, with a unique holder.
 ///
 /// The 128 random bits come from the keys of two hashers of the standard library.
-pub(super) fn lock(by: Option<&str>, processes: &Processes) -> Lock {
+pub(super) fn new_lock(by: Option<&str>, processes: &Processes) -> Lock {
     let random = || RandomState::new().hash_one("kubectl-rollout2");
     let holder = format!("{:016x}{:016x}", random(), random());
     let (host, process) = processes.this().map(|this| (this.host, this.id)).unzip();
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn no_two_runs_have_the_same_holder() {
-        let (one, other) = (lock(None, &Processes::Unknown), lock(None, &Processes::Unknown));
+        let (one, other) = (new_lock(None, &Processes::Unknown), new_lock(None, &Processes::Unknown));
         assert_ne!(one.holder, other.holder);
         assert_eq!(one.holder.len(), 32);
     }

@@ -32,8 +32,8 @@ impl PatchOutcome {
     }
 }
 
-/// How often a patch is rebuilt from the current object when a test failed and no conflict is left: a
-/// map that was absent exists now, or another client changed a field and changed it back.
+/// How often a patch is sent at most: again after a 409 of the server, and rebuilt when a test failed and no conflict is
+/// left. A map that was absent exists now, or another client changed a field and changed it back.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads
@@ -62,8 +62,8 @@ pub(super) async fn apply(
     }
 }
 
-/// Sends a patch: one PATCH. If a test failed although no tested field has changed, it reads the object, rebuilds the
-/// patch from it and sends it again, three times at most.
+/// Sends a patch. After a 409 it is sent again; if a test failed although no tested field has changed, it reads the object,
+/// and sends the patch rebuilt from it; three times at most.
 pub(super) async fn attempt(
     patch: &mut Patch,
     target: &PatchTarget<'_>,

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::CommandOutcome;
 use super::event_loop::{LOG_LINES, Reporter, event_of_log};
-use super::follow::{self, LineReporter, print_remarks};
+use super::follow::{self, FollowReporter, print_remarks};
 use crate::cluster::concurrently::beside;
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::live::Cluster;
@@ -197,7 +197,7 @@ async fn evaluate_once(
         // The logs were read after the end.
         reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
         for report in reports {
-            LineReporter { ui, request }.report(&TargetReport { target, report }, now);
+            FollowReporter { ui, request }.report(&TargetReport { target, report }, now);
         }
         print_remarks(&follower, configuration, server_time, ui);
     }

@@ -210,7 +210,8 @@ impl Cache {
         }
     }
 
-    /// Emits the observation of each target of which something changed since the last flush.
+    /// Emits the observation of each target of which something changed since the last flush. Of a target that was never
+    /// emitted these are the states of its workload so far, once its revisions and pods were read.
     pub(super) fn flush(&mut self, events: &mut TargetEvents) {
         if self.collections.all.iter().all(Collection::is_unchanged) {
             return;

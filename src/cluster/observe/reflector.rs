@@ -92,8 +92,8 @@ impl Reflector {
         Self { index, type_, shared, collection, query, names, mode, version, allowed }
     }
 
-    /// Starts the watch at the resourceVersion of its only workload, as it was just read, without a list. If that
-    /// resourceVersion has expired, the reflector lists.
+    /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
+    /// that has expired, the reflector lists.
     pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<Update>) {
         let object = found.object();
         let stored = self.shared.wanted.stored(object.clone(), self.type_);

@@ -151,7 +151,7 @@ struct EventLoop<'a, E, X, R> {
 
 impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     /// Of several events that are ready the first one in the order of `select!` is taken, so that a run can be repeated.
-    /// Watches are last, because the others end: each requested log arrives once, and a timer that passed is not due again.
+    /// Watches are last: they can always be ready, and would starve logs and timers, of which each comes once.
     /// A wait that is dropped loses no event.
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;

@@ -95,7 +95,7 @@ pub(super) async fn run(
     let (follower, configuration) = if request.format == ReportFormat::Frames {
         request.draw(found, cluster, ui).await
     } else {
-        request.follow(found, cluster, &mut LineReporter { ui, request }).await
+        request.follow(found, cluster, &mut FollowReporter { ui, request }).await
     };
     if !ui.is_read() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
@@ -156,12 +156,12 @@ pub(super) fn print_remarks(
 }
 
 /// Prints the reports of a follower as lines or as documents.
-pub(super) struct LineReporter<'a> {
+pub(super) struct FollowReporter<'a> {
     pub(super) ui: &'a mut Ui,
     pub(super) request: &'a Request,
 }
 
-impl Reporter<Follower> for LineReporter<'_> {
+impl Reporter<Follower> for FollowReporter<'_> {
     fn ui(&mut self) -> &mut Ui {
         self.ui
     }

@@ -89,7 +89,7 @@ impl Executor<Stepper> for StepExecutor {
     fn events_of(&mut self, _target: TargetId, change: TargetEvent) -> Vec<StepEvent> {
         match change {
             TargetEvent::Refreshed(observed) => {
-                self.in_flight.push(Box::pin(self.read_nodes(observed)));
+                self.in_flight.push(Box::pin(self.complete_refresh(observed)));
                 Vec::new()
             }
             change => vec![StepEvent::Target(change)],
@@ -201,8 +201,8 @@ impl StepExecutor {
         }
     }
 
-    /// Reads the nodes that an observation needs.
-    fn read_nodes(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<> {
+    /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
+    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<> {
         let (source, messages) = (self.source(), self.messages.clone());
         let ended_holder = ended_holder(&observed.workload, &self.processes);
         async move {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::CommandOutcome;
-use super::context::lock;
+use super::context::new_lock;
 use super::event_loop::drive;
 use super::event_loop::frames::FrameReporter;
 use super::owners;
@@ -140,7 +140,7 @@ async fn step(
         StepExecutor::new(request.check.as_deref(), &request.field_manager, context, cluster, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
-        Stepper::new(request.options.clone(), lock(context.user.as_deref(), &context.processes), found);
+        Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
     let draws = request.output == Output::Text && ui.can_draw() && !request.plain;
     let (stepper, now) = if draws {
         let mut drawer = FrameReporter::new(ui, PlanFrames::default());

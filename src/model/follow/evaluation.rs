@@ -233,23 +233,23 @@ struct ReportedStatus {
 
 impl ReportedStatus {
     /// Records a status, and returns a report if something changed. The line is that of the verdict by the counters.
-    /// `line_at` is when the rollout last progressed; none holds the line back until the result.
+    /// Without a time at which the rollout last progressed the line is held back until the result.
     fn record(
         &mut self,
         counted: &Verdict,
         shown: Verdict,
         counts: Counts,
-        line_at: Option<Duration>,
+        last_progress: Option<Duration>,
         now: Duration,
     ) -> Option<Report> {
-        (self.is_held_back, self.due) = (line_at.is_none(), None);
-        let line_changed = line_at.is_some_and(|last_progress| self.record_line(counted, last_progress, now));
-        let has_changed = line_changed || self.shown.as_ref() != Some(&shown) || self.counts != counts;
+        (self.is_held_back, self.due) = (last_progress.is_none(), None);
+        let prints_line = last_progress.is_some_and(|last| self.is_line_due(counted, last, now));
+        let has_changed = prints_line || self.shown.as_ref() != Some(&shown) || self.counts != counts;
         (self.shown, self.counts) = (Some(shown), counts);
-        self.report(line_changed).filter(|_| has_changed)
+        self.report(prints_line).filter(|_| has_changed)
     }
 
-    /// Returns the last verdict with its line, if another line was printed after it.
+    /// Returns the last verdict with its line, if that was held back.
     fn last_line(&self) -> Option<Report> {
         self.report(true).filter(|_| self.is_held_back)
     }
@@ -261,13 +261,13 @@ impl ReportedStatus {
         is_new.then_some(Report::Waiting { reason })
     }
 
-    fn report(&self, line_changed: bool) -> Option<Report> {
+    fn report(&self, prints_line: bool) -> Option<Report> {
         let verdict = self.shown.clone()?;
-        Some(Report::Status { verdict, counts: self.counts, line_changed, is_rollback: self.is_rollback })
+        Some(Report::Status { verdict, counts: self.counts, prints_line, is_rollback: self.is_rollback })
     }
 
-    /// Returns whether to print a line now.
-    fn record_line(&mut self, line: &Verdict, last_progress: Duration, now: Duration) -> bool {
+    /// Whether to print a line now, which is then recorded as printed.
+    fn is_line_due(&mut self, line: &Verdict, last_progress: Duration, now: Duration) -> bool {
         if last_progress != self.last_progress {
             self.printed.clear();
             self.last_progress = last_progress;

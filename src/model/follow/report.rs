@@ -23,8 +23,8 @@ pub enum Report {
         verdict: Verdict,
         /// The counters of the controller.
         counts: Counts,
-        /// Whether the line changed; otherwise only the counters did.
-        line_changed: bool,
+        /// Whether to print the line now: it is another one, and is not held back.
+        prints_line: bool,
         /// Whether the target is being rolled back.
         is_rollback: bool,
     },
@@ -126,7 +126,7 @@ pub enum CauseChange {
 /// What the follower asks its driver to do for a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerTask {
-    /// Read the workload, its revisions, pods and events again and apply
+    /// Read the workload, its revisions and pods again and apply
     /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). Elapsed time or a hold is about
     /// to decide the outcome.
     Refresh,

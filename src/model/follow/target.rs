@@ -192,8 +192,8 @@ impl FollowedTarget {
         }
     }
 
-    /// Records an observation, and returns whether it was read as a whole just now. One from before the rollback was
-    /// written would look like a second failure: of its parts only the workload is known to be older.
+    /// Records an observation, and returns whether it was read as a whole just now; none if there is none to evaluate. After
+    /// a rollback was written, a workload from before it would be judged as failed again, and is not taken.
     fn observe(&mut self, event: TargetEvent) -> Option<bool> {
         let (mut observation, fresh) = match event {
             TargetEvent::Observed { observation, knows_warnings } => {

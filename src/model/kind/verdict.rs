@@ -23,7 +23,7 @@ pub enum RolloutState {
     Stuck,
     /// Outdated pods remain because the workload is paused.
     Paused,
-    /// Outdated pods remain because of `OnDelete`, or a partition that lets no pod update.
+    /// Outdated pods remain because of a hold of `pause` or `step`, `OnDelete`, or a partition that lets no pod update.
     Held,
     /// The controller has not observed the current spec.
     Unobserved,

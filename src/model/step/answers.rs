@@ -232,7 +232,7 @@ impl Stepper {
             return;
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
-        if !self.memory.ownership.has_stored_plan() && now.elapsed >= since + GIVE_UP_AFTER {
+        if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end(StepOutcome::Error(error.clone()));
         }
         self.decide_after(now.elapsed + RETRY_AFTER);

@@ -81,7 +81,8 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Deci
 }
 
 /// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
-/// The write that begins the batch has such fields, and each later one that [`continue_batch`] decides on.
+/// The write that begins the batch has such fields, if its controller has counted the pods; so has each later one that
+/// [`continue_batch`] decides on.
 fn release(
     state: &State<'_>,
     batch: &BatchRecord,

@@ -66,8 +66,8 @@ impl StepKind for StepDeployment {
         !is_counted(state.observed) || raise(state, |released| released + 1).is_some()
     }
 
-    /// None where a surge pod can take the place of each pod that is removed: with a budget of none of its own, and
-    /// for the only pod.
+    /// Zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted: then a surge pod takes
+    /// the place of each pod that is removed.
     fn allowed(&self, state: &State<'_>) -> usize {
         let wanted = as_count(state.workload().wanted());
         match state.pace().max_unavailable {
@@ -133,7 +133,7 @@ fn live_budget(workload: &Workload) -> Option<HeldBudget> {
     strategy::update_strategy(workload).and_then(HeldBudget::read)
 }
 
-/// Returns how many pods the budget releases.
+/// Returns how many pods are released: by the budget; while it is paused the updated ones, and without a budget all.
 fn released(state: &State<'_>, updated: usize) -> i64 {
     let workload = state.workload();
     if workload.is_paused() {

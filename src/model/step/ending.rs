@@ -106,7 +106,7 @@ impl Stepper {
     /// Returns when the command gives up while the server does not respond and the lock is not acquired.
     fn unanswered_due(&self) -> Option<Duration> {
         let Doing::Awaiting(sent) = &self.doing else { return None };
-        let is_acquired = self.memory.ownership.has_stored_plan();
+        let is_acquired = self.memory.ownership.has_acquired_lock();
         Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
     }
 

@@ -43,7 +43,7 @@ pub struct Stepper {
 /// What a stepper is doing.
 #[derive(Debug)]
 pub(super) enum Doing {
-    /// It decides on the next fresh observation; after a failed request not before this time.
+    /// It decides on the next observation; after a failed request not before this time.
     Deciding { not_before: Option<Duration> },
     /// It awaits the answer of a request.
     Awaiting(InFlight),
@@ -171,7 +171,8 @@ impl Stepper {
         self.reporter.observe(state, interruption);
     }
 
-    /// Decides and acts until it must wait. An action is only performed on a fresh observation.
+    /// Decides and acts until it must wait. An action that writes or deletes, decided on an older observation, becomes a
+    /// refresh: it is decided again on the fresh one.
     fn proceed(&mut self, is_fresh: bool, state: &mut Option<State<'_>>, now: Now) {
         self.check_limits(now);
         while self.may_decide(now) {
@@ -297,9 +298,9 @@ impl Stepper {
         }
     }
 
-    /// Whether this process holds the lock, and has no outcome.
+    /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
     pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_stored_plan() && self.leaving().is_none() && self.outcome().is_none()
+        self.memory.ownership.has_acquired_lock() && self.leaving().is_none() && self.outcome().is_none()
     }
 
     fn may_decide(&self, now: Now) -> bool {

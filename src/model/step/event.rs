@@ -44,7 +44,7 @@ pub enum StepEvent {
 /// so that an external change is noticed meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// Read the nodes if they are needed, get the workload, list its revisions, its pods and their events, and apply
+    /// Get the workload, list its revisions and its pods, then the nodes if they are needed, and apply
     /// [`StepEvent::Refreshed`].
     Refresh,
     /// Send one patch of the workload, and apply [`StepEvent::Written`].

@@ -7,9 +7,10 @@
 //!     receive the event                           answers.rs, cluster_view.rs
 //!     state = the observation, the plan in its annotation, and the pod slots    state.rs
 //!     report what changed                         reporter.rs
-//!     if the observation is fresh and no request is in flight:
+//!     if no request is in flight:
 //!         action = reconcile(state, memory)       reconcile.rs
-//!         perform the action                      engine.rs: one write, or one wave of guarded deletions
+//!         perform the action                      engine.rs: one write, or one wave of guarded deletions;
+//!                                                 a refresh, if the observation is not fresh
 //! ```
 //!
 //! Watches, timers and finished requests only wake the loop: an action that they suggest is decided again on

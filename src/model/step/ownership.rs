@@ -38,7 +38,7 @@ impl Ownership {
 
     /// Whether the last stored write of this process stored a plan: it acquired the lock, which another process may have
     /// taken over since.
-    pub(super) fn has_stored_plan(&self) -> bool {
+    pub(super) fn has_acquired_lock(&self) -> bool {
         self.stored.is_some()
     }
 

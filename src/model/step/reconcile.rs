@@ -47,7 +47,7 @@ pub(super) fn reconcile(
         let outcome = cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error));
         return Decision::finish(outcome, "the workload is being deleted: stop");
     }
-    if !memory.ownership.has_stored_plan() {
+    if !memory.ownership.has_acquired_lock() {
         return acquire(options, observed, cluster.nodes(), memory, now);
     }
     if let Some(reason) = memory.ownership.external_change(observed) {

@@ -312,7 +312,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, found: &FoundPlan) -> Result<Deci
         record.hold = record.hold.written_by(own.by.as_deref(), &now.server_time.to_string());
     }
     record.lock = Some(own.written_at(now.stamp()));
-    let why = "the lock is free: acquire it";
+    let why = "no other process steps it, or it is taken over: acquire the lock";
     Ok(Decision::store(Purpose::AcquireLock, reports, record, fields_to_write, workload, why))
 }
 

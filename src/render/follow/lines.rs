@@ -28,7 +28,7 @@ pub fn print(
 ) {
     let terminal = ui.terminal();
     match report {
-        Report::Status { line_changed: false, .. } => {}
+        Report::Status { prints_line: false, .. } => {}
         Report::Status { verdict, is_rollback, .. } => {
             let line = line(target.workload(), verdict, names);
             match (verdict.state, is_rollback) {

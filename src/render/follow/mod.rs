@@ -11,7 +11,7 @@ use super::ui::{DocumentFormat, Ui};
 /// The output format of followed rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// kubectl's lines on stdout, once each; causes and results on stderr.
+    /// kubectl's lines on stdout; causes and results on stderr, but for the causes of one evaluation on a terminal.
     Lines,
     /// A document for each change.
     Documents(DocumentFormat),

@@ -265,7 +265,7 @@ impl FollowerFixture {
     /// Returns the lines that were reported.
     pub(super) fn lines(&self) -> Vec<&str> {
         let lines = self.reported.iter().filter_map(|event| match event {
-            Report::Status { verdict, line_changed: true, .. } => Some(verdict.line.as_str()),
+            Report::Status { verdict, prints_line: true, .. } => Some(verdict.line.as_str()),
             _ => None,
         });
         lines.collect()

@@ -100,7 +100,7 @@ impl PlanRecord {
     }
 }
 
-/// Returns a patch without edits that tests the template, the update strategy and the annotation.
+/// Returns a patch without edits that tests the uid, the template, each field of a hold, and the annotation.
 #[must_use]
 pub fn guarded(workload: &Workload) -> Patch {
     let mut patch = Patch::of(workload.object());
