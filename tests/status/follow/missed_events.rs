@@ -11,7 +11,7 @@ use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 use harness::test_cluster::{Editor, TestCluster};
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
-async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
+async fn assert_verdicts_despite(row: usize, faults: fn() -> Vec<Fault>) {
     let cluster = TestCluster::new();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
@@ -20,7 +20,7 @@ async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
     }
     cluster.editor().set_image(&web, "app:2.0-slow");
     let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    assert_eq!(output.exit, 0, "row {row}: {}", output.transcript);
     assert_eq!(output.stdout.lines().last(), Some("deployment \"web\" successfully rolled out"));
     assert_reported_once(&output);
 
@@ -32,10 +32,10 @@ async fn assert_verdicts_despite(faults: impl Fn() -> Vec<Fault>) {
     }
     cluster.editor().set_image(&web, "app:3.0-bad");
     let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    assert_eq!(output.exit, 4, "row {row}: {}", output.transcript);
     assert_reported_once(&output);
-    assert!(output.stderr.contains("no image app:3.0-bad"), "{}", output.transcript);
-    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
+    assert!(output.stderr.contains("no image app:3.0-bad"), "row {row}: {}", output.transcript);
+    assert!(output.stderr.contains("exceeded its progress deadline"), "row {row}: {}", output.transcript);
 }
 
 /// Checks that there is at most one note about failing reads, and one about their end.
@@ -69,61 +69,56 @@ fn lists(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::List), act)
 }
 
-#[tokio::test(start_paused = true)]
-async fn watches_that_close_every_few_events_hide_no_verdict() {
-    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(2))]).await;
+fn refused(code: u16, message: &str) -> FaultAction {
+    FaultAction::Refuse(Refusal::with_status(code, message))
 }
 
-#[tokio::test(start_paused = true)]
-async fn watches_that_close_immediately_hide_no_verdict() {
-    assert_verdicts_despite(|| vec![watches(FaultAction::CloseWatch(0)).times(40)]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn expired_watches_hide_no_verdict() {
-    assert_verdicts_despite(|| vec![watches(FaultAction::ExpireWatch(1)).times(30)]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn silent_watches_hide_no_verdict() {
-    assert_verdicts_despite(|| vec![watches(FaultAction::SilenceWatch(1)).times(12)]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_overloaded_server_hides_no_verdict() {
-    let busy = || FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3));
-    assert_verdicts_despite(|| vec![watches(busy()).times(9), lists(busy()).times(9)]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn bursts_of_500_and_503_hide_no_verdict() {
-    for code in [500, 503] {
-        let broken = || FaultAction::Refuse(Refusal::with_status(code, "etcdserver: leader changed"));
-        assert_verdicts_despite(|| vec![watches(broken()).after(2).times(15), lists(broken()).times(5)])
-            .await;
+/// Checks both verdicts with each of these faults.
+async fn assert_verdicts_despite_each(rows: &[fn() -> Vec<Fault>]) {
+    for (row, faults) in rows.iter().enumerate() {
+        assert_verdicts_despite(row, *faults).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn web_pages_of_a_proxy_hide_no_verdict() {
-    assert_verdicts_despite(|| {
-        vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)]
-    })
+async fn watches_that_end_hide_no_verdict() {
+    use FaultAction::{CloseWatch, ExpireWatch, SilenceWatch};
+    assert_verdicts_despite_each(&[
+        || vec![watches(CloseWatch(2))],
+        || vec![watches(CloseWatch(0)).times(40)],
+        || vec![watches(ExpireWatch(1)).times(30)],
+        || vec![watches(SilenceWatch(1)).times(12)],
+    ])
     .await;
-    assert_verdicts_despite(|| vec![watches(FaultAction::Html(200)).times(9)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_reads_hide_no_verdict() {
+    const LEADER: &str = "etcdserver: leader changed";
+    fn busy() -> FaultAction {
+        FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3))
+    }
+    assert_verdicts_despite_each(&[
+        || vec![watches(busy()).times(9), lists(busy()).times(9)],
+        || vec![watches(refused(500, LEADER)).after(2).times(15), lists(refused(500, LEADER)).times(5)],
+        || vec![watches(refused(503, LEADER)).after(2).times(15), lists(refused(503, LEADER)).times(5)],
+        || vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)],
+        || vec![watches(FaultAction::Html(200)).times(9)],
+    ])
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn truncated_responses_hide_no_verdict() {
-    assert_verdicts_despite(|| vec![lists(FaultAction::TruncateJson(500)).times(9)]).await;
-    assert_verdicts_despite(|| vec![lists(FaultAction::CutBody(500)).times(9)]).await;
-    assert_verdicts_despite(|| vec![lists(FaultAction::StallBody(500)).times(3)]).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_connection_reset_within_an_event_hides_no_verdict() {
-    assert_verdicts_despite(|| vec![watches(FaultAction::CutBody(3_000))]).await;
-    assert_verdicts_despite(|| vec![watches(FaultAction::TruncateJson(3_000))]).await;
+    use FaultAction::{CutBody, StallBody, TruncateJson};
+    assert_verdicts_despite_each(&[
+        || vec![lists(TruncateJson(500)).times(9)],
+        || vec![lists(CutBody(500)).times(9)],
+        || vec![lists(StallBody(500)).times(3)],
+        || vec![watches(CutBody(3_000))],
+        || vec![watches(TruncateJson(3_000))],
+    ])
+    .await;
 }
 
 #[tokio::test(start_paused = true)]
