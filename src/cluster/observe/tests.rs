@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::cache::{Cache, TargetEvents};
 use super::collection::{Delta, Refresh};
 use super::wanted::{Facts, Stored};
+use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
-use crate::model::api::resource_type::{POD, REPLICA_SET};
+use crate::model::api::resource_type::{EVENT, POD, REPLICA_SET};
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::deployment::Deployment;
 use crate::model::kind::{Kind, Workload};
@@ -172,4 +173,37 @@ fn a_refresh_does_not_hide_what_a_watch_reported_meanwhile() {
     assert_eq!(refresh(&mut cache, 3, &[("a", 8), ("b", 8)]).len(), 1);
     let pods = emitted(&mut cache, PODS, Delta::Removed("n/a".to_owned()));
     assert_eq!(pods, [(0, vec!["b".to_owned()])]);
+}
+
+#[test]
+fn an_event_of_a_pod_changes_its_workload() {
+    let mut cache = read_cache();
+    let events = cache.collections.add(&EVENT, Some("n"));
+    assert_eq!(emitted(&mut cache, events, Delta::Listed(Vec::new())).len(), 1);
+    assert_eq!(emitted(&mut cache, PODS, changed(pod("p", "r", 1))).len(), 1);
+    let event = |pod: &str| {
+        let event = json!({"kind": "Event", "type": "Warning", "reason": "BackOff",
+            "metadata": {"name": pod, "namespace": "n"}, "involvedObject": {"uid": pod}});
+        let event = Event::read(&Object::read(event).unwrap()).unwrap();
+        changed(stored(pod, 1, Facts::Event(Box::new(event))))
+    };
+    assert_eq!(emitted(&mut cache, events, event("p")), [(0, vec!["p".to_owned()])]);
+    assert_eq!(emitted(&mut cache, events, event("other")), []);
+}
+
+/// The list of the watch, which is forbidden too, may arrive much later.
+#[test]
+fn pods_that_a_refresh_may_not_read_are_unknown() {
+    let mut cache = cache(&["web"]);
+    emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")]));
+    emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)]));
+    cache.begin_refresh();
+    let read =
+        Refresh::Read { workload: workload("web", 3), revisions: vec![revision("r", "web")], pods: None };
+    let mut events = TargetEvents::new();
+    cache.apply_refresh(TargetId(0), read, &mut events);
+    cache.apply(WORKLOADS, changed(state("web", 4)), &mut events);
+    cache.flush(&mut events);
+    let Some((_, TargetEvent::Observed { observation, .. })) = events.last() else { panic!("{events:?}") };
+    assert!(observation.pods.is_none());
 }

@@ -280,6 +280,27 @@ mod tests {
     }
 
     #[test]
+    fn missing_pods_come_too_and_only_existing_ones_go_first() {
+        let web = deployment(2, &json!([{"name": "app"}]), &json!([]));
+        for (replaced, created, gone) in [(&["a", "b"][..], 2, 2), (&["a"], 2, 1), (&[], 2, 0)] {
+            let effect = Effect {
+                wanted: 3,
+                replaced: Some(replaced.iter().map(|&name| name.to_owned()).collect()),
+                already: 1,
+                removed: Vec::new(),
+                held: Vec::new(),
+                held_by: None,
+                pods: web.kind().pods(),
+                update: None,
+                pace: None,
+                least_time: None,
+            };
+            let expected = PodExchange { created, gone_first: gone, gone };
+            assert_eq!(PodExchange::of(&effect, &web), expected, "{replaced:?}");
+        }
+    }
+
+    #[test]
     fn a_quota_needs_room_for_one_surge_pod() {
         let one = asking(&json!({"cpu": "200m", "memory": "1Gi"}), &json!({"cpu": 1}));
         let web = deployment(0, &json!([one, one]), &json!([]));

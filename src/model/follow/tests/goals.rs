@@ -82,6 +82,8 @@ fn a_share_of_the_pods_is_enough() {
     let share = |word: &str| Goal::AvailableShare(word.parse().unwrap());
     let (reached, held) = (Some(Outcome::Reached), Some(Outcome::Held));
     let (ready, broken) = (running(0), crashing(3));
+    let failed = json!({"conditions": [{"type": "Progressing", "reason": "ProgressDeadlineExceeded",
+        "message": "ReplicaSet \"web-2\" has timed out progressing."}]});
     for (truth, goals, expected) in [
         // Two of three pods are updated and available, and one is outdated: ready, not ready, or of unknown readiness.
         (deployment([3, 2, 3, 3]), vec!["1", "2", "66%"], reached.clone()),
@@ -90,6 +92,8 @@ fn a_share_of_the_pods_is_enough() {
         (deployment([3, 2, 2, 2]).with_pod("old", 1, true, &ready), vec!["2", "66%"], None),
         (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["2"], None),
         (Truth { pods_withheld: true, ..deployment([3, 2, 2, 2]) }, vec!["1"], reached.clone()),
+        // The pod that let the progress deadline pass is one that the share does not need.
+        (Truth { status: failed, ..deployment([3, 2, 3, 3]) }, vec!["2"], reached.clone()),
         // Pods are updated, but not available.
         (deployment([3, 3, 1, 1]), vec!["2", "34%"], None),
         (deployment([3, 3, 3, 1]), vec!["33%"], reached.clone()),

@@ -135,6 +135,21 @@ fn a_timeout_and_a_signal_release_the_lock_and_keep_the_plan() {
 }
 
 #[test]
+fn the_next_command_waits_for_the_soak_of_a_pod_that_restarted() {
+    let mut options = StepOptions { reach: Some(Reach::Next), ..all_by(1) };
+    options.pace.soak = Some(seconds(60));
+    let mut fixture = StepperFixture::of(options.clone(), FakeCluster::paused(3));
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 3 });
+    let now = fixture.cluster.seconds;
+    let pod = fixture.cluster.pods.get_mut(&2).unwrap();
+    (pod.restarts, pod.started, pod.ready) = (1, now, None);
+    let mut fixture = fixture.then("two", options);
+    fixture.pass(40);
+    assert_eq!(fixture.cluster.partition(), 2, "no batch begins");
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 2, of: 3 });
+}
+
+#[test]
 fn complete_skips_the_rest_of_the_soak() {
     let mut options = all_by(1);
     options.pace.soak = Some(seconds(600));
