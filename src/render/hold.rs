@@ -26,7 +26,8 @@ pub fn pause_effect(held_by: HeldBy, observed: &Observation, is_dry_run: bool) -
                 format!("note: no pod of {target} is updated until resume or step")
             } else {
                 format!(
-                    "note: {target} {is_held} at partition {partition}: pods below it do not update until it is resumed"
+                    "note: {target} {is_held} at partition {partition}: pods below it do not update until it is resumed, \
+                     and the others follow each change of the template at once"
                 )
             }]
         }

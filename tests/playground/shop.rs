@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 /// The description that the playground prints.
-pub(crate) const DESCRIPTION: [&str; 6] = [
+pub(crate) const DESCRIPTION: [&str; 7] = [
     "deployment/web       a good history: five releases, one of them taken back",
     "deployment/checkout  its last release crashes and is past its deadline",
     "statefulset/db       complete at its partition: 2 of 5 pods run the new version, 3 are held",
     "daemonset/agent      one pod a node, up to date",
     "cloneset/search      of OpenKruise: its pods are updated in place",
+    "kubectl apply and preview need --validate=false here: the shop serves no OpenAPI.",
     "Ctrl-C closes the shop.",
 ];
 
