@@ -33,6 +33,7 @@ async fn an_outage_is_rolled_back_to_the_revision_before() {
     let warning = "warning: no pod of revision 1 runs, so nothing proves that it works\n";
     let dry_run = cluster.run("undo --failed --dry-run").await;
     assert!(dry_run.stderr.contains(warning), "{}", dry_run.transcript);
+    assert!(dry_run.stderr.contains("note: without --dry-run a script needs --yes for that\n"));
     assert_eq!(dry_run.exit, 0, "{}", dry_run.transcript);
     let output = cluster.run("undo --failed --yes --wait").await;
     assert!(output.stderr.contains(warning), "{}", output.transcript);

@@ -174,7 +174,7 @@ async fn roll_back_workload(
     Err(Error::new(ErrorKind::Conflict, message))
 }
 
-/// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked.
+/// Refuses a rollback of `--failed` to a revision that nothing proves to work, where nobody can be asked. A dry run says so.
 ///
 /// # Errors
 /// In a script without `--yes`.
@@ -182,13 +182,16 @@ fn refuse_unproven(
     prepared: &Prepared,
     target: &Revision,
     request: &Request,
-    writer: &Writer<'_>,
+    writer: &mut Writer<'_>,
 ) -> Result<()> {
     let can_answer = request.yes || request.options.interactive || writer.ui.can_ask();
-    let is_refused = !can_answer && request.options.dry_run == DryRun::None;
-    if is_refused && is_unproven(&prepared.observed, target, &request.to_revision) {
+    if can_answer || !is_unproven(&prepared.observed, target, &request.to_revision) {
+        return Ok(());
+    }
+    if request.options.dry_run == DryRun::None {
         return Err(unproven_refusal(&prepared.observed.workload, target));
     }
+    writer.ui.note_once("note: without --dry-run a script needs --yes for that");
     Ok(())
 }
 

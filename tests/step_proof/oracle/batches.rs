@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::max_unavailable::taken_down;
 use super::{Oracle, Scene, end_of_batch};
 use crate::step_proof::command::Reach;
@@ -76,7 +78,7 @@ impl BatchOrder {
             if let Some(Reach::To(share)) = self.reach
                 && scene.after.has_plan()
                 && !scene.after.is_locked()
-                && scene.after.batch()["done"] == true
+                && is_done(&scene.after.batch())
                 && count(scene.after) >= pods(share.of(scene.after.replicas()))
             {
                 self.reach = None; // who went so far gives up its lock, and may be killed right then
@@ -185,6 +187,11 @@ fn let_go(pods: &World, set: &World) -> BTreeSet<i64> {
     let released = set.released();
     let places = pods.wanted().into_iter();
     places.filter(|place| released.contains(place) || pods.is_updated(*place)).collect()
+}
+
+/// Whether no batch is in progress.
+fn is_done(batch: &Value) -> bool {
+    batch.is_null() || batch["done"] == true
 }
 
 /// Returns how many slots may be released when a batch begins, given the number of released ones.
