@@ -141,8 +141,10 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         Outcome::Deleted => format!("error: object has been deleted: {name}"),
         Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
         Outcome::TimedOut(limit) => {
+            let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
             let last = match result.unanswered {
                 Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
+                None if is_complete => ": complete, but not for as long or as far as asked".to_owned(),
                 None => last,
             };
             let limit = go_duration::write(*limit);

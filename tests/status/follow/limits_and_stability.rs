@@ -11,6 +11,18 @@ use tokio::time::Instant;
 
 /// A pod that was briefly unready may only show a newer `lastTransitionTime`, because one watch event can contain both
 /// changes.
+/// Its last line alone would say that it was rolled out.
+#[tokio::test(start_paused = true)]
+async fn a_timeout_before_it_is_stable_says_so() {
+    let cluster = TestCluster::new();
+    cluster.deployment(1, &json!({}));
+    cluster.advance(60).await;
+    let output = cluster.status("deployment/web --stable 30s --timeout 5s").await;
+    let error = "error: timed out waiting for the condition: deployment/web after 5s (--timeout): complete, but not for as \
+                 long or as far as asked\n  1/1 available on revision 1\n";
+    assert_eq!((output.stderr.as_str(), output.exit), (error, 3), "{}", output.transcript);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_later_readiness_restarts_the_stable_period() {
     let cluster = TestCluster::new();
