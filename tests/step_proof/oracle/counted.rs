@@ -222,7 +222,7 @@ impl Counted {
             let kept = if after.kind == Kind::Deployment {
                 wanted - after.kind.own_limits(after.strategy(), wanted).0
             } else {
-                wanted - released
+                after.replicas() - released // a partition keeps its number of pods then
             };
             let available = |is_on| view.available(after.image(), is_on, seconds, scene.now());
             (available(true) + available(false).min(kept), self.least(scene, wanted))
