@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::hash::{fnv1a, safe_encoded};
 use super::owner::reference;
 use crate::object;
-use crate::store::Store;
+use crate::resource::PODS;
+use crate::store::{Key, Store};
 
 /// The label with the revision of a pod of a DaemonSet or StatefulSet.
 pub(super) const REVISION_LABEL: &str = "controller-revision-hash";
@@ -89,9 +90,34 @@ pub(super) fn of_template(template: &Value, owner: &Value, name: &str, labels: &
 
 /// Returns a name for the `nth` pod that an owner creates in a sync, in the form of the server's generated names.
 ///
-/// The controller chooses it instead of the server, because the event about the creation contains it.
+/// The controller chooses it instead of the server, because the event about the creation contains it. As the server does,
+/// it chooses another one if a pod has the name: the name follows from the revision of the store, so that a refused
+/// creation would be refused again until the next write of any client.
 pub(super) fn new_name(store: &Store, owner: &Value, nth: i64) -> String {
-    let moment = format!("{} {} {nth}", object::uid(owner), store.revision());
-    let letters = safe_encoded(&format!("{:010}", fnv1a(moment.as_bytes(), None)));
-    format!("{}-{}", object::name(owner), &letters[5..])
+    let mut seed = format!("{} {} {nth}", object::uid(owner), store.revision());
+    loop {
+        let letters = safe_encoded(&format!("{:010}", fnv1a(seed.as_bytes(), None)));
+        let name = format!("{}-{}", object::name(owner), &letters[5..]);
+        if store.get(&Key::new(&PODS, object::namespace(owner), &name)).is_none() {
+            return name;
+        }
+        seed.push('+');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Clock;
+    use crate::store::Finalization;
+
+    #[test]
+    fn the_name_of_a_new_pod_is_free() {
+        let mut store = Store::new(Clock::System, Finalization::ByControllers, 0, 0);
+        let owner = json!({ "metadata": { "namespace": "shop", "name": "agent", "uid": "u" } });
+        let first = new_name(&store, &owner, 0);
+        let pod = json!({ "metadata": { "namespace": "shop", "name": first } });
+        store.restore(&PODS, pod);
+        assert_ne!(new_name(&store, &owner, 0), first);
+    }
 }
