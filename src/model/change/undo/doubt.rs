@@ -130,6 +130,8 @@ mod tests {
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::api::pod::Pod;
+    use crate::model::hold::plan::HOLD_ANNOTATION;
+    use crate::model::kind::deployment_hold::NEVER_AVAILABLE;
     use crate::model::revision::Revisions;
     use serde_json::{Value, json};
 
@@ -310,5 +312,43 @@ mod tests {
         let served = super::tests::observation("Deployment", &served, &[true]);
         let target = TargetRevision::StableOrPrevious.find(&served).unwrap();
         assert!(!is_unproven(&served, target, &TargetRevision::StableOrPrevious));
+    }
+    /// The same workload after a change of its JSON.
+    fn with(observation: Observation, change: impl FnOnce(&mut Value)) -> Observation {
+        let mut object = observation.workload.object().json().clone();
+        change(&mut object);
+        Observation { workload: Workload::of(Object::read(object).unwrap()).unwrap(), ..observation }
+    }
+
+    /// Every pod runs the current revision, which its controller reports as the stable one, and none is ready.
+    #[test]
+    fn a_rollout_without_outdated_pods_is_no_rollback() {
+        let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
+        for (updated, expected) in [(1, Some("kubectl rollout2 undo statefulset/w")), (0, None)] {
+            let status = json!({"currentRevision": "x:1", "updateRevision": "x:1", "replicas": 1, "updatedReplicas": updated});
+            let observation =
+                with(observation("StatefulSet", &kept, &[]), |object| object["status"] = status);
+            assert_eq!(rollback_command(&observation).as_deref(), expected, "{updated} updated pods");
+        }
+    }
+
+    /// `undo` ends the pause of a plan together with the plan, and refuses any other pause without `--resume`.
+    #[test]
+    fn the_rollback_command_resumes_what_only_a_pause_holds() {
+        let hold = json!({"reason": "plan", "set": {}, "plan": {}}).to_string();
+        let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
+        for (is_paused, is_stepped, resume) in
+            [(true, false, " --resume"), (true, true, ""), (false, false, "")]
+        {
+            let observation = with(observation("Deployment", &kept, &[true]), |object| {
+                object["spec"]["paused"] = is_paused.into();
+                if is_stepped {
+                    object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold});
+                    object["spec"]["minReadySeconds"] = NEVER_AVAILABLE.into();
+                }
+            });
+            let expected = format!("kubectl rollout2 undo deployment/w{resume}");
+            assert_eq!(rollback_command(&observation), Some(expected), "{is_paused} {is_stepped}");
+        }
     }
 }

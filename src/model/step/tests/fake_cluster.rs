@@ -48,6 +48,8 @@ pub(super) struct FakePod {
     pub(super) ready: Option<u64>,
     /// Until when it is not ready, whatever it is.
     pub(super) sick_until: u64,
+    /// When the grace period of its deletion ends, if it is being deleted.
+    pub(super) leaves_at: Option<u64>,
 }
 
 impl FakeCluster {
@@ -196,8 +198,10 @@ impl FakeCluster {
     pub(super) fn tick(&mut self) {
         self.seconds += 1;
         let now = self.seconds;
+        self.pods.retain(|_, pod| pod.leaves_at.is_none_or(|leaves_at| now < leaves_at));
         for (index, pod) in &mut self.pods {
-            let is_up = now >= pod.started + self.start_up && now >= pod.sick_until;
+            let is_up =
+                now >= pod.started + self.start_up && now >= pod.sick_until && pod.leaves_at.is_none();
             let crashes = self.broken.contains(&pod.revision) || self.crashing.contains(index);
             if crashes && (now - pod.created).is_multiple_of(10) {
                 (pod.restarts, pod.started) = (pod.restarts + 1, now);
@@ -291,8 +295,16 @@ impl FakeCluster {
     fn make(&mut self, index: i64, revision: i64) {
         self.next_uid += 1;
         let (uid, now) = (format!("{index}-{}", self.next_uid), self.seconds);
-        let pod =
-            FakePod { uid, revision, created: now, started: now, restarts: 0, ready: None, sick_until: 0 };
+        let pod = FakePod {
+            uid,
+            revision,
+            created: now,
+            started: now,
+            restarts: 0,
+            ready: None,
+            sick_until: 0,
+            leaves_at: None,
+        };
         self.pods.insert(index, pod);
     }
 }

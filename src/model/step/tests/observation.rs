@@ -54,7 +54,7 @@ impl FakeCluster {
         } else {
             json!({})
         };
-        let json = json!({"kind": "Pod",
+        let mut json = json!({"kind": "Pod",
             "metadata": {"name": format!("db-{index}"), "uid": pod.uid, "creationTimestamp": self.stamp(pod.created).to_string(),
                 "labels": {"controller-revision-hash": format!("db-{}", pod.revision)},
                 "ownerReferences": [{"controller": true, "uid": "u"}]},
@@ -63,6 +63,9 @@ impl FakeCluster {
                     "restartCount": pod.restarts, "state": state, "lastState": last}],
                 "conditions": [{"type": "PodScheduled", "status": "True"},
                     {"type": "Ready", "status": if ready { "True" } else { "False" }, "lastTransitionTime": since.to_string()}]}});
+        if let Some(leaves_at) = pod.leaves_at {
+            json["metadata"]["deletionTimestamp"] = self.stamp(leaves_at).to_string().into();
+        }
         Pod::read(&Object::read(json).unwrap())
     }
 }

@@ -37,6 +37,18 @@ fn an_outdated_pod_that_is_starting_is_awaited() {
     assert!(matches!(end, StepOutcome::Reached { .. }), "{end:?}");
 }
 
+/// Its node is being drained.
+#[test]
+fn an_outdated_pod_is_awaited_for_the_grace_period_of_its_deletion() {
+    let mut cluster = FakeCluster::paused(5);
+    let deadline = cluster.seconds + 30;
+    let pod = cluster.pods.get_mut(&1).unwrap();
+    (pod.ready, pod.leaves_at) = (None, Some(deadline));
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
+    let end = fixture.run();
+    assert!(matches!(end, StepOutcome::Reached { .. }), "{end:?}");
+}
+
 #[test]
 fn max_unavailable_is_never_all_of_several_pods() {
     let pace = Pace { max_unavailable: Some(Amount::Pods(4)), ..Pace::default() };
