@@ -6,9 +6,8 @@ use std::time::Duration;
 use k8s_openapi::jiff::SignedDuration;
 
 use super::context::{CauseContext, PodProblem, Problem, SLOW_AFTER};
-use super::group::by_cause;
+use super::group::{by_cause, since};
 use super::node::is_unreachable;
-use super::stuck::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::text::go_duration;

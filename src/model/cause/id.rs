@@ -156,6 +156,19 @@ impl CauseId {
     pub fn is_hold(self) -> bool {
         matches!(self, Self::Paused | Self::Plan | Self::Partition | Self::NodeSelector | Self::OnDelete)
     }
+
+    /// Whether a cause ends its container again and again.
+    pub(in crate::model) fn ends_container(self) -> bool {
+        matches!(
+            self,
+            Self::CrashLoop
+                | Self::InitCrash
+                | Self::OutOfMemory
+                | Self::PostStartHook
+                | Self::LivenessProbe
+                | Self::StartupProbe
+        )
+    }
 }
 
 #[cfg(test)]

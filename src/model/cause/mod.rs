@@ -6,39 +6,33 @@
 
 mod admission;
 mod awaited;
-mod config;
 pub mod container_logs;
 mod context;
 mod crash;
-mod creating;
 mod group;
 mod held;
 mod id;
-mod image_pull;
 mod in_place;
 mod node;
 mod pod_problems;
 mod probe;
 mod runtime_messages;
-mod scheduling;
 mod start;
-mod stuck;
 mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
 pub(in crate::model) use crash::{has_crash_loop, is_crash_looping};
 pub use group::without_secrets_of;
 pub use id::CauseId;
-pub use stuck::stuck_if;
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
 
-use k8s_openapi::jiff::Timestamp;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::status::rollout_facts::verdict;
@@ -132,6 +126,23 @@ pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Time
     causes
 }
 
+/// A rollout is stuck once a cause has needed a fix for this long.
+const STUCK_AFTER: SignedDuration = SignedDuration::from_secs(30);
+
+/// Returns the verdict with the state [`RolloutState::Stuck`] if the rollout progresses and one of its causes has needed
+/// a fix for 30 seconds. Exit codes do not distinguish the two states.
+#[must_use]
+pub fn stuck_if<'c>(
+    verdict: Verdict,
+    causes: impl IntoIterator<Item = &'c Cause>,
+    now: Timestamp,
+) -> Verdict {
+    let lasts = |cause: &Cause| cause.since.is_some_and(|since| now.duration_since(since) >= STUCK_AFTER);
+    let is_stuck = verdict.state == RolloutState::Progressing
+        && causes.into_iter().any(|cause| cause.needs_a_fix() && cause.has_repeated() && lasts(cause));
+    if is_stuck { Verdict { state: RolloutState::Stuck, ..verdict } } else { verdict }
+}
+
 impl Cause {
     /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
     #[must_use]
@@ -139,9 +150,109 @@ impl Cause {
         !self.is_transient && !self.id.is_hold()
     }
 
+    /// Whether a crash has repeated, so that it does not end without a fix. True for every other cause.
+    pub(in crate::model) fn has_repeated(&self) -> bool {
+        !self.id.ends_container() || self.restarts > self.allowed_restarts
+    }
+
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
         crash::without_state(&self.summary) == crash::without_state(&other.summary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::api::pod::Pod;
+    use crate::model::revision::Revisions;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn verdict_of(state: RolloutState) -> Verdict {
+        Verdict { state, line: "w".to_owned() }
+    }
+
+    #[test]
+    fn only_a_lasting_cause_that_needs_a_fix_makes_a_rollout_stuck() {
+        use RolloutState::{Complete, Failed, Held, Paused, Progressing, Stuck, Unobserved};
+        let cause = |id, since, restarts| Cause { restarts, since, ..Cause::sample(id) };
+        let quota = |since| cause(CauseId::QuotaExceeded, since, 0);
+        let transient = Cause { is_transient: true, ..quota(Some(at(0))) };
+        for (state, cause, expected) in [
+            (Progressing, quota(Some(at(70))), Stuck),
+            (Progressing, quota(Some(at(71))), Progressing),
+            (Progressing, quota(None), Progressing),
+            (Progressing, transient, Progressing),
+            (Progressing, cause(CauseId::Partition, Some(at(0)), 0), Progressing),
+            (Progressing, cause(CauseId::CrashLoop, Some(at(0)), 1), Progressing),
+            (Progressing, cause(CauseId::CrashLoop, Some(at(0)), 2), Stuck),
+            (Complete, quota(Some(at(0))), Complete),
+            (Paused, quota(Some(at(0))), Paused),
+            (Held, quota(Some(at(0))), Held),
+            (Unobserved, quota(Some(at(0))), Unobserved),
+            (Failed, quota(Some(at(0))), Failed),
+        ] {
+            assert_eq!(stuck_if(verdict_of(state), [&cause], at(100)), verdict_of(expected), "{cause:?}");
+        }
+    }
+
+    /// A Deployment with one pod whose container has this status.
+    fn observation(container: &Value, ready_since: Option<i64>) -> Observation {
+        let template = json!({"spec": {"containers": [{"name": "app", "image": "x:1"}]}});
+        let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "w", "uid": "w"}, "spec": {"template": template, "minReadySeconds": 90},
+            "status": {"replicas": 1, "updatedReplicas": 1, "unavailableReplicas": 1}});
+        let revision = json!({"kind": "ReplicaSet", "spec": {"template": template}, "metadata": {
+            "name": "r1", "uid": "r1", "ownerReferences": [{"controller": true, "uid": "w"}]}});
+        let ready = json!({"type": "Ready", "status": if ready_since.is_some() { "True" } else { "False" },
+            "lastTransitionTime": at(ready_since.unwrap_or_default())});
+        let pod = json!({"kind": "Pod", "spec": {"nodeName": "n"}, "metadata": {"name": "p", "uid": "p",
+            "creationTimestamp": at(0), "ownerReferences": [{"controller": true, "uid": "r1"}]},
+            "status": {"phase": "Running", "conditions": [ready], "containerStatuses": [container]}});
+        let workload = Workload::of_json(&workload).unwrap();
+        let revisions = Revisions::of(&workload, [Object::read(revision).unwrap()]);
+        let pods = Some(vec![Arc::new(Pod::read(&Object::read(pod).unwrap()))]);
+        Observation { workload, revisions, pods, events: None }
+    }
+
+    /// The kubelet restarts at once after the first crash, and then waits for 10, 20, ... 300 s.
+    #[test]
+    fn a_crash_loop_stays_stuck() {
+        let ran = |start, end| json!({"terminated": {"exitCode": 1, "startedAt": at(start), "finishedAt": at(end)}});
+        let is_stuck = |container: &Value, ready_since, now| {
+            let causes = causes(&observation(container, ready_since), now);
+            stuck_if(verdict_of(RolloutState::Progressing), &causes, now).state == RolloutState::Stuck
+        };
+        for (run, is_ready) in [(0, false), (1, true), (8, false), (25, true), (45, false), (45, true)] {
+            let (mut start, mut last, mut stuck_since) = (5, json!({}), None);
+            for (restarts, back_off) in [0, 10, 20, 40, 80, 160, 300, 300].into_iter().enumerate() {
+                let end = start + run;
+                for now in start..end + back_off {
+                    let container = if now < end {
+                        let state = json!({"running": {"startedAt": at(start)}});
+                        json!({"restartCount": restarts, "ready": is_ready, "state": state, "lastState": last})
+                    } else {
+                        let state = json!({"waiting": {"reason": "CrashLoopBackOff"}});
+                        json!({"restartCount": restarts, "state": state, "lastState": ran(start, end)})
+                    };
+                    let ready_since = (is_ready && now < end).then_some(start);
+                    let is_stuck = is_stuck(&container, ready_since, at(now));
+                    if is_stuck {
+                        stuck_since.get_or_insert(now);
+                    }
+                    assert_eq!(is_stuck, stuck_since.is_some(), "{run} s, {restarts} restarts, at {now}");
+                }
+                (start, last) = (end + back_off, ran(start, end));
+            }
+            let first_crash = 5 + run;
+            assert_eq!(stuck_since, Some(first_crash + run + 30), "the second run and 30 s later");
+        }
     }
 }

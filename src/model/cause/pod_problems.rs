@@ -1,7 +1,7 @@
 //! The problems of one pod, and the order in which the detectors examine it.
 
 use super::context::{CauseContext, PodProblem, Problem};
-use super::{config, crash, creating, image_pull, in_place, node, probe, scheduling, start};
+use super::{crash, in_place, node, probe, start};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;
 
@@ -12,21 +12,21 @@ type ContainerDetector = fn(&Container, &Pod, &CauseContext<'_>) -> Option<Probl
 const POD_DETECTORS: [PodDetector; 6] = [
     node::refused,
     node::without_status,
-    scheduling::unscheduled,
-    scheduling::unbound,
-    scheduling::unmounted,
+    node::unscheduled,
+    node::unbound,
+    node::unmounted,
     node::no_sandbox,
 ];
 
 /// The detectors for a pod whose containers have no problem.
-const WAITING_DETECTORS: [PodDetector; 3] = [in_place::waiting, probe::closed_gate, creating::slow];
+const WAITING_DETECTORS: [PodDetector; 3] = [in_place::waiting, probe::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 6] = [
-    image_pull::find_problem,
-    config::find_problem,
-    start::find_problem,
-    creating::find_init_problem,
+    start::find_image_problem,
+    start::find_config_problem,
+    start::find_start_problem,
+    start::find_init_problem,
     crash::find_problem,
     probe::find_problem,
 ];

@@ -1,11 +1,115 @@
-//! Containers that the runtime cannot start.
+//! Containers that do not start: their configuration, their image, their start, and what takes long before they run.
 
-use super::CauseId;
-use super::context::{CauseContext, Problem};
+use k8s_openapi::jiff::Timestamp;
+
+use super::context::{CauseContext, Problem, SLOW_AFTER};
 use super::probe::handler_text;
-use super::runtime_messages::{StartFailure, command_in, inner_message, start_failure};
+use super::runtime_messages::{
+    PullFailure, StartFailure, command_in, inner_message, pull_failure, start_failure,
+};
+use super::{CauseId, crash};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
+
+/// The waiting reason that the kubelet sets.
+const CONFIG_ERROR: &str = "CreateContainerConfigError";
+
+/// Returns the problem of a container whose configuration the kubelet cannot build.
+pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
+    if container.waiting_for() != CONFIG_ERROR {
+        return None;
+    }
+    let message = container.waiting_message();
+    Some(missing(message).unwrap_or_else(|| {
+        let id = if is_cache_not_synced(message) { CauseId::ConfigCache } else { CauseId::ConfigError };
+        Problem::new(id, CONFIG_ERROR, message)
+    }))
+}
+
+/// Returns the missing object or key that a kubelet message names.
+///
+/// The API server writes `configmap "x" not found` and `secret "x" not found`. The kubelet writes `couldn't find
+/// key K in ConfigMap NS/NAME` (`kubelet_pods.go`), and for volumes `configmap references non-existent config
+/// key: K` (`pkg/volume/configmap`, `pkg/volume/secret`).
+pub(super) fn missing(message: &str) -> Option<Problem> {
+    let found = |id, summary: &str| Some(Problem::new(id, summary, ""));
+    for (id, kind) in [(CauseId::MissingConfigMap, "configmap \""), (CauseId::MissingSecret, "secret \"")] {
+        if let Some(start) = message.find(kind)
+            && let Some(length) = message.get(start..)?.find("\" not found")
+        {
+            return found(id, message.get(start..start + length + "\" not found".len())?);
+        }
+    }
+    let key =
+        ["couldn't find key", "references non-existent"].into_iter().find_map(|phrase| message.find(phrase));
+    found(CauseId::MissingKey, message.get(key?..)?.trim())
+}
+
+/// Whether the kubelet's cache lacks the ConfigMap or Secret. The kubelet writes: `failed to sync configmap
+/// cache: timed out waiting for the condition` (`watch_based_manager.go`).
+fn is_cache_not_synced(message: &str) -> bool {
+    message.contains("failed to sync") && message.contains("cache")
+}
+
+/// Returns the problem of a container whose image is not pulled (`pkg/kubelet/images/types.go`). The kubelet
+/// alternates between `ErrImagePull` and `ImagePullBackOff`, so both are one problem.
+pub(super) fn find_image_problem(
+    container: &Container,
+    pod: &Pod,
+    context: &CauseContext<'_>,
+) -> Option<Problem> {
+    let (image, message) = (&container.image, container.waiting_message());
+    match container.waiting_for() {
+        "ErrImagePull" | "ImagePullBackOff" => {
+            Some(unpulled(image, "ImagePullBackOff", pull_message(container, pod, context)))
+        }
+        reason @ ("RegistryUnavailable" | "SignatureValidationFailed" | "ImageInspectError") => {
+            Some(unpulled(image, reason, message))
+        }
+        "ErrImageNeverPull" => Some(Problem::new(
+            CauseId::ImageNotFound,
+            format!("ErrImageNeverPull, image {image} is not on the node"),
+            message,
+        )),
+        "InvalidImageName" => {
+            Some(Problem::new(CauseId::ImageNameInvalid, format!("InvalidImageName {image}"), message))
+        }
+        _ => None,
+    }
+}
+
+fn unpulled(image: &str, reason: &str, message: &str) -> Problem {
+    let (id, what) = match pull_failure(message) {
+        PullFailure::NotFound => (CauseId::ImageNotFound, format!("no image {image}")),
+        PullFailure::NoPlatform => {
+            (CauseId::ImageNotFound, format!("no image {image} for the node's platform"))
+        }
+        PullFailure::Unauthorized => (CauseId::ImageUnauthorized, format!("not allowed to pull {image}")),
+        PullFailure::Signature => {
+            (CauseId::ImageSignatureInvalid, format!("image {image} is not signed as it must be"))
+        }
+        PullFailure::RateLimit => {
+            (CauseId::RegistryRateLimit, format!("the registry limits pulls of {image}"))
+        }
+        PullFailure::Unreachable => {
+            (CauseId::RegistryUnreachable, format!("cannot reach the registry of {image}"))
+        }
+        PullFailure::Other => (CauseId::ImagePull, format!("cannot pull {image}")),
+    };
+    Problem::new(id, format!("{reason}, {what}"), inner_message(message))
+}
+
+/// Returns the message of the failed pull. Older kubelets write it only to an event: `Failed to pull image
+/// "...": ...`.
+fn pull_message<'a>(container: &'a Container, pod: &Pod, context: &CauseContext<'a>) -> &'a str {
+    let message = container.waiting_message();
+    if pull_failure(message) != PullFailure::Other {
+        return message;
+    }
+    let mut warnings = context.warnings(pod, &container.name);
+    let failed = warnings.find(|warning| warning.message.starts_with("Failed to pull image"));
+    failed.map_or(message, |warning| &warning.message)
+}
 
 /// The waiting reasons of a failed start. CRI-O fails while it creates the container, containerd while it starts
 /// it.
@@ -15,7 +119,11 @@ const WAITING_REASONS: [&str; 2] = ["RunContainerError", "CreateContainerError"]
 const TERMINATION_REASONS: [&str; 2] = ["StartError", "ContainerCannotRun"];
 
 /// Returns the problem of a container that never ran, or that was killed because its postStart hook failed.
-pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn find_start_problem(
+    container: &Container,
+    pod: &Pod,
+    context: &CauseContext<'_>,
+) -> Option<Problem> {
     failed_hook(container, pod, context).or_else(|| never_ran(container))
 }
 
@@ -69,4 +177,105 @@ fn start_error(container: &Container) -> Option<&str> {
         container.latest_termination().filter(|ending| TERMINATION_REASONS.contains(&ending.reason.as_str()));
     let waiting = || WAITING_REASONS.contains(&container.waiting_for()).then(|| container.waiting_message());
     ending.map(|ending| ending.message.as_str()).or_else(waiting)
+}
+
+/// Returns the problem of a pod whose containers are created slowly. The kubelet first mounts the volumes and
+/// creates the sandbox (`PodReadyToStartContainers`), then pulls the images one by one.
+pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let waiting = pod.containers.iter().find(|container| is_not_created(container, pod))?;
+    let since = last_progress(pod)?;
+    if pod.node.is_empty() || context.now.duration_since(since) <= SLOW_AFTER {
+        return None;
+    }
+    if !pod.sandbox.is_true() {
+        let summary = "ContainerCreating, its volumes and network are being set up";
+        return Some(Problem::new(CauseId::ContainerCreating, summary, ""));
+    }
+    let has_hook = context
+        .declared(&waiting.name)
+        .is_some_and(|declared| declared.pointer("/lifecycle/postStart").is_some());
+    let or_hook = if has_hook { ", or its postStart hook runs" } else { "" };
+    let summary = format!("image {} is being pulled{or_hook}", waiting.image);
+    Some(Problem::new(CauseId::ImagePulling, summary, ""))
+}
+
+/// Whether the kubelet creates this container next. Containers wait until all init containers have finished.
+fn is_not_created(container: &Container, pod: &Pod) -> bool {
+    let has_ended =
+        |init: &Container| matches!(&init.state, ContainerState::Terminated(ending) if ending.exit_code == 0);
+    let is_its_turn = container.init || pod.containers.iter().filter(|other| other.init).all(has_ended);
+    let is_waiting = matches!(container.waiting_for(), "ContainerCreating" | "PodInitializing");
+    is_its_turn && is_waiting && container.last.is_none()
+}
+
+/// Returns the time of the kubelet's last progress with the pod.
+fn last_progress(pod: &Pod) -> Option<Timestamp> {
+    let of_containers = pod.containers.iter().filter_map(|container| match &container.state {
+        ContainerState::Running { since } => *since,
+        ContainerState::Terminated(ending) => ending.finished,
+        ContainerState::Waiting { .. } | ContainerState::Unknown => None,
+    });
+    of_containers.chain(pod.sandbox.since).chain(pod.scheduling.since).max()
+}
+
+/// Returns the problem of an init container: its last failure, or that it has run for long.
+pub(super) fn find_init_problem(
+    container: &Container,
+    pod: &Pod,
+    context: &CauseContext<'_>,
+) -> Option<Problem> {
+    if !container.init {
+        return None;
+    }
+    failed(container, pod, context).or_else(|| still_running(container, context))
+}
+
+fn still_running(container: &Container, context: &CauseContext<'_>) -> Option<Problem> {
+    let ContainerState::Running { since: Some(since) } = container.state else { return None };
+    let is_slow = context.now.duration_since(since) > SLOW_AFTER;
+    is_slow.then(|| Problem::new(CauseId::InitRunning, "init container is still running", ""))
+}
+
+fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    if container.latest_termination()?.exit_code == 0 {
+        return None;
+    }
+    let problem = crash::find_problem(container, pod, context)?;
+    let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
+    Some(Problem { id, summary: format!("{}{}", crash::INIT, problem.summary), ..problem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_objects_and_keys_are_found() {
+        for (message, id, summary) in [
+            (
+                r#"configmap "missing" not found"#,
+                CauseId::MissingConfigMap,
+                r#"configmap "missing" not found"#,
+            ),
+            (
+                r#"MountVolume.SetUp failed for volume "tls" : secret "tls" not found"#,
+                CauseId::MissingSecret,
+                r#"secret "tls" not found"#,
+            ),
+            (
+                "couldn't find key url in ConfigMap shop/cfg",
+                CauseId::MissingKey,
+                "couldn't find key url in ConfigMap shop/cfg",
+            ),
+            (
+                r#"MountVolume.SetUp failed for volume "cfg" : configmap references non-existent config key: a.yaml"#,
+                CauseId::MissingKey,
+                "references non-existent config key: a.yaml",
+            ),
+        ] {
+            assert_eq!(missing(message), Some(Problem::new(id, summary, "")));
+        }
+        assert_eq!(missing("container has runAsNonRoot and image will run as root"), None);
+        assert_eq!(missing(r#"configmap "half"#), None);
+    }
 }

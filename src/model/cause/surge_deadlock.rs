@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::context::CauseContext;
-use super::stuck::since;
+use super::group::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
