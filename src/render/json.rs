@@ -10,7 +10,7 @@ use crate::model::change::least_time::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, STALE_CONFIG, StaleConfiguration};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;

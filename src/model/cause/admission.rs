@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::object::Condition;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 
 /// Returns the cause for the API server's last rejection of a pod.
 pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {

@@ -5,10 +5,8 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::own_min_ready_seconds;
 use crate::model::hold::{hold_words, is_annotation_lost};
-use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
-use crate::model::kind::strategy;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::{Workload, strategy};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 

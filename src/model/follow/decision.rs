@@ -10,10 +10,8 @@ use super::progress::ProgressClock;
 use super::stability::Stability;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::Now;
-use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
-use crate::model::kind::strategy;
-use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
 /// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no

@@ -13,8 +13,7 @@ use crate::model::cause::{Cause, causes_allowing, stuck_if};
 use crate::model::change::effect::Effect;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
-use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::status::rollout_facts::verdict;
 

@@ -3,7 +3,7 @@
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Amount;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 
 /// The state of a rollout that a command waits for.

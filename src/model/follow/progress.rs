@@ -7,7 +7,7 @@ use k8s_openapi::jiff::Timestamp;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 
 /// The best counters of a rollout so far, and when they last improved.

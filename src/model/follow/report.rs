@@ -7,8 +7,7 @@ use crate::model::cause::Cause;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::change::least_time::LeastTime;
 use crate::model::engine::{Effects, PodRef};
-use crate::model::kind::counts::Counts;
-use crate::model::kind::verdict::Verdict;
+use crate::model::kind::verdict::{Counts, Verdict};
 use crate::model::observation::Observation;
 
 /// The reports and tasks of one target.

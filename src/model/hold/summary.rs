@@ -7,7 +7,7 @@ use crate::model::api::field_path::FieldPath;
 use crate::model::api::patch::Patch;
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, HoldReason, Lock, Plan, PlanRecord};
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;

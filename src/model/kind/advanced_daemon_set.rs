@@ -2,17 +2,15 @@
 
 use serde_json::Value;
 
-use super::counts::{Counters, Counts};
 use super::daemon_set::status_of_counts;
 use super::fields::FieldType;
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
-use super::strategy;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
+use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `daemonsets.apps.kruise.io`. The controller hashes Go structs, so the hash cannot be recomputed.

@@ -2,16 +2,13 @@
 
 use serde_json::Value;
 
-use super::counts::{Counters, Counts};
 use super::fields::FieldType;
-use super::kruise;
 use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
-use super::strategy;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{RolloutFacts, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
+use super::verdict::{Counters, Counts, RolloutFacts, Verdict};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, kruise, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `statefulsets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.

@@ -4,16 +4,14 @@
 
 use serde_json::Value;
 
-use super::counts::Counts;
 use super::fields::FieldType;
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
-use super::strategy;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, VersionedPath, Workload};
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
+use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `clonesets.apps.kruise.io`. The hash of a revision follows from its stored bytes alone.

@@ -3,15 +3,13 @@
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::json;
 
-use super::counts::{Counters, Counts};
 use super::fields::{FieldType, HoldFields};
 use super::partition_hold::has_type_of;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
-use super::strategy;
 use super::update_budget::UpdateBudget;
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload};
+use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload, strategy};
 use crate::model::api::field_path::FieldPath;
 use crate::model::api::resource_type::ResourceType;
 

@@ -2,13 +2,12 @@
 
 use k8s_openapi::api::apps::v1 as apps;
 
-use super::counts::Counts;
 use super::deployment_hold::HeldByBudget;
 use super::fields::FieldType;
 use super::pods::Interchangeable;
 use super::revision_store::{ReplicaSets, RevisionStore};
 use super::update_budget::UpdateBudget;
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, deployment_hold, strategy};
 use crate::model::api::resource_type::ResourceType;
 

@@ -1,10 +1,9 @@
 //! The rules that the kinds of OpenKruise share.
 
-use super::counts::Counts;
 pub(super) use super::strategy::field;
 use super::strategy::{is_on_delete, partition, update_strategy};
 use super::update_budget::PodUpdatePolicy;
-use super::verdict::{RolloutFacts, RolloutState};
+use super::verdict::{Counts, RolloutFacts, RolloutState};
 use super::{VersionedPath, Workload};
 pub(super) use crate::model::api::resource_type::KRUISE as GROUP;
 

@@ -6,14 +6,11 @@
 pub mod advanced_daemon_set;
 pub mod advanced_stateful_set;
 pub mod clone_set;
-pub mod controller_hash;
-pub mod counts;
 pub mod daemon_set;
 pub mod deployment;
 pub mod deployment_hold;
 pub mod fields;
 mod kruise;
-pub(in crate::model) mod ordinals;
 mod partition_hold;
 pub mod pods;
 pub mod revision_store;
@@ -33,11 +30,10 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use self::counts::{Counters, Counts};
 use self::fields::{FieldType, HoldFields};
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{RolloutFacts, Verdict};
+use self::verdict::{Counters, Counts, RolloutFacts, Verdict};
 use crate::model::api::field_path::FieldPath;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;

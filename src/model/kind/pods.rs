@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::counts::Counts;
+use super::verdict::Counts;
 use super::{Pods, Workload, strategy};
 use crate::model::api::pod::Pod;
 

@@ -3,15 +3,13 @@
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::Value;
 
-use super::counts::{Counters, Counts};
 use super::fields::FieldType;
 use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
-use super::strategy;
 use super::update_budget::UpdateBudget;
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, Workload};
+use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `statefulsets.apps`. The hash of a revision follows from its stored bytes alone.

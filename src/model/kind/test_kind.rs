@@ -6,13 +6,12 @@
 
 use serde_json::{Value, json};
 
-use super::counts::{Counters, Counts};
 use super::fields::FieldType;
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::verdict::{RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{Kind, Pods, VersionedPath, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;

@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::counts::Counts;
 use super::fields::{FieldType, HoldFields};
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
+use super::verdict::Counts;
 use super::{HoldMethod, Workload, strategy};
 use crate::model::api::field_path::FieldPath;
 use crate::model::api::object::Condition;

@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Observation;
-use crate::model::kind::counts::Counts;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
 
 /// Returns the labels of the revisions that have ready pods, in ascending order, and how many pods.

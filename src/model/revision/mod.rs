@@ -17,10 +17,9 @@ use serde_json::Value;
 use self::template::{Template, secrets_in};
 use crate::model::api::object::{Condition, Object};
 use crate::model::api::pod::Pod;
-use crate::model::kind::controller_hash::DataHash;
 use crate::model::kind::fields::HOLD_ANNOTATION;
-use crate::model::kind::revision_store::RevisionNames;
 pub use crate::model::kind::revision_store::RevisionNumber;
+use crate::model::kind::revision_store::{DataHash, RevisionNames};
 use crate::model::kind::{Kind, Workload};
 use crate::model::text::digest::Digest;
 
@@ -248,7 +247,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::kind::controller_hash::controller_hash;
+    use crate::model::kind::revision_store::controller_hash;
 
     /// After a collision the controller hashes the data again, together with the number of collisions.
     #[test]

@@ -14,10 +14,10 @@ use super::state::{State, StepKind};
 use crate::error::Result;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::BatchRecord;
-use crate::model::kind::counts::Counts;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::update_budget::UpdateBudget;
+use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 

@@ -15,7 +15,7 @@ use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{BatchRecord, Reach};
 use crate::model::kind::fields::HoldFields;
-use crate::model::kind::ordinals::ordinals;
+use crate::model::kind::strategy::ordinals;
 use crate::model::kind::{Workload, strategy};
 
 /// Steps a StatefulSet from its highest ordinal down.

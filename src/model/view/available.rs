@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::own_min_ready_seconds;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 
 /// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for

@@ -1,8 +1,7 @@
 //! Two bars: the updated pods and the available pods.
 
-use crate::model::kind::counts::Counts;
 use crate::model::kind::strategy::min_available;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::is_outage;
 use crate::render::columns::aligned;

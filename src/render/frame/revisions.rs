@@ -6,7 +6,7 @@ use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::own_min_ready_seconds;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::observation::pod_stage::{PodStage, tally};
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;

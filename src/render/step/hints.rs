@@ -5,8 +5,8 @@ use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
 use crate::model::kind::strategy;
+use crate::model::kind::verdict::Counts;
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 

@@ -7,8 +7,8 @@ use super::{Closing, Printed};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
 use crate::model::kind::strategy;
+use crate::model::kind::verdict::Counts;
 use crate::model::step::{
     BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
 };

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use rollout2::model::cause::{CauseId, causes};
-use rollout2::model::kind::counts::Counts;
+use rollout2::model::kind::verdict::Counts;
 use rollout2::model::kind::verdict::RolloutState;
 use rollout2::model::observation::Observation;
 use rollout2::model::status::rollout_facts::verdict;

@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
-use crate::model::kind::counts::Counts;
+use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::{Word, command};
