@@ -1,8 +1,8 @@
 //! A ConfigMap or Secret, by its metadata alone.
 
-use super::field_path::FieldPath;
 use super::managed_fields::{Authorship, last_author};
 use super::object::Object;
+use super::patch::FieldPath;
 use super::resource_type::ResourceType;
 
 /// The members of a ConfigMap or Secret that hold its values. The API server stores `stringData` of a Secret in `data`.

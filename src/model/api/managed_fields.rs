@@ -5,8 +5,8 @@ use k8s_openapi::jiff::Timestamp;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::field_path::FieldPath;
 use super::object::Object;
+use super::patch::FieldPath;
 
 /// The annotation in which `kubectl apply` keeps what it applied last.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";

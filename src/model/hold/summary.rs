@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::lost_annotation::{end_command, is_annotation_lost};
-use crate::model::api::field_path::FieldPath;
-use crate::model::api::patch::Patch;
+use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, HoldReason, Lock, Plan, PlanRecord};
 use crate::model::kind::verdict::Counts;

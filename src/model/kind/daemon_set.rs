@@ -10,7 +10,7 @@ use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload, strategy};
-use crate::model::api::field_path::FieldPath;
+use crate::model::api::patch::FieldPath;
 use crate::model::api::resource_type::ResourceType;
 
 /// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.

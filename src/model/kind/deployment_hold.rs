@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::fields::{FieldType, HoldFields};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::{HoldMethod, PresentPods, StepMethod, Workload, strategy};
-use crate::model::api::field_path::FieldPath;
 use crate::model::api::managed_fields::last_author;
+use crate::model::api::patch::FieldPath;
 
 /// `minReadySeconds` of the hold. The API server requires a larger `progressDeadlineSeconds`.
 pub const NEVER_AVAILABLE: i64 = 2_147_483_646;

@@ -6,7 +6,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::model::api::field_path::FieldPath;
+use crate::model::api::patch::FieldPath;
 
 /// The name of the annotation that stores the original fields of a workload.
 pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::fields::HoldFields;
 use super::strategy::{self, ABOVE_EVERY_POD};
 use super::{HoldMethod, PresentPods, StepMethod, Workload};
-use crate::model::api::field_path::FieldPath;
+use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
 
 /// The partition of the update strategy.

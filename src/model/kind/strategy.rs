@@ -6,8 +6,8 @@ use super::Workload;
 use super::fields::{HoldFields, without_pause};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::field_path::FieldPath;
 use crate::model::api::object::Object;
+use crate::model::api::patch::FieldPath;
 
 /// Returns the path of the update strategy.
 #[must_use]

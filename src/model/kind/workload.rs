@@ -8,8 +8,8 @@ use super::fields::{FieldType, HoldFields};
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::Counts;
 use super::{HoldMethod, Workload, strategy};
-use crate::model::api::field_path::FieldPath;
 use crate::model::api::object::Condition;
+use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
 use crate::model::text::shell_command::Word;
 

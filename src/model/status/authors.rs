@@ -2,10 +2,10 @@
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use crate::model::api::field_path::FieldPath;
 use crate::model::api::managed_fields::{
     Authorship, last_template_author, owner_of_change, template_changers, template_owners,
 };
+use crate::model::api::patch::FieldPath;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::status::uses::{RevisionUse, UseStart, uses};

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 
@@ -176,4 +177,20 @@ fn a_recreated_object_is_not_patched() {
     let after = |uid: &str| object(&json!({"metadata": {"uid": uid}, "spec": {"paused": true}}));
     assert!(patch.is_applied_to(&after("u")));
     assert!(!patch.is_applied_to(&after("another")));
+}
+
+#[test]
+fn a_pointer_escapes_slashes_and_tildes() {
+    assert_eq!(FieldPath::annotation("a/b~c").to_string(), "/metadata/annotations/a~1b~0c");
+    assert_eq!(FieldPath::of([""; 0]).to_string(), "");
+}
+
+#[test]
+fn null_and_non_maps_have_no_value() {
+    let path = FieldPath::of(["a", "b"]);
+    for root in [json!({}), json!({"a": null}), json!({"a": {"b": null}}), json!({"a": 1}), json!([{"b": 1}])]
+    {
+        assert_eq!(path.value_in(&root), None, "{root}");
+    }
+    assert_eq!(path.value_in(&json!({"a": {"b": 0}})), Some(&json!(0)));
 }
