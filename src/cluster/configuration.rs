@@ -6,9 +6,8 @@ use super::concurrently::concurrently;
 use super::list_query::ListQuery;
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::model::api::configuration::Configuration;
 use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
-use crate::model::revision::configuration::NamedConfiguration;
+use crate::model::revision::references::{Configuration, NamedConfiguration};
 
 /// The ConfigMaps and Secrets that were read.
 #[derive(Debug, Default)]

@@ -17,14 +17,13 @@ use crate::command::context::Context;
 use crate::command::targets::creation::{Awaited, await_creation};
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::Result;
-use crate::model::api::configuration::Configuration;
 use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
 use crate::model::follow::{
     FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report, TargetReport,
 };
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::configuration::NamedConfiguration;
+use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json};

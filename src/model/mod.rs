@@ -4,13 +4,12 @@
 //!
 //! The folders are a ladder: each one uses only those above it in this list.
 
+pub mod revision;
 pub mod text;
 
 pub mod api;
 
 pub mod kind;
-
-pub mod revision;
 
 pub mod diff;
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rollout2::model::kind::Workload;
-use rollout2::model::revision::foretold;
 
 use crate::kruise::recording::Step;
 
@@ -15,7 +14,7 @@ fn the_foretold_name_is_the_update_revision() {
         let status = &object["status"];
         let is_observed = status["observedGeneration"] == object["metadata"]["generation"];
         let workload = Workload::of_json(object).unwrap();
-        let Some(name) = foretold::name(&workload).filter(|_| is_observed) else { continue };
+        let Some(name) = workload.name_of_next_revision().filter(|_| is_observed) else { continue };
         assert_eq!(status["updateRevision"], name, "{}", step.name);
         *checked.entry(workload.target()).or_default() += 1;
     }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::configuration::NamedConfiguration;
+use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::start_time::StartTime;
 use crate::model::text::yaml::yaml;
 use crate::model::view::is_unchanged_since;

@@ -1,7 +1,6 @@
 //! API objects: the fields that the other folders read of objects, pods, nodes and events.
 
 pub mod autoscaler;
-pub mod configuration;
 pub mod container;
 pub mod disruption_budget;
 pub mod event;

@@ -1,15 +1,13 @@
 //! Revisions: the templates that a workload has had.
 
-pub mod configuration;
-pub mod foretold;
-mod list;
 pub mod references;
 mod revision_word;
 pub mod template;
 pub(in crate::model) mod template_defaults;
 
-pub use list::Revisions;
 pub use revision_word::RevisionWord;
+
+use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
@@ -197,6 +195,13 @@ impl Workload {
     pub(in crate::model) fn pod_key<'a>(&self, pod: &'a Pod) -> &'a str {
         self.kind().revisions().key_of_pod(pod, self.owns(pod))
     }
+
+    /// Returns the name of a new revision with the live template, as the API server stores it. None for
+    /// kinds whose hash depends on the Go structs of their controller (Deployments, DaemonSets).
+    #[must_use]
+    pub fn name_of_next_revision(&self) -> Option<String> {
+        self.kind().revisions().name_of_new(self.object())
+    }
 }
 
 /// What is kept of the ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
@@ -242,34 +247,125 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
+/// The revisions of one workload by number; those without a number come first.
+#[derive(Clone, Debug)]
+pub struct Revisions {
+    list: Vec<Arc<Revision>>,
+    current: Option<usize>,
+}
 
-    use super::*;
-    use crate::model::kind::revision_store::controller_hash;
+impl Revisions {
+    /// Returns the revisions among `objects`: those controlled by the workload, by uid. Names are
+    /// reused, uids are not.
+    #[must_use]
+    pub fn of(workload: &Workload, objects: impl IntoIterator<Item = Object>) -> Self {
+        let read = |object| Arc::new(Revision::read(workload.kind(), object));
+        Self::among(workload, objects.into_iter().map(read))
+    }
 
-    /// After a collision the controller hashes the data again, together with the number of collisions.
-    #[test]
-    fn a_hash_is_verified_with_each_number_of_collisions() {
-        let data = json!({"spec": {"template": {"$patch": "replace"}}});
-        let integrity = |hashed_with, counted: i64| {
-            let set = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "status": {"collisionCount": counted}});
-            let workload = Workload::of_json(&set).unwrap();
-            let labels = json!({"controller.kubernetes.io/hash": controller_hash(&data, hashed_with)});
-            let metadata = json!({"name": "db-1", "labels": labels});
-            let object = json!({"kind": "ControllerRevision", "metadata": metadata, "data": data});
-            Revision::read(workload.kind(), Object::read(object).unwrap()).integrity(&workload)
-        };
-        let altered = Integrity::Altered { expected: controller_hash(&data, 0) };
-        for (hashed_with, counted, expected) in [
-            (0, 0, &Integrity::Verified),
-            (0, 1, &Integrity::Verified),
-            (1, 1, &Integrity::Verified),
-            (1, 0, &altered),
-            (2, 1, &altered),
-        ] {
-            assert_eq!(integrity(hashed_with, counted), *expected, "{hashed_with} of {counted}");
-        }
+    /// As [`Revisions::of`], with revisions that are already read.
+    #[must_use]
+    pub fn among(workload: &Workload, revisions: impl IntoIterator<Item = Arc<Revision>>) -> Self {
+        let uid = workload.object().uid();
+        let owned = |revision: &Arc<Revision>| !uid.is_empty() && revision.owner_uid == uid;
+        let mut list: Vec<_> = revisions.into_iter().filter(owned).collect();
+        list.sort_by(|a, b| {
+            (a.number.known(), a.created, &a.name).cmp(&(b.number.known(), b.created, &b.name))
+        });
+        let current = find_current(workload, &list);
+        Self { list, current }
+    }
+
+    /// Finds the current revision again, because the live template may have changed.
+    pub fn update_current(&mut self, workload: &Workload) {
+        self.current = find_current(workload, &self.list);
+    }
+
+    /// Iterates in ascending order.
+    pub fn iter(&self) -> Iter<'_> {
+        self.list.iter().map(Arc::as_ref)
+    }
+
+    /// Returns the number of revisions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the revision whose template equals the live template; none while the change has no
+    /// revision yet.
+    #[must_use]
+    pub fn current(&self) -> Option<&Revision> {
+        self.at(self.current?)
+    }
+
+    /// Returns the current revision, or the newest while the live template has none: the workload
+    /// was changed while paused, or the change is not observed yet. The pods run this revision.
+    #[must_use]
+    pub fn current_or_newest(&self) -> Option<&Revision> {
+        self.current().or(self.last())
+    }
+
+    /// Returns the revision `steps` before the current one.
+    #[must_use]
+    pub fn steps_back(&self, steps: usize) -> Option<&Revision> {
+        let current = self.current.or(self.list.len().checked_sub(1))?;
+        self.at(current.checked_sub(steps)?)
+    }
+
+    /// Whether this is the current revision.
+    #[must_use]
+    pub fn is_current(&self, revision: &Revision) -> bool {
+        self.current().is_some_and(|current| current.name == revision.name)
+    }
+
+    /// Returns the number of the revision with the live template after the controller observed it. `existing` is that
+    /// revision if it exists. Every controller numbers it above all others (`getNewReplicaSet`,
+    /// `getStatefulSetRevisions` and `constructHistory` of the DaemonSet controller).
+    #[must_use]
+    pub fn number_of_next(&self, existing: Option<&Revision>) -> i64 {
+        let is_other = |revision: &&Revision| existing.is_none_or(|existing| existing.name != revision.name);
+        let others = self.iter().filter(is_other).filter_map(|revision| revision.number.known());
+        let last = others.max().unwrap_or_default();
+        let own = existing.and_then(|existing| existing.number.known());
+        own.filter(|own| *own > last).unwrap_or(last.saturating_add(1))
+    }
+
+    fn last(&self) -> Option<&Revision> {
+        self.list.last().map(Arc::as_ref)
+    }
+
+    fn at(&self, index: usize) -> Option<&Revision> {
+        self.list.get(index).map(Arc::as_ref)
     }
 }
+
+/// Iterates in ascending order.
+type Iter<'a> = std::iter::Map<std::slice::Iter<'a, Arc<Revision>>, fn(&'a Arc<Revision>) -> &'a Revision>;
+
+impl<'a> IntoIterator for &'a Revisions {
+    type Item = &'a Revision;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Returns the index of the revision with the live template. Several can have it, of which the controller uses one.
+fn find_current(workload: &Workload, list: &[Arc<Revision>]) -> Option<usize> {
+    let live = workload.template_digest();
+    let alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
+    let (indices, alike): (Vec<_>, Vec<_>) =
+        alike.map(|(index, revision)| (index, (revision.created, revision.name.as_str()))).unzip();
+    indices.get(workload.kind().revisions().current(&alike)?).copied()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,18 @@
-//! The objects that a template names, such as the ConfigMaps of its environment.
+//! The objects that a template names; of the ConfigMaps and Secrets among them also how its containers read them, and who
+//! changed their values last.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::api::configuration::Configuration;
+use crate::model::api::managed_fields::{Authorship, last_author};
+use crate::model::api::object::Object;
+use crate::model::api::patch::FieldPath;
 use crate::model::api::resource_type::{
     CONFIG_MAP, PERSISTENT_VOLUME_CLAIM, PRIORITY_CLASS, RESOURCE_CLAIM, RUNTIME_CLASS, ResourceType, SECRET,
     SERVICE_ACCOUNT,
 };
+use crate::model::kind::Workload;
 
 /// An object that a template names. If it has a namespace, it is that of the workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +38,7 @@ impl Reference {
 }
 
 /// A place of a template that may name an object: the value, and its member with the name.
-pub(super) struct Place<'a> {
+struct Place<'a> {
     type_: &'static ResourceType,
     value: &'a Value,
     member: &'static str,
@@ -48,19 +54,19 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the object that it names; none without a name.
-    pub(super) fn reference(&self) -> Option<Reference> {
+    fn reference(&self) -> Option<Reference> {
         let name = self.value.get(self.member)?.as_str().filter(|name| !name.is_empty())?;
         Some(Reference { type_: self.type_, name: name.to_owned() })
     }
 }
 
 /// Returns the containers of the spec of a template, init containers first.
-pub(super) fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
+fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
     ["initContainers", "containers"].into_iter().flat_map(|list| elements(spec, list))
 }
 
 /// Returns the ConfigMaps and Secrets of the environment of a container.
-pub(super) fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> {
+fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> {
     let all = elements(container, "envFrom").map(|source| (source, ["configMapRef", "secretRef"]));
     let each = elements(container, "env").filter_map(|variable| variable.get("valueFrom"));
     let each = each.map(|source| (source, ["configMapKeyRef", "secretKeyRef"]));
@@ -71,7 +77,7 @@ pub(super) fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> 
 }
 
 /// Returns the ConfigMaps and Secrets whose keys are the files of a volume.
-pub(super) fn files(volume: &Value) -> impl Iterator<Item = Place<'_>> {
+fn files(volume: &Value) -> impl Iterator<Item = Place<'_>> {
     let sources = volume.get("projected").into_iter().flat_map(|volume| elements(volume, "sources"));
     let all = std::iter::once((volume, "secretName")).chain(sources.map(|source| (source, "name")));
     all.flat_map(|(source, name_of_secret)| {
@@ -111,15 +117,150 @@ pub fn references(template: &Value) -> Vec<Reference> {
 }
 
 /// Returns the elements of a list; none if it is absent or no list.
-pub(super) fn elements<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
+fn elements<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
     value.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The members of a ConfigMap or Secret that hold its values. The API server stores `stringData` of a Secret in `data`.
+const VALUES: [&str; 2] = ["data", "binaryData"];
+
+/// What identifies a ConfigMap or Secret: its type, namespace and name.
+pub type ConfigurationKey = (&'static ResourceType, String, String);
+
+/// What is known of a ConfigMap or Secret. Its values are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Its type.
+    pub type_: &'static ResourceType,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The field manager that owns values and wrote last; none without managed fields. A client that only removes values
+    /// owns none.
+    pub change: Option<Authorship>,
+}
+
+impl Configuration {
+    /// Reads the metadata of an object of a type.
+    #[must_use]
+    pub fn read(type_: &'static ResourceType, object: &Object) -> Self {
+        let authors = VALUES.into_iter().filter_map(|member| last_author(object, &FieldPath::of([member])));
+        Self {
+            type_,
+            namespace: object.namespace().to_owned(),
+            name: object.name().to_owned(),
+            change: authors.max_by_key(|author| author.time),
+        }
+    }
+
+    /// Returns what identifies it.
+    #[must_use]
+    pub fn key(&self) -> ConfigurationKey {
+        (self.type_, self.namespace.clone(), self.name.clone())
+    }
+
+    /// Returns `configmap/checkout-config`.
+    #[must_use]
+    pub fn target(&self) -> String {
+        format!("{}/{}", self.type_.singular(), self.name)
+    }
+}
+
+/// A ConfigMap or Secret whose values the containers of a template read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigurationUse {
+    /// The object, also if the template marks it `optional`.
+    pub object: Reference,
+    /// The containers that read it only when they start: as environment, or as a file mounted with `subPath`. The kubelet
+    /// updates all other mounted files in running containers.
+    pub read_at_start: Vec<String>,
+}
+
+/// Returns the ConfigMaps and Secrets that a template reads, each once.
+#[must_use]
+pub fn configuration_of(template: &Value) -> Vec<ConfigurationUse> {
+    let mut found = Vec::new();
+    let Some(spec) = template.get("spec") else { return found };
+    for container in containers(spec) {
+        for object in environment(container).filter_map(|place| place.reference()) {
+            add(&mut found, object, Some(container));
+        }
+    }
+    for volume in elements(spec, "volumes") {
+        for object in files(volume).filter_map(|place| place.reference()) {
+            add(&mut found, object.clone(), None);
+            for container in containers(spec).filter(|container| mounts_parts(container, volume)) {
+                add(&mut found, object.clone(), Some(container));
+            }
+        }
+    }
+    found
+}
+
+/// Adds an object, and the container that reads it at its start.
+fn add(found: &mut Vec<ConfigurationUse>, object: Reference, container: Option<&Value>) {
+    let index = found.iter().position(|one| one.object == object).unwrap_or_else(|| {
+        found.push(ConfigurationUse { object, read_at_start: Vec::new() });
+        found.len() - 1
+    });
+    let name = container.and_then(|container| container.get("name")?.as_str());
+    if let (Some(one), Some(name)) = (found.get_mut(index), name)
+        && !one.read_at_start.iter().any(|known| known == name)
+    {
+        one.read_at_start.push(name.to_owned());
+    }
+}
+
+/// Whether a container mounts a volume with `subPath`. The kubelet does not update such a mount.
+fn mounts_parts(container: &Value, volume: &Value) -> bool {
+    elements(container, "volumeMounts").any(|mount| {
+        let is_set = |member| mount.get(member).and_then(Value::as_str).is_some_and(|path| !path.is_empty());
+        mount.get("name").is_some_and(|name| volume.get("name") == Some(name))
+            && (is_set("subPath") || is_set("subPathExpr"))
+    })
+}
+
+/// Returns what the live template of a workload reads.
+pub fn uses_of(workload: &Workload) -> impl Iterator<Item = (ConfigurationKey, ConfigurationUse)> {
+    let namespace = workload.object().namespace().to_owned();
+    let uses = configuration_of(workload.template().json()).into_iter();
+    uses.map(move |one| ((one.object.type_, namespace.clone(), one.object.name.clone()), one))
+}
+
+/// The ConfigMaps and Secrets that live templates name.
+#[derive(Clone, Debug, Default)]
+pub struct NamedConfiguration(BTreeSet<ConfigurationKey>);
+
+impl NamedConfiguration {
+    /// Returns those of these workloads.
+    #[must_use]
+    pub fn of(workloads: &[Workload]) -> Self {
+        Self(workloads.iter().flat_map(uses_of).map(|(key, _)| key).collect())
+    }
+
+    /// Returns each of them.
+    pub fn keys(&self) -> impl Iterator<Item = &ConfigurationKey> {
+        self.0.iter()
+    }
+
+    /// Returns the namespaces of those of a type.
+    #[must_use]
+    pub fn namespaces(&self, type_: &ResourceType) -> BTreeSet<&str> {
+        self.keys().filter(|(one, ..)| *one == type_).map(|(_, namespace, _)| namespace.as_str()).collect()
+    }
+
+    /// Whether an object is one of them.
+    #[must_use]
+    pub fn contains(&self, object: &Configuration) -> bool {
+        self.0.contains(&object.key())
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn every_object_that_a_template_names_is_found_once() {
@@ -173,5 +314,73 @@ mod tests {
         ] {
             assert_eq!(references(&template), [], "{template}");
         }
+    }
+
+    #[test]
+    fn the_last_owner_of_a_value_changed_it() {
+        let entry = |manager: &str, minute: u8, fields: Value| json!({"manager": manager, "time": format!("2026-11-20T13:{minute:02}:00Z"), "fieldsV1": fields});
+        let helm = entry("helm", 1, json!({"f:data": {".": {}, "f:a": {}}, "f:metadata": {"f:labels": {}}}));
+        let edit = entry("kubectl-edit", 2, json!({"f:data": {"f:b": {}}}));
+        let binary = entry("kubectl-create", 3, json!({"f:binaryData": {"f:c": {}}}));
+        let label = entry("kubectl-label", 4, json!({"f:metadata": {"f:labels": {"f:x": {}}}}));
+        for (what, entries, expected) in [
+            ("the newest", json!([helm, edit]), Some("kubectl-edit")),
+            ("labels are no values", json!([helm, label]), Some("helm")),
+            ("binary data", json!([binary, edit, label]), Some("kubectl-create")),
+            ("only labels", json!([label]), None),
+            ("no managed fields", Value::Null, None),
+        ] {
+            let object = json!({"kind": "PartialObjectMetadata", "metadata": {"name": "c", "namespace": "n", "managedFields": entries}});
+            let read = Configuration::read(&CONFIG_MAP, &Object::read(object).unwrap());
+            assert_eq!(read.change.as_ref().map(|one| one.manager.as_str()), expected, "{what}");
+            assert_eq!((read.target().as_str(), read.namespace.as_str()), ("configmap/c", "n"));
+        }
+    }
+
+    #[test]
+    fn environment_and_sub_paths_are_read_at_the_start_of_a_container() {
+        let template = json!({"spec": {
+            "serviceAccountName": "robot", "imagePullSecrets": [{"name": "registry"}],
+            "initContainers": [{"name": "init", "envFrom": [{"configMapRef": {"name": "env"}}]}],
+            "containers": [
+                {
+                    "name": "app",
+                    "env": [
+                        {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "env", "key": "a", "optional": true}}},
+                        {"name": "B", "valueFrom": {"configMapKeyRef": {"name": "env", "key": "b"}}},
+                        {"name": "C", "valueFrom": {"secretKeyRef": {"name": "token", "key": "c"}}},
+                    ],
+                    "volumeMounts": [
+                        {"name": "files", "mountPath": "/a"}, {"name": "part", "mountPath": "/b", "subPath": "b"},
+                        {"name": "both", "mountPath": "/c", "subPathExpr": "$(A)"}, {"name": "both", "mountPath": "/d"},
+                    ],
+                },
+                {"name": "proxy", "volumeMounts": [{"name": "part", "mountPath": "/b", "subPath": ""}]},
+            ],
+            "volumes": [
+                {"name": "files", "configMap": {"name": "files"}},
+                {"name": "part", "secret": {"secretName": "part"}},
+                {"name": "both", "projected": {"sources": [
+                    {"configMap": {"name": "files"}}, {"secret": {"name": "projected"}}, {"serviceAccountToken": {}}]}},
+                {"name": "unmounted", "configMap": {"name": "unmounted", "optional": true}},
+            ],
+        }});
+        let found: Vec<_> = configuration_of(&template)
+            .iter()
+            .map(|one| format!("{}: {}", one.object.target(), one.read_at_start.join(" ")))
+            .collect();
+        let expected = [
+            "configmap/env: init app",
+            "secret/token: app",
+            "configmap/files: app",
+            "secret/part: app",
+            "secret/projected: app",
+            "configmap/unmounted: ",
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(
+            configuration_of(&json!({"spec": {"volumes": [{"configMap": 1}], "containers": [1]}})),
+            []
+        );
     }
 }

@@ -2,13 +2,12 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::api::configuration::Configuration;
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::managed_fields::Authorship;
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::revision::configuration::{ConfigurationUse, configuration_of};
+use crate::model::revision::references::{Configuration, ConfigurationUse, configuration_of};
 
 /// The pods that read a ConfigMap or Secret only when their containers start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use k8s_openapi::jiff::Timestamp;
 
 use self::available::available;
 use self::since::{ended_at, since};
-use crate::model::api::configuration::Configuration;
 use crate::model::api::managed_fields::{Authorship, template_owners};
 use crate::model::cause::{Cause, causes, stuck_if};
 use crate::model::change::undo::rollback_command;
@@ -20,6 +19,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::{is_outage, ready_by_revision};
+use crate::model::revision::references::Configuration;
 use crate::model::status::authors::{TemplateChange, last_change, template_author};
 use crate::model::status::rollout_facts::verdict;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};

@@ -7,13 +7,13 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::api::configuration::Configuration;
 use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
     TargetResult,
 };
 use crate::model::observation::Observation;
 use crate::model::observation::serving::is_outage;
+use crate::model::revision::references::Configuration;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;

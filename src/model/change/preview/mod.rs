@@ -16,7 +16,7 @@ use crate::model::hold::held_by;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::{Revision, Revisions, foretold};
+use crate::model::revision::{Revision, Revisions};
 
 /// What applying an object would do to the rollout of a workload.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Preview {
     pub fn of_new(after: Workload) -> Self {
         let template = after.template();
         Self {
-            outcome: PreviewOutcome::Created { name: foretold::name(&after) },
+            outcome: PreviewOutcome::Created { name: after.name_of_next_revision() },
             from: None,
             changes: Diff::between(&template, &template, SecretValues::Masked),
             fields: Vec::new(),
@@ -102,12 +102,12 @@ fn releases(before: &Observation, after: &Effect, existing: Option<&Revision>) -
 
 fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
     let existing = revisions.current();
-    let number = foretold::number(revisions, existing);
+    let number = revisions.number_of_next(existing);
     match existing {
         Some(existing) => PreviewOutcome::Returns { to: Box::new(existing.clone()), number },
         None => PreviewOutcome::NewRevision {
             number,
-            name: foretold::name(after),
+            name: after.name_of_next_revision(),
             is_after_pause: after.is_paused() && !after.kind().revisions().stores_while_paused(),
         },
     }

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::Timestamp;
 
 use super::RolloutView;
-use crate::model::api::configuration::{Configuration, ConfigurationKey};
 use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
-use crate::model::revision::configuration::uses_of;
+use crate::model::revision::references::{Configuration, ConfigurationKey, uses_of};
 use crate::model::status::authors::{AuthoredUse, authored_uses};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
 use crate::model::status::uses::{RevisionUse, UseEnd, UseStart};
