@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::concurrently::concurrently;
 use super::list_query::ListQuery;
-pub use super::owned::{Needs, RevisionContent, without_needless_template};
+pub use super::owned::{Needs, PodContent, RevisionContent, without_needless_template};
 use super::owned::{Owned, is_fully_known, or_note};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};

@@ -3,7 +3,7 @@
 mod since;
 
 use super::CommandOutcome;
-use crate::cluster::reader::{Needs, RevisionContent, read_all};
+use crate::cluster::reader::{Needs, PodContent, RevisionContent, read_all};
 use crate::command::context::Context;
 use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
@@ -63,8 +63,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let fields = if request.shows_pods() { KeptFields::TemplateOwners } else { KeptFields::All };
     let found = find_workloads_with(&request.scope, fields, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
-    let needs =
-        Needs { pods: request.shows_pods(), revisions: request.revision_content(), ..Needs::REVISIONS };
+    let pods = request.shows_pods().then_some(PodContent::Count);
+    let needs = Needs { pods, revisions: request.revision_content(), ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.notes(&read.notes);
     let mut histories = Vec::new();
