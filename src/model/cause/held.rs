@@ -3,7 +3,7 @@
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::own_min_ready_seconds;
+use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::hold::{hold_words, is_annotation_lost};
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::kind::{Workload, strategy};
@@ -154,7 +154,7 @@ fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     if state == RolloutState::Complete || is_annotation_lost(&observed.workload) {
         return None;
     }
-    let seconds = own_min_ready_seconds(&observed.workload);
+    let seconds = original_min_ready_seconds(&observed.workload);
     let waiting: Vec<_> = observed
         .pods_of(current)
         .filter(|pod| pod.ready && !pod.terminating && !pod.is_available(seconds, context.now))

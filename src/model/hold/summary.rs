@@ -207,7 +207,7 @@ pub fn step_command(workload: &Workload) -> Word {
 pub fn next_change_hold(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload);
     if let Some(hold) = hold.as_ref().filter(|hold| hold.is_rolling_back_to_live_template(workload)) {
-        let own = match hold.own_strategy(workload).and_then(strategy::written_partition) {
+        let own = match hold.original_strategy(workload).and_then(strategy::written_partition) {
             Some(Value::String(share)) => format!("partition {share}"),
             Some(partition) => format!("partition {partition}"),
             None => "node selector".to_owned(),

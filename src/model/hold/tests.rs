@@ -287,7 +287,7 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
                     plan: Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All),
                     lock: None,
                 };
-                let stepped = after(&plan.stored(&observed.workload, Some(fields)).1);
+                let stepped = after(&plan.into_patch(&observed.workload, Some(fields)).1);
                 let hold = Hold::in_force(&stepped).unwrap();
                 assert_eq!(*hold.ending(&stepped).after(), object, "{words}: a plan");
             }

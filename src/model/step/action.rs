@@ -101,7 +101,7 @@ impl Decision {
     }
 
     /// Creates the decision to store a plan, and the fields that hold the workload from now on.
-    pub(super) fn store(
+    pub(super) fn write_plan(
         purpose: Purpose,
         reports: Vec<StepReport>,
         record: PlanRecord,
@@ -109,7 +109,7 @@ impl Decision {
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        let (record, patch) = record.stored(workload, hold_fields);
+        let (record, patch) = record.into_patch(workload, hold_fields);
         let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
         Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
     }

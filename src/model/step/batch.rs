@@ -37,7 +37,14 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
     if let Some((fields, slots)) = release(state, batch, &mut reports) {
         let record = state.record.written_at(state.now.stamp());
         let why = format!("{status}: release {slots}");
-        return Decision::store(Purpose::ReleaseSlots, reports, record, Some(fields), state.workload(), why);
+        return Decision::write_plan(
+            Purpose::ReleaseSlots,
+            reports,
+            record,
+            Some(fields),
+            state.workload(),
+            why,
+        );
     }
     let wave = state.kind.wave(state, batch);
     if !wave.is_empty() && is_wave_due(state, memory, &in_batch, wave.len()) {
@@ -77,7 +84,7 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Deci
     }
     let reports = vec![StepReport::Batch(finished_batch(state, memory, batch))];
     let why = format!("batch {}: done", batch.number);
-    Decision::store(Purpose::FinishBatch, reports, record, None, state.workload(), why)
+    Decision::write_plan(Purpose::FinishBatch, reports, record, None, state.workload(), why)
 }
 
 /// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
@@ -208,7 +215,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
     let fields = release(state, &next, &mut reports).map(|(fields, _)| fields);
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
     record.plan.last_batch = Some(next);
-    Decision::store(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
+    Decision::write_plan(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
 }
 
 /// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::kind_lookup::state_of;
 use super::options::StepOptions;
-use super::start::find_plan;
+use super::start::prepare_plan;
 use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
@@ -48,7 +48,7 @@ impl ClusterView {
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, options: &StepOptions) -> Option<PlanRecord> {
         let known = self.last_record.as_deref().cloned();
-        known.or_else(|| find_plan(options, self.observed()?).ok().map(|start| start.record))
+        known.or_else(|| prepare_plan(options, self.observed()?).ok().map(|start| start.record))
     }
 
     /// Returns the nodes; none when listing nodes is forbidden.

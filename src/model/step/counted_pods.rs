@@ -8,7 +8,9 @@ use std::cmp::Reverse;
 
 use super::daemon_set::check_node_flags;
 use super::options::StepOptions;
-use super::partition::{lower_partition, own_node_selector, own_partition, released_from, skippable_node};
+use super::partition::{
+    lower_partition, original_partition, own_node_selector, released_from, skippable_node,
+};
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
 use super::state::{State, StepKind};
 use crate::error::{Error, Result};
@@ -46,7 +48,7 @@ impl StepKind for StepCountedPods {
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         let workload = state.workload();
         let wanted = workload.wanted();
-        let (partition, own_partition) = (released_from(workload), own_partition(state));
+        let (partition, original_partition) = (released_from(workload), original_partition(state));
         let selector = node_selector(state);
         let (updated, outdated) = in_order_of_update(state, selector.as_ref());
         let surplus = outdated.len().checked_sub(as_count(wanted));
@@ -57,7 +59,7 @@ impl StepKind for StepCountedPods {
             let next = surplus.map_or_else(|| place.checked_sub(missing), |surplus| Some(place + surplus));
             let other = next.and_then(|next| outdated.get(next).copied()).filter(|_| own.is_none());
             let is_released = own.is_some() || index >= partition;
-            let is_kept = index < own_partition;
+            let is_kept = index < original_partition;
             let excluded = || excluded(state, selector.as_ref(), is_kept, other);
             let skipped = other.and_then(|pod| skippable_node(state, pod));
             let name = (place + 1).to_string();

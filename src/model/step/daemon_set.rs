@@ -31,7 +31,7 @@ impl StepKind for StepDaemonSet {
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
         let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
         let live = || strategy::update_strategy(workload);
-        let own = hold.as_ref().map_or_else(live, |hold| hold.own_strategy(workload));
+        let own = hold.as_ref().map_or_else(live, |hold| hold.original_strategy(workload));
         if own.is_none_or(|own| !surges(own)) || is_accepted || options.force {
             return Ok(());
         }
@@ -79,7 +79,7 @@ impl StepKind for StepDaemonSet {
     /// unavailable; an unavailable pod uses none.
     fn wave(&self, state: &State<'_>, batch: &BatchRecord) -> Vec<(String, PodRef)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
-        let mut free = state.free();
+        let mut free = state.budget_left();
         let mut wave = Vec::new();
         let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
         for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {

@@ -56,14 +56,14 @@ impl StepKind for StepDeployment {
     fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-        let (released, budget) = raise(state, |_| last + 1)?;
+        let (released, budget) = raised_budget(state, |_| last + 1)?;
         let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
         let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
         Some((budget.running_fields(), names.take(count).collect()))
     }
 
     fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
-        !is_counted(state.observed) || raise(state, |released| released + 1).is_some()
+        !is_counted(state.observed) || raised_budget(state, |released| released + 1).is_some()
     }
 
     /// Zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted: then a surge pod takes
@@ -97,7 +97,7 @@ impl StepKind for StepDeployment {
 
 /// Returns how many slots are released, and the budget that releases more of them: up to the `goal`, which may follow from
 /// the first number. None if it would release no more.
-fn raise(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, HeldBudget)> {
+fn raised_budget(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, HeldBudget)> {
     let observed = state.observed;
     if !is_counted(observed) {
         return None;
@@ -105,7 +105,7 @@ fn raise(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, Hel
     let now = live_budget(&observed.workload).unwrap_or(HeldBudget::ONE_SURGE_POD);
     let released = state.slots.iter().filter(|slot| slot.is_released).count();
     let (before, goal) = (as_number(released), as_number(goal(released)));
-    Some((released, HeldPods::of(state).raise(now, before, goal, surge(state), state.free())?))
+    Some((released, HeldPods::of(state).budget_for(now, before, goal, surge(state), state.budget_left())?))
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.
@@ -125,7 +125,7 @@ fn surge(state: &State<'_>) -> i64 {
 }
 
 fn own_budget(state: &State<'_>) -> UpdateBudget {
-    budget_of(state.record.hold.own_strategy(state.workload()), state.workload().wanted())
+    budget_of(state.record.hold.original_strategy(state.workload()), state.workload().wanted())
 }
 
 /// Returns the budget of the live strategy, if `step` wrote it.
@@ -179,7 +179,14 @@ impl HeldPods {
     /// Returns the budget for the most updated pods, at most `goal`, that costs at most `free` of the wanted available
     /// pods. None if these are not more than the `released` ones, at which the budget of `now` rests. The controller
     /// removes outdated pods as soon as it reads a budget, and those first that are not available.
-    fn raise(&self, now: HeldBudget, released: i64, goal: i64, surge: i64, free: i64) -> Option<HeldBudget> {
+    fn budget_for(
+        &self,
+        now: HeldBudget,
+        released: i64,
+        goal: i64,
+        surge: i64,
+        free: i64,
+    ) -> Option<HeldBudget> {
         let spare = (self.available() - self.wanted).max(0);
         let gone = (self.wanted - self.outdated).max(0);
         let costs = |budget: &HeldBudget| {
@@ -240,7 +247,7 @@ mod tests {
         };
         let to = |pods: HeldPods, released, goal, surge, free| {
             let now = HeldBudget::of(released, surge, 4).unwrap_or(HeldBudget::ONE_SURGE_POD);
-            pods.raise(now, released, goal, surge, free).map(|budget| budget.updated(4))
+            pods.budget_for(now, released, goal, surge, free).map(|budget| budget.updated(4))
         };
         assert_eq!(to(pods(0, 4), 0, 4, 1, 0), Some(1), "a surge pod makes no pod unavailable");
         assert_eq!(to(pods(0, 4), 1, 4, 1, 0), None, "waits until the updated pod is available");
@@ -258,7 +265,7 @@ mod tests {
     fn the_budget_never_falls() {
         let now = HeldBudget::of(4, 0, 10).unwrap();
         let pods = HeldPods { wanted: 10, updated_available: 0, outdated: 10, outdated_available: 10 };
-        let budget = pods.raise(now, 4, 6, 6, 4).unwrap();
+        let budget = pods.budget_for(now, 4, 6, 6, 4).unwrap();
         let fields = budget.running_fields().to_json().unwrap();
         assert_eq!(fields["strategy"]["rollingUpdate"], json!({"maxSurge": 2, "maxUnavailable": "40%"}));
     }
@@ -281,7 +288,9 @@ mod tests {
                         outdated_available: wanted,
                     };
                     while released < wanted {
-                        now = pods.raise(now, released, wanted, surge, free).expect("the rollout continues");
+                        now = pods
+                            .budget_for(now, released, wanted, surge, free)
+                            .expect("the rollout continues");
                         released = now.updated(wanted);
                         pods.outdated_available = pods.outdated_available.min(now.outdated(wanted));
                         pods.outdated = pods.outdated_available;
@@ -300,7 +309,7 @@ mod tests {
     fn pods_that_the_controller_updated_by_rounding_are_not_released_again() {
         let now = HeldBudget::of(1, 1, 5).unwrap();
         let pods = HeldPods { wanted: 11, updated_available: 2, outdated: 10, outdated_available: 10 };
-        let budget = pods.raise(now, 2, 3, 11, 0).unwrap();
+        let budget = pods.budget_for(now, 2, 3, 11, 0).unwrap();
         let created = 11 + budget.surge - pods.outdated.min(budget.outdated(11));
         assert_eq!((created, budget.updated(11)), (3, 3));
     }

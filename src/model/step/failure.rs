@@ -67,8 +67,9 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
             why,
         );
     }
-    let is_other =
-        |slot: &&PodSlot<'_>| state.free() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot);
+    let is_other = |slot: &&PodSlot<'_>| {
+        state.budget_left() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot)
+    };
     let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
     if !others.is_empty() {
         let pods = reasons(others, state);
@@ -128,7 +129,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     };
     let reports = vec![StepReport::RollingBack { revision: before.label() }];
     let why = format!("the batch failed: roll back to revision {}", before.label());
-    let is_on_delete = record.hold.own_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
+    let is_on_delete = record.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && held.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
@@ -150,7 +151,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     let (observed, workload) = (state.observed, state.workload());
     // The controller gives the revision a new number, but the rollback was reported with this label.
     let reported = memory.rollback.revision.clone();
-    let revision = reported.or(state.current().map(Revision::label)).unwrap_or_default();
+    let revision = reported.or(state.plan_revision().map(Revision::label)).unwrap_or_default();
     let failure = memory.rollback.failure.clone().unwrap_or(BatchFailure::Earlier);
     let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
     let unfinished = |why: &str| {

@@ -162,7 +162,7 @@ pub(super) fn reasons<'s, 'p: 's>(
             (Some(cause), _) => cause.summary.clone(),
             (None, Some(node)) => format!("its node {node} is not ready"),
             (None, None) => {
-                PodStage::of(pod, state.own_min_ready_seconds, state.now.server_time).word().to_owned()
+                PodStage::of(pod, state.original_min_ready_seconds, state.now.server_time).word().to_owned()
             }
         }
     };

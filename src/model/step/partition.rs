@@ -32,7 +32,7 @@ impl StepKind for StepStatefulSet {
         let workload = state.workload();
         let start = workload.object().int("/spec/ordinals/start").unwrap_or_default();
         let ordinals = ordinals(workload.object(), start, workload.wanted());
-        let (partition, own) = (released_from(workload), own_partition(state));
+        let (partition, own) = (released_from(workload), original_partition(state));
         let mut pods: Vec<_> =
             state.observed.own_pods().filter_map(|pod| Some((pod.ordinal?, pod))).collect();
         pods.sort_by_key(|(ordinal, _)| *ordinal);
@@ -67,7 +67,7 @@ pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-    let (mut free, mut released, mut kept) = (state.free(), Vec::new(), None);
+    let (mut free, mut released, mut kept) = (state.budget_left(), Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
         free -= i64::from(slot.is_available && !slot.is_updated && slot.counts(state.pace()));
         if free < 0 {
@@ -124,7 +124,8 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
 
 /// Returns the node selector of the original strategy.
 pub(super) fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
-    let selector = state.record.hold.own_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
+    let selector =
+        state.record.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
     (!selector.is_null()).then_some(selector)
 }
 
@@ -141,9 +142,9 @@ pub(super) fn released_from(workload: &Workload) -> i64 {
 }
 
 /// Returns the partition below which the plan releases no pod.
-pub(super) fn own_partition(state: &State<'_>) -> i64 {
+pub(super) fn original_partition(state: &State<'_>) -> i64 {
     let record = state.record;
-    if record.plan.below_partition { 0 } else { record.hold.own_partition(state.workload()) }
+    if record.plan.below_partition { 0 } else { record.hold.original_partition(state.workload()) }
 }
 
 /// Whether the controller considers the update complete, so that the original strategy can be restored. If the original partition keeps no pod, the controller must
@@ -151,7 +152,7 @@ pub(super) fn own_partition(state: &State<'_>) -> i64 {
 /// from the old revision.
 pub(super) fn is_complete(state: &State<'_>) -> bool {
     let is_current = || state.workload().is_update_reported_stable();
-    state.observed.is_observed() && (own_partition(state) > 0 || is_current())
+    state.observed.is_observed() && (original_partition(state) > 0 || is_current())
 }
 
 /// Returns the reason to stop where the original partition keeps more pods outdated than the goal of the command allows:
@@ -161,7 +162,7 @@ pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
     let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
     let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
-    let partition = state.record.hold.own_partition(state.workload());
+    let partition = state.record.hold.original_partition(state.workload());
     (outdated > 0 && (is_short || slots.iter().all(is_kept)))
         .then_some(StopReason::OwnPartition { partition, outdated })
 }

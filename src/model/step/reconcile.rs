@@ -157,7 +157,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
         record.plan.reach = None;
     }
     let why = "the command ends: release the lock";
-    Decision::store(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
+    Decision::write_plan(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
 }
 
 /// Waits until the controller reports the update as complete. Another change of the template ends the wait: the plan is

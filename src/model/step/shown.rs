@@ -12,7 +12,7 @@ use super::options::StepOptions;
 use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::slot::PodSlot;
-use super::start::{FoundPlan, find_plan, foreign_lock, nothing_to_release};
+use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
 use super::state::State;
 use super::view::{PlanView, plan_view};
 use crate::model::api::node::Node;
@@ -34,7 +34,7 @@ pub fn preview(
     ended: Option<&str>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let found = find_plan(options, observed)?;
+    let found = prepare_plan(options, observed)?;
     if found.record.plan.is_rolling_back() {
         return Err(rolling_back(observed, &found));
     }
@@ -89,7 +89,7 @@ fn stops(state: &State<'_>) -> Option<StopReason> {
     }
 }
 
-fn rolling_back(observed: &Observation, found: &FoundPlan) -> StepOutcome {
+fn rolling_back(observed: &Observation, found: &PreparedPlan) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
     let is_held = found.origin == Origin::Plan && found.record.hold.is_in_force(&observed.workload);
     let why = if is_held {

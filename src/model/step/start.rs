@@ -29,7 +29,7 @@ use crate::model::observation::Observation;
 
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
-pub(super) struct FoundPlan {
+pub(super) struct PreparedPlan {
     /// The record as this process would write it, without its lock.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
@@ -37,7 +37,7 @@ pub(super) struct FoundPlan {
     pub(super) fields_to_write: Option<HoldFields>,
 }
 
-impl FoundPlan {
+impl PreparedPlan {
     /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
     pub(super) fn has_to_end(&self) -> bool {
         match self.origin {
@@ -49,7 +49,8 @@ impl FoundPlan {
 
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
-        let (_, patch) = self.record.clone().stored(&observed.workload, Some(self.fields_to_write.clone()?));
+        let (_, patch) =
+            self.record.clone().into_patch(&observed.workload, Some(self.fields_to_write.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
         Some(Observation { workload, ..observed.clone() })
     }
@@ -59,19 +60,22 @@ impl FoundPlan {
 ///
 /// # Errors
 /// The outcome of a command that ends before it writes anything.
-pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result<FoundPlan, StepOutcome> {
+pub(super) fn prepare_plan(
+    options: &StepOptions,
+    observed: &Observation,
+) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
     let found = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
             let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
-            FoundPlan { record, origin: Origin::Pause, fields_to_write: None }
+            PreparedPlan { record, origin: Origin::Pause, fields_to_write: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
             Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
-                FoundPlan { record, origin: Origin::Plan, fields_to_write: None }
+                PreparedPlan { record, origin: Origin::Plan, fields_to_write: None }
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
@@ -79,7 +83,7 @@ pub(super) fn find_plan(options: &StepOptions, observed: &Observation) -> Result
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(options, observed, hold);
-                FoundPlan { record, origin: Origin::Free { was_held }, fields_to_write: Some(fields) }
+                PreparedPlan { record, origin: Origin::Free { was_held }, fields_to_write: Some(fields) }
             }
         },
     };
@@ -119,7 +123,7 @@ fn continue_plan(
     options: &StepOptions,
     observed: &Observation,
     hold: &Hold,
-) -> Result<FoundPlan, StepOutcome> {
+) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
@@ -144,7 +148,11 @@ fn continue_plan(
             if record.plan.is_releasing() && !record.hold.is_strategy_held(workload) {
                 return hold_again(record, Origin::Plan, observed);
             }
-            Ok(FoundPlan { record: record.adopting(workload), origin: Origin::Plan, fields_to_write: None })
+            Ok(PreparedPlan {
+                record: record.adopting(workload),
+                origin: Origin::Plan,
+                fields_to_write: None,
+            })
         }
         Some(record) if options.new_plan => replace_plan(options, observed, record),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
@@ -156,13 +164,13 @@ fn replace_plan(
     options: &StepOptions,
     observed: &Observation,
     other: PlanRecord,
-) -> Result<FoundPlan, StepOutcome> {
+) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     let is_same_template = other.plan.is_for_live_template(workload);
     let is_strategy_held = other.hold.is_strategy_held(workload);
     let was_below = is_same_template
         && other.plan.below_partition
-        && strategy::partition(workload) < other.hold.own_partition(workload);
+        && strategy::partition(workload) < other.hold.original_partition(workload);
     let mut record = new_plan(options, observed, other.hold);
     // A rollback still goes to the revision before the replaced plan.
     let is_contradicted =
@@ -174,7 +182,7 @@ fn replace_plan(
     if !is_same_template || !is_strategy_held {
         return hold_again(record, Origin::Replaced, observed);
     }
-    Ok(FoundPlan { record: record.adopting(workload), origin: Origin::Replaced, fields_to_write: None })
+    Ok(PreparedPlan { record: record.adopting(workload), origin: Origin::Replaced, fields_to_write: None })
 }
 
 /// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
@@ -183,13 +191,13 @@ fn hold_again(
     mut record: PlanRecord,
     origin: Origin,
     observed: &Observation,
-) -> Result<FoundPlan, StepOutcome> {
+) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     let fields = fields_to_hold_now(observed)?;
     if !record.hold.is_strategy_held(workload) {
         record.hold = record.hold.with_present_originals(workload);
     }
-    Ok(FoundPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields) })
+    Ok(PreparedPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields) })
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
@@ -237,7 +245,7 @@ pub(super) fn acquire(
     memory: &Memory,
     now: Now,
 ) -> Decision {
-    let found = match find_plan(options, observed) {
+    let found = match prepare_plan(options, observed) {
         Ok(found) => found,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
@@ -258,7 +266,7 @@ pub(super) fn acquire(
 }
 
 /// Returns the decision if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, found: &FoundPlan, memory: &Memory) -> Result<Option<Decision>> {
+fn wait_or_end(state: &State<'_>, found: &PreparedPlan, memory: &Memory) -> Result<Option<Decision>> {
     if !state.is_observed() {
         return Ok(Some(Decision::wait_for("the controller to observe the change")));
     }
@@ -281,10 +289,10 @@ fn wait_or_end(state: &State<'_>, found: &FoundPlan, memory: &Memory) -> Result<
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, found: &FoundPlan) -> Result<Decision> {
+fn acquire_lock(own: &Lock, state: &State<'_>, found: &PreparedPlan) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, found)?;
-    let FoundPlan { mut record, origin, fields_to_write } = found.clone();
+    let PreparedPlan { mut record, origin, fields_to_write } = found.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()
@@ -313,11 +321,11 @@ fn acquire_lock(own: &Lock, state: &State<'_>, found: &FoundPlan) -> Result<Deci
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "no other process steps it, or it is taken over: acquire the lock";
-    Ok(Decision::store(Purpose::AcquireLock, reports, record, fields_to_write, workload, why))
+    Ok(Decision::write_plan(Purpose::AcquireLock, reports, record, fields_to_write, workload, why))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.
-fn already_updated(state: &State<'_>, found: &FoundPlan) -> Result<Vec<String>> {
+fn already_updated(state: &State<'_>, found: &PreparedPlan) -> Result<Vec<String>> {
     if matches!(found.origin, Origin::Plan | Origin::Pause) {
         return Ok(Vec::new());
     }

@@ -25,9 +25,9 @@ pub(super) struct State<'a> {
     pub(super) now: Now,
     pub(super) kind: &'static dyn StepKind,
     /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
-    pub(super) own_min_ready_seconds: i64,
-    /// See [`State::current`].
-    current: Option<&'a Revision>,
+    pub(super) original_min_ready_seconds: i64,
+    /// See [`State::plan_revision`].
+    plan_revision: Option<&'a Revision>,
     /// The active pods that run the revision of the plan.
     pub(super) updated: Vec<&'a Pod>,
     /// The active pods that run another one.
@@ -66,8 +66,8 @@ impl<'a> State<'a> {
             record,
             now,
             kind,
-            own_min_ready_seconds: record.hold.own_min_ready_seconds(workload),
-            current,
+            original_min_ready_seconds: record.hold.original_min_ready_seconds(workload),
+            plan_revision: current,
             updated,
             outdated,
             last_batch_slots: last_batch.collect(),
@@ -101,20 +101,20 @@ impl<'a> State<'a> {
 
     /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
     /// template.
-    pub(super) fn current(&self) -> Option<&'a Revision> {
-        self.current
+    pub(super) fn plan_revision(&self) -> Option<&'a Revision> {
+        self.plan_revision
     }
 
     /// Whether a pod is available and not terminating.
     pub(super) fn is_available(&self, pod: &Pod) -> bool {
         pod.is_active()
             && !pod.is_updating_in_place()
-            && pod.is_available(self.own_min_ready_seconds, self.now.server_time)
+            && pod.is_available(self.original_min_ready_seconds, self.now.server_time)
     }
 
     /// Whether a pod runs the revision of the plan.
     pub(super) fn is_updated(&self, pod: &Pod) -> bool {
-        self.current.is_some_and(|current| self.observed.workload.runs(pod, current))
+        self.plan_revision.is_some_and(|current| self.observed.workload.runs(pod, current))
     }
 
     /// Returns the node with a name, if nodes can be listed.
@@ -211,7 +211,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns how many more pods may become unavailable; negative when too many are unavailable already.
-    pub(super) fn free(&self) -> i64 {
+    pub(super) fn budget_left(&self) -> i64 {
         let number = |pods: usize| i64::try_from(pods).unwrap_or(i64::MAX);
         number(self.allowed() + self.kind.surge(self)) - number(self.unavailable())
     }
@@ -289,7 +289,7 @@ pub(super) trait StepKind {
 
     /// Whether the first slot of a batch can be released.
     fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
-        i64::from(first.is_available && first.counts(state.pace())) <= state.free()
+        i64::from(first.is_available && first.counts(state.pace())) <= state.budget_left()
     }
 
     /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.

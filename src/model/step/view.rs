@@ -99,7 +99,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
     let unavailable = |pace: &Pace| state.slots.iter().filter(|slot| slot.is_unavailable(pace)).count();
     PlanView {
         from: plan.from.as_ref().and_then(label),
-        to: state.current().map(Revision::label),
+        to: state.plan_revision().map(Revision::label),
         wanted: state.slots.len(),
         updated: state.slots.iter().filter(|slot| slot.is_updated).count(),
         pace: pace.clone(),

@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::own_min_ready_seconds;
+use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 
@@ -12,7 +12,7 @@ use crate::model::observation::Observation;
 #[must_use]
 pub(super) fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
     let counts = Counts::of(&observation.workload);
-    let seconds = own_min_ready_seconds(&observation.workload);
+    let seconds = original_min_ready_seconds(&observation.workload);
     if seconds == observation.workload.min_ready_seconds() {
         return counts.available;
     }

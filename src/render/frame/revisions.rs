@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
-use crate::model::hold::plan::own_min_ready_seconds;
+use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::verdict::Counts;
 use crate::model::observation::pod_stage::{PodStage, tally};
 use crate::model::observation::{Observation, PodCount};
@@ -75,7 +75,7 @@ fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) 
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
     let rows = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width).into_iter();
     let groups = named.iter().map(|revision| (pods_of(revision), min_ready_seconds(revision, observed)));
-    let groups = groups.chain([(strangers.as_slice(), own_min_ready_seconds(&observed.workload))]);
+    let groups = groups.chain([(strangers.as_slice(), original_min_ready_seconds(&observed.workload))]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
     let mut pod_lines = pod_lines(&groups, now).into_iter().chain(std::iter::repeat_with(Vec::new));
     let mut lines: Vec<TreeLine> = Vec::new();
@@ -99,7 +99,7 @@ fn min_ready_seconds(revision: &Revision, observed: &Observation) -> i64 {
     let is_own = *workload.kind().revisions().type_() == REPLICA_SET
         && !observed.revisions.is_current(revision)
         && stored != workload.min_ready_seconds(); // a plan may have raised both
-    if is_own { stored } else { own_min_ready_seconds(workload) }
+    if is_own { stored } else { original_min_ready_seconds(workload) }
 }
 
 /// Returns the lines of the pods of each group: name, node, stage and restarts, in columns across all groups.
@@ -159,7 +159,7 @@ fn number(revision: &Revision) -> Line {
 /// Returns the row for pods whose revision was deleted or cannot be read.
 fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<RevisionRow> {
     strangers.iter().any(|pod| !pod.has_ended()).then(|| {
-        let (count, words) = in_words(strangers, own_min_ready_seconds(&observed.workload), now);
+        let (count, words) = in_words(strangers, original_min_ready_seconds(&observed.workload), now);
         [Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
     })
 }

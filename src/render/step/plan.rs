@@ -5,7 +5,7 @@ use super::words::{reach, safeguards, skipped, time};
 use super::{Closing, Printed};
 use crate::model::change::least_time::LeastTime;
 use crate::model::engine::Now;
-use crate::model::hold::plan::own_min_ready_seconds;
+use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::Workload;
 use crate::model::step::{BatchStage, PlanView, StepOutcome};
 use crate::render::fit_width::LongWord;
@@ -65,7 +65,7 @@ pub fn lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -
 pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
     let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
     let at_a_time = view.max_unavailable.saturating_add(view.surge);
-    LeastTime::of_plan(left, at_a_time, own_min_ready_seconds(workload), [view.pace.soak, view.soaks])
+    LeastTime::of_plan(left, at_a_time, original_min_ready_seconds(workload), [view.pace.soak, view.soaks])
 }
 
 /// Returns the reason why the plan cannot run now, if there is one.

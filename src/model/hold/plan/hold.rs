@@ -157,19 +157,19 @@ impl Hold {
 
     /// Returns the original update strategy, if there was one.
     #[must_use]
-    pub fn own_strategy(&self, workload: &Workload) -> Option<&Value> {
+    pub fn original_strategy(&self, workload: &Workload) -> Option<&Value> {
         self.original.get(&strategy::strategy_path(workload))
     }
 
     /// Returns the original partition as a number of pods; 0 if there is none.
     #[must_use]
-    pub fn own_partition(&self, workload: &Workload) -> i64 {
-        self.own_strategy(workload).map_or(0, |own| strategy::partition_of(workload, own))
+    pub fn original_partition(&self, workload: &Workload) -> i64 {
+        self.original_strategy(workload).map_or(0, |own| strategy::partition_of(workload, own))
     }
 
     /// Returns how long a pod of the workload must be ready before it counts as available, by the original fields.
     #[must_use]
-    pub fn own_min_ready_seconds(&self, workload: &Workload) -> i64 {
+    pub fn original_min_ready_seconds(&self, workload: &Workload) -> i64 {
         let path = FieldPath::of(workload.kind().min_ready_seconds().split('/').skip(1));
         if !workload.fields_of_hold().have(&path) || !self.is_in_force(workload) {
             return workload.min_ready_seconds();
@@ -333,9 +333,9 @@ fn originals(workload: &Workload) -> HoldFields {
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced
 /// `minReadySeconds`; then it is the original one.
 #[must_use]
-pub fn own_min_ready_seconds(workload: &Workload) -> i64 {
+pub fn original_min_ready_seconds(workload: &Workload) -> i64 {
     let hold = Hold::of(workload).ok().flatten();
-    hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.own_min_ready_seconds(workload))
+    hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.original_min_ready_seconds(workload))
 }
 
 /// Returns the kubectl command that puts back an update strategy that nothing in the cluster stores any more; none if there

@@ -30,7 +30,7 @@ mod schema;
 
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use amount::Amount;
-pub use hold::{Hold, HoldReason, have_same_plan, own_min_ready_seconds, restore_by_hand};
+pub use hold::{Hold, HoldReason, have_same_plan, original_min_ready_seconds, restore_by_hand};
 pub use pace::{
     BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,

@@ -74,7 +74,7 @@ impl PlanRecord {
     /// Returns the patch that stores the record, and the record as it is then. It writes these fields, which hold the
     /// workload from now on, if there are any. It tests the uid, the template, all fields of the hold, and the annotation.
     #[must_use]
-    pub fn stored(self, workload: &Workload, hold_fields: Option<HoldFields>) -> (Self, Patch) {
+    pub fn into_patch(self, workload: &Workload, hold_fields: Option<HoldFields>) -> (Self, Patch) {
         let mut patch = guarded(workload);
         let mut record = self;
         if let Some(hold_fields) = hold_fields {

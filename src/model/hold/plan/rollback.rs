@@ -85,7 +85,7 @@ impl PartitionRollback {
         let workload = &observed.workload;
         let record = PlanRecord::of(workload).ok().flatten()?;
         let kept = record.rolling_back_held(workload, template)?;
-        let (from, partition) = (strategy::partition(workload), record.hold.own_partition(workload));
+        let (from, partition) = (strategy::partition(workload), record.hold.original_partition(workload));
         let index = |pod: &Pod| strategy::partition_index(workload, &pod.name);
         let mut pods: Vec<_> = observed.own_pods().filter_map(|pod| Some((index(pod)?, &pod.name))).collect();
         pods.retain(|(index, _)| (from..partition).contains(index));

@@ -146,7 +146,7 @@ impl DaemonSetFixture {
         let most = self.state().unavailable() + free;
         self.record.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
         let (state, batch) = (self.state(), self.record.plan.last_batch.as_ref().unwrap());
-        assert_eq!(usize::try_from(state.free()), Ok(free));
+        assert_eq!(usize::try_from(state.budget_left()), Ok(free));
         StepDaemonSet.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
     }
 
