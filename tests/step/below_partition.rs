@@ -57,7 +57,7 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
     assert!(history.stderr.contains(held), "{}", history.transcript);
     let foreseen = cluster.run("step statefulset/db --dry-run").await;
     assert_eq!(foreseen.exit, 4, "{}", foreseen.transcript);
-    assert!(foreseen.stderr.contains("the plan failed or was undone before"), "{}", foreseen.transcript);
+    assert!(foreseen.stderr.contains("the check of batch 3 failed: "), "{}", foreseen.transcript);
     let output = cluster.run("step statefulset/db").await;
     assert_eq!(output.exit, 4, "{}", output.transcript);
     // The controller gave the old revision a new number.

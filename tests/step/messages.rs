@@ -157,7 +157,7 @@ async fn the_rollback_marker_is_completed_or_removed() {
     let cluster = killed_during_rollback().await;
     let on = cluster.run("step statefulset/db --take-over").await;
     assert_eq!(on.exit, 4, "{}", on.transcript);
-    let message = "error: statefulset/db: the plan failed or was undone before, and was rolling back\n\
+    let message = "error: statefulset/db: batch 1 failed: image-not-found: db-2\n\
                 error: rolled back to revision 3; it is neither held nor paused\n";
     assert!(on.stderr.ends_with(message), "{}", on.transcript);
     assert_eq!(cluster.run("step statefulset/db").await.exit, 0);

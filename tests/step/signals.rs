@@ -218,6 +218,6 @@ async fn an_interrupted_rollback_is_reported() {
     );
     let mut on = served.start("step statefulset/db", "on");
     assert_eq!(on.wait().await, Some(4), "{}", on.err());
-    assert!(on.err().contains("the plan failed or was undone before"), "{}", on.err());
+    assert!(on.err().contains("the check of batch 1 failed: exit 1"), "{}", on.err());
     assert_eq!(served.hold(), Value::Null);
 }

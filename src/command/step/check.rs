@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
-use crate::model::step::{BatchView, CheckResult, PlanView};
+use crate::model::step::{BatchView, PlanView};
 use crate::render::message_writer::MessageWriter;
 use crate::render::step::lines;
 use crate::world::Environment;

@@ -73,7 +73,16 @@ impl HoldSummary {
         self.plan.as_ref().is_some_and(Plan::is_rolling_back)
     }
 
+    /// Returns how a batch failed, if the plan has stopped or rolls back because of that.
+    fn failure_words(&self) -> Option<String> {
+        Some(self.plan.as_ref()?.failure.as_ref()?.words())
+    }
+
     fn progress(&self) -> String {
+        self.failure_words().filter(|_| !self.is_rolling_back()).unwrap_or_else(|| self.position())
+    }
+
+    fn position(&self) -> String {
         match self.plan.as_ref().and_then(|plan| plan.last_batch.as_ref()) {
             _ if self.is_rolling_back() => "rolling back".to_owned(),
             Some(batch) if batch.done => format!("after batch {}", batch.number),
@@ -122,6 +131,7 @@ impl HoldSummary {
             "since": self.hold.since(),
             "paused": self.hold.is_paused(),
             "rollingBack": self.is_rolling_back(),
+            "failure": self.failure_words(),
             "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
             "steppedBy": lock.map(|lock| json!({"by": lock.by, "lastWrite": lock.written})),
         })
@@ -167,7 +177,7 @@ pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
             (format!("paused{by}"), resume())
         }
         (None, Some(hold)) if hold.hold.is_paused() => {
-            (format!("step plan, paused {}", hold.progress()), resume_and_step_command(workload))
+            (format!("step plan, paused {}", hold.position()), resume_and_step_command(workload))
         }
         (None, Some(hold)) => (format!("step plan, {}", hold.progress()), step_command(workload)),
         (None, None) => return None,

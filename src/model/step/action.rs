@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::event::StepReport;
-use super::outcome::{BatchFailure, StepOutcome};
+use super::outcome::StepOutcome;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{HOLD_ANNOTATION, PlanRecord};
+use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
 

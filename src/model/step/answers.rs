@@ -8,13 +8,14 @@ use super::ending::GIVE_UP_AFTER;
 use super::engine::{Doing, InFlight, Received, Stepper};
 use super::event::{StepEvent, StepReport};
 use super::memory::{Completing, Progress};
-use super::outcome::{CheckResult, StepOutcome};
+use super::outcome::StepOutcome;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Now, PodRef, TargetEvent};
+use crate::model::hold::plan::CheckResult;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -267,6 +268,8 @@ impl Stepper {
         for report in &write.reports {
             if let StepReport::RollingBack { revision } = report {
                 memory.rollback.revision = Some(revision.clone());
+                memory.rollback.failure =
+                    write.record.as_ref().and_then(|record| record.plan.failure.clone());
             }
         }
     }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use super::outcome::CheckResult;
 use crate::model::api::node::Node;
 use crate::model::api::patch::Patch;
 use crate::model::cause::Cause;
@@ -11,7 +10,7 @@ use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{PodRef, StopSignal, TargetEvent};
 use crate::model::follow::CauseChange;
-use crate::model::hold::plan::Lock;
+use crate::model::hold::plan::{CheckResult, Lock};
 use crate::model::observation::Observation;
 
 /// One thing that happened.

@@ -7,7 +7,7 @@ use super::action::{Action, Decision, Purpose, Write};
 use super::event::StepReport;
 use super::memory::Memory;
 use super::next_batch::reasons;
-use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::soak::NextCheck;
 use super::state::State;
@@ -15,7 +15,7 @@ use crate::model::api::patch::FieldPath;
 use crate::model::cause::CauseId;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchRecord, HOLD_ANNOTATION, OnFailure};
+use crate::model::hold::plan::{BatchFailure, BatchRecord, HOLD_ANNOTATION, OnFailure};
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -27,7 +27,7 @@ pub(super) fn failed(state: &State<'_>, memory: &Memory, batch: &BatchRecord) ->
         return None;
     }
     if let Some((id, pods)) = fatal_cause(state, memory) {
-        let failure = BatchFailure::Cause { batch: batch.number, id: id.name(), pods };
+        let failure = BatchFailure::Cause { batch: batch.number, id: id.name().to_owned(), pods };
         let why = format!("batch {}: {} lasts: it failed", batch.number, id.name());
         return Some(Decision::new(Action::Fail(failure), why));
     }
@@ -43,7 +43,8 @@ pub(super) fn failed_late(state: &State<'_>, memory: &Memory) -> Option<Decision
     let (id, mut pods) = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
     pods.retain(is_updated);
     let why = format!("updated pods have {} outside a batch: they failed", id.name());
-    (!pods.is_empty()).then(|| Decision::new(Action::Fail(BatchFailure::Late { id: id.name(), pods }), why))
+    (!pods.is_empty())
+        .then(|| Decision::new(Action::Fail(BatchFailure::Late { id: id.name().to_owned(), pods }), why))
 }
 
 /// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
@@ -113,14 +114,15 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         return not_started(why.clone());
     }
     let (observed, workload) = (state.observed, state.workload());
-    let record = state.record.written_at(state.now.stamp());
-    let Some(from) = &record.plan.from else {
+    let Some(from) = &state.plan().from else {
         return not_started("it is not known which revision served when the plan began".to_owned());
     };
     let before = observed.revisions.iter().find(|one| one.name == *from);
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
         return not_started("the stable revision is not stored any more".to_owned());
     };
+    let mut record = state.record.written_at(state.now.stamp());
+    record.plan.failure = Some(failure.clone());
     let held = record.rolling_back_held(workload, &before.digest);
     let options = UndoOptions { keep_hold: held.is_some(), ..UndoOptions::default() };
     let mut patch = match undo(observed, before, &options) {
@@ -152,7 +154,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     // The controller gives the revision a new number, but the rollback was reported with this label.
     let reported = memory.rollback.revision.clone();
     let revision = reported.or(state.plan_revision().map(Revision::label)).unwrap_or_default();
-    let failure = memory.rollback.failure.clone().unwrap_or(BatchFailure::Earlier);
+    let failure = state.plan().failure.as_ref().unwrap_or(&BatchFailure::Earlier);
     let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::event::{BatchView, StepReport, Task};
 use super::options::StepOptions;
-use super::outcome::BatchFailure;
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;
@@ -14,7 +13,7 @@ use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds}
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Effects, Now};
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock, is_fatal};
-use crate::model::hold::plan::{Check, Lock};
+use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
 use crate::model::text::digest::Digest;
 

@@ -52,6 +52,6 @@ pub use engine::Stepper;
 pub use event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepEvent, StepReport, Task};
 pub use kind_lookup::{counts_pods, deletes_pods};
 pub use options::StepOptions;
-pub use outcome::{BatchFailure, CheckResult, RollbackOutcome, StepOutcome, StopReason};
+pub use outcome::{RollbackOutcome, StepOutcome, StopReason};
 pub use shown::preview;
 pub use view::PlanView;

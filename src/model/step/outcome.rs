@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::model::engine::StopSignal;
-use crate::model::hold::plan::Lock;
+use crate::model::hold::plan::{BatchFailure, Lock};
 
 /// How a `step` command ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,57 +100,6 @@ pub enum StopReason {
     },
 }
 
-/// Why a batch failed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BatchFailure {
-    /// A fatal cause.
-    Cause {
-        /// The batch.
-        batch: usize,
-        /// The id of the cause.
-        id: &'static str,
-        /// The pods.
-        pods: Vec<String>,
-    },
-    /// Updated pods have a fatal cause outside a batch: an earlier plan released them, or they failed after their batch.
-    Late {
-        /// The id of the cause.
-        id: &'static str,
-        /// The pods.
-        pods: Vec<String>,
-    },
-    /// Updated pods were not available in time.
-    TimedOut {
-        /// The batch.
-        batch: usize,
-        /// The batch timeout.
-        after: Duration,
-        /// The unavailable pods.
-        pods: Vec<String>,
-    },
-    /// Pods were not replaced in time: the controller does not run, or a PodDisruptionBudget allows no eviction. All
-    /// replaced pods are available.
-    NotReplaced {
-        /// The batch.
-        batch: usize,
-        /// The batch timeout.
-        after: Duration,
-        /// The pods that were not replaced.
-        pods: Vec<String>,
-    },
-    /// This command found the plan rolling back: it failed earlier, or `undo` ended it.
-    Earlier,
-    /// The check did not pass.
-    Check {
-        /// The batch.
-        batch: usize,
-        /// The result of its last run.
-        result: CheckResult,
-        /// How many runs in a row did not pass.
-        failures: u32,
-    },
-}
-
 /// The outcome of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackOutcome {
@@ -170,19 +119,6 @@ pub enum RollbackOutcome {
     NotStarted(String),
 }
 
-/// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckResult {
-    /// Exit 0.
-    Passed,
-    /// Another exit code; none after a signal.
-    Failed(Option<i32>),
-    /// It exceeded its timeout, and was killed.
-    TimedOut,
-    /// It could not be started.
-    NotRun,
-}
-
 impl StepOutcome {
     /// Returns the name for JSON.
     #[must_use]
@@ -198,19 +134,6 @@ impl StepOutcome {
             Self::Gone { recreated: false } => "deleted",
             Self::Gone { recreated: true } => "recreated",
             Self::Error(_) => "error",
-        }
-    }
-}
-
-impl CheckResult {
-    /// Returns the name for JSON.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed(_) => "failed",
-            Self::TimedOut => "timed-out",
-            Self::NotRun => "not-run",
         }
     }
 }

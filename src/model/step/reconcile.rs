@@ -7,12 +7,12 @@ use super::failure::{continue_rollback, failed, failed_late, roll_back};
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
 use super::options::StepOptions;
-use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::start::acquire;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{OnFailure, PlanRecord};
+use crate::model::hold::plan::{BatchFailure, OnFailure, PlanRecord};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -153,8 +153,10 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     };
     let mut record = record.clone();
     record.lock = None;
-    if matches!(outcome, StepOutcome::Reached { .. }) {
-        record.plan.reach = None;
+    match outcome {
+        StepOutcome::Reached { .. } => record.plan.reach = None,
+        StepOutcome::Failed { failure, .. } => record.plan.failure = Some(failure.clone()),
+        _ => {}
     }
     let why = "the command ends: release the lock";
     Decision::write_plan(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)

@@ -9,7 +9,7 @@ use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::next_batch::next;
 use super::options::StepOptions;
-use super::outcome::{BatchFailure, RollbackOutcome, StepOutcome, StopReason};
+use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
 use super::slot::PodSlot;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
@@ -18,6 +18,7 @@ use super::view::{PlanView, plan_view};
 use crate::model::api::node::Node;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::Now;
+use crate::model::hold::plan::BatchFailure;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -98,7 +99,8 @@ fn rolling_back(observed: &Observation, found: &PreparedPlan) -> StepOutcome {
         "step waits for it"
     };
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
-    StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(rollback) }
+    let failure = found.record.plan.failure.clone().unwrap_or(BatchFailure::Earlier);
+    StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
 impl Stepper {

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
-use super::outcome::CheckResult;
 use super::slot::PodSlot;
 use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Check, CheckWatch, SETTLING_TIME};
+use crate::model::hold::plan::{Check, CheckResult, CheckWatch, SETTLING_TIME};
 
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);

@@ -138,7 +138,9 @@ fn continue_plan(
             if plan.is_releasing() {
                 check_start(options, plan, observed).map_err(StepOutcome::Error)?;
             }
+            let failure = plan.failure.clone().filter(|_| plan.is_rolling_back()); // a failed batch is tried again
             let plan = Plan {
+                failure,
                 pace: options.pace.apply_to(plan.pace.clone().with_floors()),
                 reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
                 below_partition: plan.below_partition || goes_below_partition(options.reach),

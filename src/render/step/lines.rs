@@ -3,10 +3,10 @@
 use super::Printed;
 use super::words::{check_result, detail, pace, revisions, skipped, slots, time};
 use crate::model::engine::Now;
-use crate::model::hold::plan::Lock;
+use crate::model::hold::plan::{CheckResult, Lock};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepReport, Stepper, counts_pods,
+    BatchStage, BatchView, Origin, PlanView, SlotState, StepReport, Stepper, counts_pods,
 };
 use crate::render::age::lasting;
 use crate::render::follow::lines::{self, log};

@@ -8,8 +8,9 @@ pub mod plan;
 pub(super) mod words;
 
 use crate::model::engine::Now;
+use crate::model::hold::plan::BatchFailure;
 use crate::model::kind::Workload;
-use crate::model::step::{BatchFailure, PlanView, Stepper};
+use crate::model::step::{PlanView, Stepper};
 
 /// The state at the end of a command.
 #[derive(Clone, Debug)]

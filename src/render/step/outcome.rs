@@ -5,12 +5,12 @@ use super::lines::{holder, last_write};
 use super::words::{check_result, slots, time};
 use super::{Closing, Printed};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
+use crate::model::hold::plan::{BatchFailure, Hold, HoldReason, is_rollback_held};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::kind::verdict::Counts;
 use crate::model::step::{
-    BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
+    BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
 };
 use crate::model::text::plural::plural;
 use crate::render::pod_names::names;
@@ -217,28 +217,28 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
     }
 }
 
+/// Returns how a batch failed, with the pods.
 fn failed(failure: &BatchFailure) -> String {
-    match failure {
-        BatchFailure::Cause { batch, id, pods } => format!("batch {batch} failed: {id}: {}", names(pods)),
-        BatchFailure::Late { id, pods } => {
-            format!("updated pods failed outside a batch: {id}: {}", names(pods))
+    let (pods, after) = match failure {
+        BatchFailure::Cause { pods, .. } | BatchFailure::Late { pods, .. } => {
+            return format!("{}: {}", failure.words(), names(pods));
         }
-        BatchFailure::TimedOut { batch, after, pods } => {
-            let are = if pods.len() == 1 { "is" } else { "are" };
-            format!("batch {batch} failed: after {} {} {are} not available", time(*after), names(pods))
+        BatchFailure::Check { result, .. } => {
+            return format!("{}: {}", failure.words(), check_result(*result));
         }
-        BatchFailure::NotReplaced { batch, after, pods } => {
-            let were = if pods.len() == 1 { "was" } else { "were" };
-            format!("batch {batch} failed: after {} {} {were} not replaced", time(*after), names(pods))
+        BatchFailure::Earlier => return failure.words(),
+        BatchFailure::TimedOut { pods, after, .. } | BatchFailure::NotReplaced { pods, after, .. } => {
+            (pods, time(*after))
         }
-        BatchFailure::Earlier => "the plan failed or was undone before, and was rolling back".to_owned(),
-        BatchFailure::Check { batch, result, failures: 0 | 1 } => {
-            format!("the check of batch {batch} failed: {}", check_result(*result))
-        }
-        BatchFailure::Check { batch, result, failures } => {
-            format!("the check of batch {batch} failed {failures} times in a row: {}", check_result(*result))
-        }
-    }
+    };
+    let is_one = pods.len() == 1;
+    let what = match failure {
+        BatchFailure::TimedOut { .. } if is_one => "is not available",
+        BatchFailure::TimedOut { .. } => "are not available",
+        _ if is_one => "was not replaced",
+        _ => "were not replaced",
+    };
+    format!("{}: after {after} {} {what}", failure.words(), names(pods))
 }
 
 fn rolled_back(rollback: &RollbackOutcome) -> String {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::hold::plan::{Amount, BatchSize, CheckWatch, OnFailure, Pace, Reach};
-use crate::model::step::{BatchStage, BatchView, CheckResult, PlanView, SlotState, SlotView};
+use crate::model::hold::plan::{Amount, BatchSize, CheckResult, CheckWatch, OnFailure, Pace, Reach};
+use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;

@@ -363,7 +363,7 @@ fn merge(from: &Value, to: &Value) -> Value {
 }
 
 /// The members of a plan that change while `step` runs.
-const PROGRESS: [&str; 3] = ["batch", "batchSizes", "reach"];
+const PROGRESS: [&str; 4] = ["batch", "batchSizes", "reach", "failure"];
 
 /// Whether two states of a workload have the same plan for the same template, at any batch. The progress of a plan is
 /// no conflict for a command that ends or pauses the plan.

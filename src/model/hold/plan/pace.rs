@@ -277,7 +277,7 @@ impl From<Reach> for String {
 }
 
 /// Durations in Go's syntax.
-mod duration {
+pub(super) mod duration {
     use std::time::Duration;
 
     use serde::de::Error;
@@ -285,11 +285,16 @@ mod duration {
 
     use crate::model::text::go_duration;
 
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::model::hold::plan) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&go_duration::write(*duration))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(in crate::model::hold::plan) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         let text = String::deserialize(deserializer)?;
         go_duration::parse(&text).ok_or_else(|| D::Error::custom(format!("{text:?} is no duration")))
     }

@@ -8,9 +8,10 @@
 //! replaced; any other one only with `--take-over`.
 
 use k8s_openapi::jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::failure::BatchFailure;
 use super::pace::{Pace, Reach};
 use crate::model::kind::HoldMethod;
 use crate::model::kind::Workload;
@@ -42,9 +43,17 @@ pub struct Plan {
     /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
+    /// How a batch failed, until a command continues the plan; during a rollback, why it rolls back.
+    #[serde(default, deserialize_with = "known_failure", skip_serializing_if = "Option::is_none")]
+    pub failure: Option<BatchFailure>,
     /// Unknown members, written by a newer version.
     #[serde(flatten)]
     pub(in crate::model) rest: Map<String, Value>,
+}
+
+/// Reads a failure; none if a newer version wrote one that this version does not know.
+fn known_failure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BatchFailure>, D::Error> {
+    Ok(BatchFailure::deserialize(Value::deserialize(deserializer)?).ok())
 }
 
 /// What a plan does now.
@@ -92,6 +101,7 @@ impl Plan {
             phase: Phase::Rolling,
             last_batch: None,
             batch_sizes: Vec::new(),
+            failure: None,
             rest: Map::new(),
         }
     }
@@ -200,7 +210,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::hold::plan::{Amount, BatchSize, Check, CheckWatch, OnFailure};
+    use crate::model::hold::plan::{Amount, BatchSize, Check, CheckResult, CheckWatch, OnFailure};
 
     fn plain() -> Plan {
         Plan::new(&Digest::of(&json!(1)), None, Pace::default(), Reach::Next)
@@ -242,6 +252,11 @@ mod tests {
                 of: Some(4),
             }),
             batch_sizes: vec![1, 2],
+            failure: Some(BatchFailure::Check {
+                batch: 2,
+                result: CheckResult::Failed(Some(3)),
+                failures: 2,
+            }),
             ..plain()
         };
         for plan in [plain(), full] {

@@ -6,8 +6,7 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
 use crate::error::ErrorKind;
-use crate::model::hold::plan::HOLD_ANNOTATION;
-use crate::model::hold::plan::{Amount, PaceFlags, Reach};
+use crate::model::hold::plan::{Amount, HOLD_ANNOTATION, PaceFlags, Reach};
 use crate::model::step::*;
 
 fn is_usage(end: &StepOutcome) -> bool {

@@ -6,7 +6,9 @@ use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
 use crate::model::engine::{Now, StopSignal};
-use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, OnFailure, PaceFlags, Reach, is_rollback_held};
+use crate::model::hold::plan::{
+    Amount, BatchFailure, BatchSize, CheckFlag, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
+};
 use crate::model::hold::{Resume, resume};
 use crate::model::step::*;
 
@@ -175,7 +177,7 @@ fn a_pause_stops_the_rollback_and_the_next_step_completes_it() {
     };
     fixture.cluster.write(&patch);
     let mut fixture = fixture.then("three", StepOptions::default());
-    assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
+    assert_eq!(fixture.run(), refused(done()));
     is_as_it_was(&fixture.cluster);
 }
 
@@ -190,7 +192,7 @@ fn a_process_that_takes_over_completes_the_rollback() {
     stepper.advance(other.cluster.look(), now); // as a watch shows it, and then as it is
     stepper.advance(other.cluster.look(), now);
     assert_eq!(stepper.outcome(), Some(&refused(unfinished("ada@two took it over"))));
-    assert_eq!(other.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
+    assert_eq!(other.run(), refused(done()));
     is_as_it_was(&other.cluster);
 }
 
@@ -227,11 +229,7 @@ fn a_step_without_options_continues_an_interrupted_rollback() {
         }
         met += 1;
         let mut fixture = fixture.then("two", StepOptions::default());
-        assert_eq!(
-            fixture.run(),
-            StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) },
-            "{dies_at}"
-        );
+        assert_eq!(fixture.run(), refused(done()), "{dies_at}");
         assert!(fixture.elapsed() < 60, "the lock of the dead is replaced directly");
         is_as_it_was(&fixture.cluster);
     }

@@ -8,7 +8,7 @@ use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use crate::error::ErrorKind;
-use crate::model::hold::plan::{Check, CheckFlag, CheckWatch, Pace, PaceFlags};
+use crate::model::hold::plan::{BatchFailure, Check, CheckFlag, CheckResult, CheckWatch, Pace, PaceFlags};
 use crate::model::step::*;
 
 fn request_with_check() -> StepOptions {

@@ -12,9 +12,9 @@ use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
-use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::hold::plan::{
-    Amount, BatchRecord, BatchSize, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord, Reach,
+    Amount, BatchRecord, BatchSize, HOLD_ANNOTATION, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord,
+    Reach,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;

@@ -8,7 +8,8 @@ use crate::error::ErrorKind;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::engine::StopSignal;
-use crate::model::hold::plan::{Amount, BatchSize, OnFailure, Reach};
+use crate::model::hold::hold_words;
+use crate::model::hold::plan::{Amount, BatchFailure, BatchSize, OnFailure, Reach};
 use crate::model::step::slot::tests::updated_slot;
 use crate::model::step::*;
 
@@ -30,11 +31,25 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
     let mut fixture = StepperFixture::of(all_by(2), broken());
     let end = fixture.run();
     let (failure, back) = failure(&end);
-    assert!(matches!(failure, BatchFailure::Cause { batch: 1, id: "crash-loop", .. }), "{failure:?}");
+    assert!(matches!(failure, BatchFailure::Cause { batch: 1, id, .. } if id == "crash-loop"), "{failure:?}");
     assert_eq!((back, fixture.cluster.partition()), (None, 4));
     assert!(fixture.elapsed() < 120, "{}", fixture.elapsed());
     let hold = fixture.cluster.hold().unwrap();
     assert_eq!((hold.get("lock"), &hold["plan"]["reach"]), (None, &json!("all")));
+    let stored = json!({"reason": "cause", "batch": 1, "id": "crash-loop", "pods": ["db-4"]});
+    assert_eq!(hold["plan"]["failure"], stored);
+    let words = hold_words(&fixture.cluster.workload()).unwrap();
+    assert!(words.contains(", batch 1 failed: crash-loop, until kubectl rollout2 step"), "{words}");
+}
+
+#[test]
+fn the_next_command_tries_a_failed_batch_again() {
+    let mut fixture = StepperFixture::of(all_by(2), broken());
+    fixture.run();
+    fixture.cluster.broken.clear();
+    let mut fixture = fixture.then("two", StepOptions::default());
+    fixture.pass(1);
+    assert_eq!(fixture.cluster.hold().unwrap()["plan"].get("failure"), None);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::observation::watched;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::{DeletionResult, WriteResult};
 use crate::model::engine::{Effects, Now, PodRef};
-use crate::model::hold::plan::{Amount, BatchSize, Lock, PaceFlags, Reach};
+use crate::model::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
 

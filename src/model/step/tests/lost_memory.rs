@@ -4,7 +4,7 @@
 use super::failures::broken;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{Amount, CheckFlag, OnFailure};
+use crate::model::hold::plan::{Amount, BatchFailure, CheckFlag, OnFailure};
 use crate::model::step::*;
 
 #[test]
@@ -27,7 +27,9 @@ fn a_process_that_forgets_its_memory_after_every_action_completes_a_rollback() {
     let mut fixture = StepperFixture::of(options, broken());
     fixture.forgets = true;
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
-    assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
+    let pods = ["db-4"].map(str::to_owned).into();
+    let failure = BatchFailure::Cause { batch: 1, id: "crash-loop".to_owned(), pods };
+    assert_eq!(fixture.run(), StepOutcome::Failed { failure, rollback });
     assert_eq!((fixture.cluster.on(1), fixture.cluster.unavailable(), fixture.cluster.hold()), (5, 0, None));
 }
 
@@ -60,7 +62,9 @@ fn a_process_that_forgets_its_memory_after_every_wave_completes_the_rollback_of_
     let mut fixture = daemon_set(options);
     fixture.cluster.broken.insert(2);
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
-    assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback });
+    let pods = ["db-0", "db-1", "db-2"].map(str::to_owned).into();
+    let failure = BatchFailure::Cause { batch: 1, id: "crash-loop".to_owned(), pods };
+    assert_eq!(fixture.run(), StepOutcome::Failed { failure, rollback });
     assert_eq!((fixture.cluster.on(1), fixture.cluster.unavailable(), fixture.cluster.hold()), (10, 0, None));
 }
 

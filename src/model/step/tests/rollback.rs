@@ -3,7 +3,9 @@
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
 use super::observation::template;
-use crate::model::hold::plan::{CheckFlag, OnFailure, is_rollback_held, is_rolling_back};
+use crate::model::hold::plan::{
+    BatchFailure, CheckFlag, CheckResult, OnFailure, is_rollback_held, is_rolling_back,
+};
 use crate::model::step::*;
 
 /// A request with batches of this size and `--on-failure undo`, whose check fails.
@@ -77,7 +79,7 @@ fn killed_during_rollback() -> StepperFixture {
 fn an_interrupted_rollback_is_continued_and_ends_as_a_failure() {
     let fixture = killed_during_rollback();
     let mut fixture = fixture.then("two", StepOptions::default());
-    assert_eq!(fixture.run(), StepOutcome::Failed { failure: BatchFailure::Earlier, rollback: Some(done()) });
+    assert_eq!(fixture.run(), failed_check(1, done()));
     assert_eq!((fixture.cluster.on(1), fixture.cluster.hold()), (5, None));
     assert_eq!(fixture.begun(), [""; 0]);
     let mut fixture = fixture.then("three", StepOptions::default());

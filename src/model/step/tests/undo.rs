@@ -6,8 +6,7 @@ use super::fixture::{StepperFixture, all_by, lock, seconds};
 use super::observation::template;
 use crate::model::change::undo::{TargetRevision, Undo, UndoOptions, is_live, undo};
 use crate::model::engine::Now;
-use crate::model::hold::plan::is_rollback_held;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
+use crate::model::hold::plan::{BatchFailure, CheckResult, HOLD_ANNOTATION, Hold, is_rollback_held};
 use crate::model::step::*;
 
 /// Writes the patch of `undo`.
@@ -63,7 +62,10 @@ fn a_preview_reports_a_rollback() {
     let fixture = during_rollback();
     let now = Now { elapsed: seconds(0), server_time: fixture.cluster.wall() };
     let seen = preview(&StepOptions::default(), &fixture.cluster.observed(), None, None, now);
-    assert!(matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Earlier, .. })), "{seen:?}");
+    assert!(
+        matches!(seen, Err(StepOutcome::Failed { failure: BatchFailure::Check { batch: 3, .. }, .. })),
+        "{seen:?}"
+    );
 }
 
 #[test]

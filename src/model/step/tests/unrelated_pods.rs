@@ -3,7 +3,7 @@
 use super::failures::failure;
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by, seconds};
-use crate::model::hold::plan::{OnFailure, Reach};
+use crate::model::hold::plan::{BatchFailure, OnFailure, Reach};
 use crate::model::step::*;
 
 /// The other pods of the batch, which are not released yet, stay available.
@@ -97,5 +97,5 @@ fn only_required_pods_fail_outside_a_batch() {
     fixture.bound = None;
     let end = fixture.run();
     let (failure, _) = failure(&end);
-    assert_eq!(*failure, BatchFailure::Late { id: "crash-loop", pods: vec!["db-3".to_owned()] });
+    assert_eq!(*failure, BatchFailure::Late { id: "crash-loop".to_owned(), pods: vec!["db-3".to_owned()] });
 }

@@ -1,0 +1,105 @@
+//! How a batch failed. The plan stores it, so that the next process and `status` can say it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::pace::duration;
+
+/// Why a batch failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "camelCase")]
+pub enum BatchFailure {
+    /// A fatal cause.
+    Cause {
+        /// The batch.
+        batch: usize,
+        /// The id of the cause.
+        id: String,
+        /// The pods.
+        pods: Vec<String>,
+    },
+    /// Updated pods have a fatal cause outside a batch: an earlier plan released them, or they failed after their batch.
+    Late {
+        /// The id of the cause.
+        id: String,
+        /// The pods.
+        pods: Vec<String>,
+    },
+    /// Updated pods were not available in time.
+    TimedOut {
+        /// The batch.
+        batch: usize,
+        /// The batch timeout.
+        #[serde(with = "duration")]
+        after: Duration,
+        /// The unavailable pods.
+        pods: Vec<String>,
+    },
+    /// Pods were not replaced in time: the controller does not run, or a PodDisruptionBudget allows no eviction. All
+    /// replaced pods are available.
+    NotReplaced {
+        /// The batch.
+        batch: usize,
+        /// The batch timeout.
+        #[serde(with = "duration")]
+        after: Duration,
+        /// The pods that were not replaced.
+        pods: Vec<String>,
+    },
+    /// The plan is rolling back, and does not say why: `undo` ended it, or an earlier version of this program stored it.
+    Earlier,
+    /// The check did not pass.
+    Check {
+        /// The batch.
+        batch: usize,
+        /// The result of its last run.
+        result: CheckResult,
+        /// How many runs in a row did not pass.
+        failures: u32,
+    },
+}
+
+/// The result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CheckResult {
+    /// Exit 0.
+    Passed,
+    /// Another exit code; none after a signal.
+    Failed(Option<i32>),
+    /// It exceeded its timeout, and was killed.
+    TimedOut,
+    /// It could not be started.
+    NotRun,
+}
+
+impl BatchFailure {
+    /// Returns it as a clause without the pods: `batch 2 failed: crash-loop`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Cause { batch, id, .. } => format!("batch {batch} failed: {id}"),
+            Self::Late { id, .. } => format!("updated pods failed outside a batch: {id}"),
+            Self::TimedOut { batch, .. } | Self::NotReplaced { batch, .. } => format!("batch {batch} failed"),
+            Self::Earlier => "the plan failed or was undone before, and was rolling back".to_owned(),
+            Self::Check { batch, failures: 0 | 1, .. } => format!("the check of batch {batch} failed"),
+            Self::Check { batch, failures, .. } => {
+                format!("the check of batch {batch} failed {failures} times in a row")
+            }
+        }
+    }
+}
+
+impl CheckResult {
+    /// Returns the name for JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "failed",
+            Self::TimedOut => "timed-out",
+            Self::NotRun => "not-run",
+        }
+    }
+}
