@@ -51,8 +51,6 @@ pub(super) struct Write {
     pub(super) patch: Patch,
     /// The plan that it stores; none if it ends the plan.
     pub(super) record: Option<PlanRecord>,
-    /// Whether the original strategy is restored for a rollback, so that the plan holds nothing.
-    pub(super) holds_nothing: bool,
     /// The reports to print once the patch is stored.
     pub(super) reports: Vec<StepReport>,
 }
@@ -110,8 +108,7 @@ impl Decision {
         why: impl Into<String>,
     ) -> Self {
         let (record, patch) = record.into_patch(workload, hold_fields);
-        let holds_nothing = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
-        Self::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
+        Self::write(Write { purpose, patch, record: Some(record), reports }, why)
     }
 
     /// Creates the decision to end the plan of a workload, and to restore the original fields.
@@ -123,7 +120,7 @@ impl Decision {
         why: impl Into<String>,
     ) -> Self {
         let patch = record.hold.ending(workload);
-        Self::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why)
+        Self::write(Write { purpose, patch, record: None, reports }, why)
     }
 }
 

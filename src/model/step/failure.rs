@@ -136,16 +136,15 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
-        return Decision::write(Write { purpose, patch, record: None, holds_nothing: false, reports }, why);
+        return Decision::write(Write { purpose, patch, record: None, reports }, why);
     }
     if let Some(held) = held.as_ref().filter(|held| held.hold.fields() != record.hold.fields()) {
         held.hold.add_fields_to(&mut patch);
     }
-    let holds_nothing = held.is_none();
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.to_hold().annotation().into());
     let purpose = Purpose::RollBack;
-    Decision::write(Write { purpose, patch, record: Some(record), holds_nothing, reports }, why)
+    Decision::write(Write { purpose, patch, record: Some(record), reports }, why)
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.

@@ -75,7 +75,7 @@ impl Ownership {
         let record = stored.record.as_ref()?;
         let is_template_kept = record.plan.is_for_live_template(now);
         let hold = &record.hold;
-        let is_held = stored.holds_nothing
+        let is_held = record.holds_nothing()
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
         if now.object().annotation(HOLD_ANNOTATION) == stored.annotation() && is_template_kept && is_held {
             return None;
@@ -101,7 +101,7 @@ impl Ownership {
         {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
-        if !record.hold.is_unchanged(now) && !stored.holds_nothing {
+        if !record.hold.is_unchanged(now) && !record.holds_nothing() {
             record.hold.add_fields_to(&mut as_stored);
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());

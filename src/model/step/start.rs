@@ -102,7 +102,8 @@ pub(super) fn prepare_plan(
 /// Returns the record of a rollback whose original strategy is restored already, for any live template.
 fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
     let record = PlanRecord::of(workload).ok().flatten()?;
-    (!record.plan.is_releasing() && !record.hold.is_in_force(workload)).then_some(record)
+    let is_free = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
+    is_free.then(|| record.with_hold_fields(HoldFields::default()))
 }
 
 fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRecord {

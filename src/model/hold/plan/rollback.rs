@@ -120,6 +120,12 @@ impl PlanRecord {
         self.rolling_back_to(template).with_hold_fields(HoldFields::default())
     }
 
+    /// Whether it is the record of such a rollback.
+    #[must_use]
+    pub fn holds_nothing(&self) -> bool {
+        self.plan.is_rolling_back() && self.hold.fields().are_absent()
+    }
+
     fn rolling_back_to(&self, template: &Digest) -> Self {
         let mut record = self.clone();
         (record.plan.template, record.plan.phase) = (template.hex(), Phase::RollingBack);
