@@ -42,6 +42,10 @@ async fn what_failed_before_stays() {
         assert_eq!((output.exit, live), (exit, rolled_back), "{since}\n{}", output.transcript);
         let notes: Vec<_> = output.stderr.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
         assert_eq!(notes, skipped.into_iter().collect::<Vec<_>>(), "{since}\n{}", output.transcript);
+        for (key, is_back) in keys.iter().zip(live) {
+            let title = format!("deployment/{}  revision 2 -> 1", key.name);
+            assert_eq!(output.stderr.contains(&title), is_back, "{title}\n{}", output.transcript);
+        }
     }
 }
 

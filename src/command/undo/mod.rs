@@ -252,10 +252,11 @@ async fn write(
     Ok(written)
 }
 
-/// Prints the changes and their effect on the pods: on a terminal, with `--diff`, and in a dry run. They go to stderr if stdout is a document, or if only stderr is a terminal, where `undo` can ask.
+/// Prints the changes and their effect on the pods: on a terminal, with `--diff`, in a dry run, and of workloads that nobody
+/// named (`--failed`). They go to stderr if stdout is a document, or kubectl's lines for a script.
 fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writer: &mut Writer<'_>) {
     let is_for_stdout = request.diff || !writer.is_real() || writer.ui.terminal().is_some();
-    if is_for_stdout || writer.ui.can_ask() {
+    if is_for_stdout || writer.ui.can_ask() || request.failed {
         let preview = render::preview(observed, undo, request.secrets, writer.source.now());
         if is_for_stdout && request.options.output == Output::Text {
             writer.ui.lines(&preview);
