@@ -6,9 +6,10 @@ use super::causes::CauseUpdate;
 use super::decision::{Decider, GoalState, TargetDecision};
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
-use super::outcome::{Outcome, RolloutFailure};
 use super::progress::EtaEstimator;
-use super::report::{CauseChange, FollowerTask, Report, RollbackTarget, ShortTimeout, TargetEffects};
+use super::report::{
+    CauseChange, FollowerTask, Outcome, Report, RollbackTarget, RolloutFailure, ShortTimeout, TargetEffects,
+};
 use crate::model::cause::{Cause, causes_allowing, stuck_if};
 use crate::model::change::effect::Effect;
 use crate::model::engine::Now;

@@ -9,7 +9,6 @@ mod evaluation;
 mod expected_revision;
 mod goal;
 mod options;
-mod outcome;
 mod progress;
 mod report;
 mod stability;
@@ -24,8 +23,10 @@ pub(super) use progress::ProgressClock;
 
 pub use goal::Goal;
 pub use options::{FollowOptions, UndoScope};
-pub use outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
-pub use report::{CauseChange, FollowerTask, Report, RollbackTarget, ShortTimeout};
+pub use report::{
+    CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RollbackTarget, RolloutFailure,
+    ShortTimeout, TargetResult,
+};
 pub use target::{FollowedTarget, StartState};
 
 use std::sync::Arc;

@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use super::options::UndoScope;
-use super::outcome::{Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
-use super::report::{FollowerTask, Report, TargetEffects};
+use super::report::{
+    FollowerTask, Outcome, Report, Rollback, RollbackResult, RolloutFailure, TargetEffects, TargetResult,
+};
 use super::target::{FollowedTarget, StartState};
 use crate::error::Error;
 use crate::model::change::stuck_pods::StuckPodDeletions;
