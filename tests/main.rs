@@ -10,7 +10,6 @@ mod completion;
 mod connection;
 mod diff;
 mod docs;
-mod files;
 mod history;
 mod kruise;
 mod list;

@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use harness::Run;
-use harness::test_cluster::{START, TestCluster};
+use harness::cluster::START;
+use harness::{Cluster, Run};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use kube::client::Body;
 use serde_json::json;
 use simcluster::resource::{NODES, PODS};
-use simcluster::{Controllers, Lost, RecordedRequest, ReplyBody, Route, SimCluster, SimService, Verb};
+use simcluster::{Builder, Lost, RecordedRequest, ReplyBody, Route, SimService, Verb};
 use tower::Service;
 
 /// The command that is measure.
@@ -35,10 +35,7 @@ pub(crate) fn report(nodes: usize) -> io::Result<()> {
 }
 
 async fn measure(nodes: usize) -> (String, String) {
-    let cluster = TestCluster::from_builder(
-        SimCluster::builder().without_managed_fields().nodes(nodes),
-        Controllers::new(),
-    );
+    let cluster = Cluster::simulated().nodes(nodes).with(Builder::without_managed_fields).start();
     let agent = cluster.daemon_set(&json!({}));
     cluster.advance(3_600).await;
     cluster.run("pause daemonset/agent").await;

@@ -2,20 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Output, Run, snapshot};
+use harness::files::file;
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{SimCluster, Verb, resource};
+use simcluster::{Verb, resource};
 use tokio::time::{Duration, Instant};
 
-fn shop() -> SimCluster {
-    SimCluster::builder().snapshot(&snapshot("shop")).unwrap().build()
-}
-
-fn kubeconfig(name: &str, kubeconfig: &Value) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("completion-{name}.kubeconfig"));
-    std::fs::write(&path, kubeconfig.to_string()).unwrap();
-    path
+fn kubeconfig(content: &Value) -> PathBuf {
+    file("kubeconfig", &content.to_string())
 }
 
 async fn complete(kubeconfig: &Path, args: &[&str]) -> Output {
@@ -29,30 +24,26 @@ fn output_without_stderr(answer: &str) -> Output {
 
 #[tokio::test]
 async fn names_revisions_and_namespaces_come_from_the_cluster() {
-    let cluster = shop();
-    let served = cluster.serve().unwrap();
-    let path = kubeconfig("live", &served.kubeconfig("admin", "shop").unwrap());
+    let cluster = Cluster::recorded("shop").served();
+    let path = kubeconfig(&cluster.kubeconfig());
     let names = complete(&path, &["status", "deployment/w"]).await;
     assert_eq!(names, output_without_stderr("deployment/web\tshop/web:1.1\n:4\n"));
-    cluster.forget_requests();
+    cluster.sim.forget_requests();
     let revisions = complete(&path, &["history", "deployment/web", "--revision", "3"]).await;
     assert_eq!(revisions, output_without_stderr("3\t+env CACHE\n:36\n"));
-    assert_eq!(cluster.requests().len(), 2, "the workload and its ReplicaSets");
+    assert_eq!(cluster.sim.requests().len(), 2, "the workload and its ReplicaSets");
     let namespaces = complete(&path, &["history", "-n", "sh"]).await;
     assert_eq!(namespaces, output_without_stderr("shop\n:4\n"));
 }
 
 #[tokio::test]
 async fn the_names_of_a_kubeconfig_are_offered() {
-    let path = kubeconfig(
-        "names",
-        &json!({"apiVersion": "v1", "kind": "Config",
+    let path = kubeconfig(&json!({"apiVersion": "v1", "kind": "Config",
             "clusters": [{"name": "c1", "cluster": {"server": "https://c1.example"}}],
             "users": [{"name": "u1", "user": {"token": "secret"}}],
             "contexts": [
                 {"name": "prod", "context": {"cluster": "c1", "user": "u1", "namespace": "shop"}},
-                {"name": "evil; rm -rf x", "context": {"cluster": "c1", "user": "u1"}}]}),
-    );
+                {"name": "evil; rm -rf x", "context": {"cluster": "c1", "user": "u1"}}]}));
     for (args, answer) in [
         (["--context", ""], "prod\tcluster c1, namespace shop\n:4\n"),
         (["--cluster", ""], "c1\thttps://c1.example\n:4\n"),
@@ -65,12 +56,11 @@ async fn the_names_of_a_kubeconfig_are_offered() {
 /// The clock of the test is paused: it advances only while all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn a_slow_cluster_gives_no_completions_after_the_time_limit() {
-    let cluster = shop();
-    let served = cluster.serve().unwrap();
-    let path = kubeconfig("silent", &served.kubeconfig("admin", "shop").unwrap());
-    cluster.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), FaultAction::Stall));
+    let cluster = Cluster::recorded("shop").served();
+    let path = kubeconfig(&cluster.kubeconfig());
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &resource::DEPLOYMENTS), FaultAction::Stall));
     for resource in [&resource::DEPLOYMENTS, &resource::STATEFULSETS, &resource::DAEMONSETS] {
-        cluster.fault(Fault::on(Requests::of(Verb::List, resource), FaultAction::Stall));
+        cluster.sim.fault(Fault::on(Requests::of(Verb::List, resource), FaultAction::Stall));
     }
     for (args, answer) in [
         (["history", "deployment/"].as_slice(), ":4\n"),
@@ -86,13 +76,11 @@ async fn a_slow_cluster_gives_no_completions_after_the_time_limit() {
 
 #[tokio::test(start_paused = true)]
 async fn errors_of_the_cluster_print_nothing() {
-    let cluster = shop();
-    let mut served = cluster.serve().unwrap();
-    let anonymous =
-        kubeconfig("anonymous", &served.kubeconfig_with_token("anonymous", "no such token", "shop"));
+    let mut cluster = Cluster::recorded("shop").served();
+    let anonymous = kubeconfig(&cluster.server().kubeconfig_with_token("anonymous", "no such token", "shop"));
     assert_eq!(complete(&anonymous, &["history", "deployment/"]).await, output_without_stderr(":4\n"));
-    let path = kubeconfig("away", &served.kubeconfig("admin", "shop").unwrap());
-    served.stop().await;
+    let path = kubeconfig(&cluster.kubeconfig());
+    cluster.server_mut().stop().await;
     let begun = Instant::now();
     assert_eq!(complete(&path, &["history", "deployment/"]).await, output_without_stderr(":4\n"));
     assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
@@ -105,7 +93,7 @@ async fn errors_of_the_cluster_print_nothing() {
 /// A hostile server could complete a flag, and a shell shows a list of equal words with their descriptions.
 #[test]
 fn only_names_of_objects_are_offered_each_once() {
-    let mut shop = snapshot("shop");
+    let mut shop = harness::snapshot("shop");
     let items = shop["items"].as_array_mut().unwrap();
     let of_web = |item: &Value| {
         item["kind"] == "ReplicaSet" && item["metadata"]["ownerReferences"][0]["name"] == "web"

@@ -1,28 +1,27 @@
 //! The effect of every connection flag on the requests.
 
-use harness::Output;
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
 
-use crate::connection::setup::{TestServer, run_with};
-use crate::files::file;
+use harness::files::file;
 
 /// Runs `history deployment/web` with these flags and returns the first request.
-async fn first(server: &TestServer, flags: &[&str]) -> RecordedRequest {
-    server.cluster.forget_requests();
+async fn first(server: &Cluster, flags: &[&str]) -> RecordedRequest {
+    server.sim.forget_requests();
     let output = history(server, flags).await;
-    let mut requests = server.cluster.requests();
+    let mut requests = server.sim.requests();
     assert!(!requests.is_empty(), "{flags:?}: {}", output.stderr);
     requests.remove(0)
 }
 
-async fn history(server: &TestServer, flags: &[&str]) -> Output {
-    server.run(["history", "deployment/web"].iter().chain(flags).copied()).run_async().await
+async fn history(server: &Cluster, flags: &[&str]) -> Output {
+    server.command(["history", "deployment/web"].iter().chain(flags).copied()).run_async().await
 }
 
 /// The kubeconfig without a field of its cluster or user.
-fn without(server: &TestServer, pointer: &str) -> Value {
+fn without(server: &Cluster, pointer: &str) -> Value {
     let mut kubeconfig = server.kubeconfig();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     kubeconfig.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name).unwrap();
@@ -31,7 +30,7 @@ fn without(server: &TestServer, pointer: &str) -> Value {
 
 #[tokio::test]
 async fn every_request_has_a_user_agent_and_accepts_compression() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let request = first(&server, &[]).await;
     let agent = request.header("user-agent");
     let (name, system) = agent.split_once(' ').unwrap();
@@ -44,29 +43,29 @@ async fn every_request_has_a_user_agent_and_accepts_compression() {
 
 #[tokio::test]
 async fn compression_can_be_disabled() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     assert_eq!(first(&server, &["--disable-compression"]).await.header("accept-encoding"), "");
     assert_eq!(first(&server, &["--disable-compression=false"]).await.header("accept-encoding"), "gzip");
 }
 
 #[tokio::test]
 async fn namespaces_are_part_of_the_path() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let path = |request: RecordedRequest| request.path;
     assert_eq!(path(first(&server, &[]).await), "/apis/apps/v1/namespaces/shop/deployments/web");
     assert_eq!(
         path(first(&server, &["-n", "other"]).await),
         "/apis/apps/v1/namespaces/other/deployments/web"
     );
-    let all = server.run(["history", "deployment", "-A"]).run_async().await;
+    let all = server.command(["history", "deployment", "-A"]).run_async().await;
     assert_eq!(all.exit, 0, "{}", all.stderr);
     assert!(server.lines().contains(&"GET /apis/apps/v1/deployments".to_owned()));
 }
 
 #[tokio::test]
 async fn tokens_and_basic_credentials_are_sent() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("sesame", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("sesame", "admin", None));
     let authorization = |request: RecordedRequest| request.header("authorization").to_owned();
     assert_eq!(authorization(first(&server, &["--token", "sesame"]).await), "Bearer sesame");
     let basic = first(&server, &["--username", "gina", "--password", "p:w"]).await;
@@ -75,7 +74,7 @@ async fn tokens_and_basic_credentials_are_sent() {
 
 #[tokio::test]
 async fn impersonation_headers_are_sent() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let flags = [
         "--as=gina",
         "--as-uid=7",
@@ -98,26 +97,26 @@ async fn impersonation_headers_are_sent() {
 
 #[tokio::test]
 async fn server_ca_and_tls_name_flags_are_used() {
-    let (server, other) = (TestServer::of("shop"), TestServer::of("shop"));
-    let authority = file("ca.crt", &other.served.authority_certificate());
-    let flags = ["--server", &other.served.url(), "--certificate-authority", authority.to_str().unwrap()];
+    let (server, other) = (Cluster::recorded("shop").served(), Cluster::recorded("shop").served());
+    let authority = file("ca.crt", &other.server().authority_certificate());
+    let flags = ["--server", &other.server().url(), "--certificate-authority", authority.to_str().unwrap()];
     history(&server, &flags).await;
-    assert_eq!(server.cluster.requests().len(), 0, "no request goes to the server of the kubeconfig");
+    assert_eq!(server.sim.requests().len(), 0, "no request goes to the server of the kubeconfig");
     // The other server's authority did not sign our certificate, but the TLS handshake succeeds.
-    let insecure = ["-s", &other.served.url(), "--insecure-skip-tls-verify"];
+    let insecure = ["-s", &other.server().url(), "--insecure-skip-tls-verify"];
     let output = history(&server, &insecure).await;
     assert!(!output.stderr.contains("not trusted"), "{}", output.stderr);
 
     let untrusted = without(&server, "/clusters/0/cluster/certificate-authority-data");
-    let output = run_with(&untrusted, ["history", "deployment/web"]).run_async().await;
+    let output = Run::of(["history", "deployment/web"]).kubeconfig(&untrusted).run_async().await;
     assert!(output.stderr.contains("is not trusted"), "{}", output.stderr);
-    let authority = file("ca.crt", &server.served.authority_certificate());
+    let authority = file("ca.crt", &server.server().authority_certificate());
     for flags in [
         vec!["--certificate-authority", authority.to_str().unwrap()],
         vec!["--insecure-skip-tls-verify"],
         vec!["--insecure-skip-tls-verify=true"],
     ] {
-        let run = run_with(&untrusted, ["history", "deployment/web"].iter().chain(&flags).copied());
+        let run = Run::of(["history", "deployment/web"].iter().chain(&flags).copied()).kubeconfig(&untrusted);
         let output = run.run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
     }
@@ -125,7 +124,8 @@ async fn server_ca_and_tls_name_flags_are_used() {
 
 #[tokio::test]
 async fn the_tls_server_name_can_be_set() {
-    let server = TestServer::with("shop", ServerCertificate::ForAnotherName, &[]);
+    let server =
+        Cluster::recorded("shop").served_with(ServerCertificate::ForAnotherName, Protocols::default());
     let output = history(&server, &[]).await;
     assert!(output.stderr.contains("is not valid for 127.0.0.1"), "{}", output.stderr);
     let output = history(&server, &["--tls-server-name", "elsewhere.example"]).await;
@@ -135,8 +135,8 @@ async fn the_tls_server_name_can_be_set() {
 #[tokio::test]
 async fn client_certificates_are_used() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["namespaces"])]);
-    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
-    let (certificate, key) = server.served.client_certificate("gina").unwrap();
+    let server = Cluster::recorded("shop").user(gina).served();
+    let (certificate, key) = server.server().client_certificate("gina").unwrap();
     let (certificate, key) = (file("gina.crt", &certificate), file("gina.key", &key));
     let flags =
         ["--client-certificate", certificate.to_str().unwrap(), "--client-key", key.to_str().unwrap()];
@@ -147,10 +147,10 @@ async fn client_certificates_are_used() {
 
 #[tokio::test]
 async fn context_cluster_user_and_kubeconfig_flags_are_used() {
-    let (near, far) = (TestServer::of("shop"), TestServer::of("shop"));
-    far.cluster.users(|users| users.grant_token("far-token", "admin", None));
+    let (near, far) = (Cluster::recorded("shop").served(), Cluster::recorded("shop").served());
+    far.sim.users(|users| users.grant_token("far-token", "admin", None));
     let mut kubeconfig = near.kubeconfig();
-    let other = far.served.kubeconfig_with_token("deputy", "far-token", "elsewhere");
+    let other = far.server().kubeconfig_with_token("deputy", "far-token", "elsewhere");
     for list in ["clusters", "users", "contexts"] {
         let mut entry = other[list][0].clone();
         entry["name"] = json!(format!("far-{list}"));
@@ -166,18 +166,18 @@ async fn context_cluster_user_and_kubeconfig_flags_are_used() {
     run(&[]).await;
     assert_eq!((near.lines().len(), far.lines().len()), (3, 0));
     run(&["--context", "far-contexts"]).await;
-    let request = far.cluster.requests().remove(0);
+    let request = far.sim.requests().remove(0);
     assert_eq!(request.path, "/apis/apps/v1/namespaces/elsewhere/deployments/web");
     assert_eq!(request.header("authorization"), "Bearer far-token");
-    far.cluster.forget_requests();
+    far.sim.forget_requests();
     let output = run(&["--cluster", "far-clusters", "--user", "far-users"]).await;
     assert_eq!((output.exit, far.lines().len()), (0, 3), "{}", output.stderr);
 }
 
 #[tokio::test]
 async fn requests_are_logged_from_v6_without_secrets() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("sesame", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("sesame", "admin", None));
     assert_eq!(history(&server, &["-v", "5", "--token", "sesame"]).await.stderr, "");
     for flags in [["-v", "6"], ["-v=6", "-A"], ["--v", "99"]] {
         let flags: Vec<_> =
@@ -186,7 +186,7 @@ async fn requests_are_logged_from_v6_without_secrets() {
         let lines: Vec<_> = output.stderr.lines().collect();
         assert_eq!(lines.len(), 3, "{}", output.stderr);
         let begin =
-            format!("GET {}/apis/apps/v1/namespaces/shop/deployments/web 200 OK in ", server.served.url());
+            format!("GET {}/apis/apps/v1/namespaces/shop/deployments/web 200 OK in ", server.server().url());
         assert!(
             lines[0].starts_with(&begin) && lines[0].ends_with(" milliseconds (round trip 1)"),
             "{}",
@@ -203,8 +203,8 @@ async fn requests_are_logged_from_v6_without_secrets() {
 
 #[tokio::test]
 async fn a_server_warning_is_printed_once_and_can_be_an_error() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::Warn("this is old".into())));
     let output = history(&server, &[]).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("Warning: this is old\n", 0));
     let output = history(&server, &["--warnings-as-errors"]).await;
@@ -215,7 +215,7 @@ async fn a_server_warning_is_printed_once_and_can_be_an_error() {
 
 #[tokio::test]
 async fn ignored_kubectl_flags_are_accepted() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let flags = [
         "--cache-dir=/x",
         "--kuberc=off",
@@ -233,8 +233,8 @@ async fn ignored_kubectl_flags_are_accepted() {
 #[tokio::test]
 async fn a_silent_server_exceeds_the_request_timeout() {
     for protocols in Protocols::EACH {
-        let server = TestServer::over(protocols, "shop");
-        server.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall));
+        let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
+        server.sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
         let output = history(&server, &["--request-timeout", "200ms"]).await;
         assert!(
             output.stderr.contains("within 200ms") || output.stderr.contains("for 200ms"),
@@ -242,8 +242,8 @@ async fn a_silent_server_exceeds_the_request_timeout() {
             output.stderr
         );
         assert_eq!(output.exit, 1);
-        server.cluster.clear_faults();
-        server.cluster.fault(Fault::on(Requests::any(), FaultAction::StallBody(40)));
+        server.sim.clear_faults();
+        server.sim.fault(Fault::on(Requests::any(), FaultAction::StallBody(40)));
         let output = history(&server, &["--request-timeout", "200ms"]).await;
         assert!(
             output.stderr.contains("200ms") && output.stderr.contains("--request-timeout"),
@@ -251,7 +251,7 @@ async fn a_silent_server_exceeds_the_request_timeout() {
             output.stderr
         );
     }
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let endless = format!("--request-timeout={}", u64::MAX);
     for (flags, exit) in [
         ([endless.as_str()], 0),
@@ -266,7 +266,7 @@ async fn a_silent_server_exceeds_the_request_timeout() {
 
 #[tokio::test]
 async fn ages_use_the_servers_clock() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     // The clock of the test is at the epoch, before any object was created.
     let output = history(&server, &[]).await;
     let ages = output.stdout.lines().skip(2).map(|line| line.split_whitespace().nth(1).unwrap().to_owned());

@@ -1,15 +1,14 @@
 //! Connection errors: one line and a hint, within the request timeout, with exit code 1.
 
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Refusal, Rule, ServerCertificate, User};
-
-use crate::connection::setup::{TestServer, run_with};
+use simcluster::{Protocols, Refusal, Rule, ServerCertificate, User};
 
 /// Runs `history deployment/web` and compares its message and its hint.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str) {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let output = run_with(kubeconfig, args).run_async().await;
+    let output = Run::of(args).kubeconfig(kubeconfig).run_async().await;
     let lines: Vec<_> = output.stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{}", output.stderr);
     assert!(lines[0].starts_with("error: ") && lines[0].contains(error), "{error:?} is not in {}", lines[0]);
@@ -19,9 +18,9 @@ pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str) {
 
 #[tokio::test]
 async fn a_refused_connection_is_an_error() {
-    let mut server = TestServer::of("shop");
-    server.served.stop().await;
-    let address = server.served.address();
+    let mut server = Cluster::recorded("shop").served();
+    server.server_mut().stop().await;
+    let address = server.server().address();
     fails(
         &server.kubeconfig(),
         &format!("{address} refuses connections"),
@@ -33,19 +32,19 @@ async fn a_refused_connection_is_an_error() {
 /// A list reads six types.
 #[tokio::test]
 async fn one_server_is_one_error_and_one_limit_for_a_list() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Stall));
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::Stall));
     let begun = std::time::Instant::now();
-    let output = server.run(["list", "--request-timeout", "2s"]).run_async().await;
+    let output = server.command(["list", "--request-timeout", "2s"]).run_async().await;
     assert!(begun.elapsed() < std::time::Duration::from_secs(4), "{:?}", begun.elapsed());
-    let error = format!("error: {} has not answered for 2s\n", server.served.address());
+    let error = format!("error: {} has not answered for 2s\n", server.server().address());
     assert!(output.stderr.starts_with(&error), "{}", output.stderr);
     assert_eq!((output.stderr.lines().count(), output.exit), (2, 1), "{}", output.stderr);
 
-    let mut server = TestServer::of("shop");
-    server.served.stop().await;
+    let mut server = Cluster::recorded("shop").served();
+    server.server_mut().stop().await;
     for args in [&["list"][..], &["list", "-A"], &["status", "deploy", "sts", "--watch=false"]] {
-        let output = server.run(args.iter().copied()).run_async().await;
+        let output = server.command(args.iter().copied()).run_async().await;
         assert_eq!((output.stderr.lines().count(), output.exit), (2, 1), "{}", output.stderr);
         assert!(output.stderr.contains("refuses connections"), "{}", output.stderr);
     }
@@ -54,17 +53,17 @@ async fn one_server_is_one_error_and_one_limit_for_a_list() {
 /// A webhook can send any text.
 #[tokio::test]
 async fn a_long_message_of_the_server_is_cut() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let refusal = Refusal::with_status(500, "€".repeat(2_000_000));
-    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(refusal)));
-    let output = server.run(["history", "deployment/web"]).run_async().await;
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::Refuse(refusal)));
+    let output = server.command(["history", "deployment/web"]).run_async().await;
     assert!(output.stderr.contains("€... (5995905 more bytes)\n"), "{}", output.stderr);
     assert!(output.stderr.len() < 4_400, "{}", output.stderr.len());
 }
 
 #[tokio::test]
 async fn an_unknown_host_name_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!("https://cluster.invalid:6443");
     fails(&kubeconfig, "there is no host named \"cluster.invalid\"", "VPN").await;
@@ -72,22 +71,23 @@ async fn an_unknown_host_name_is_an_error() {
 
 #[tokio::test]
 async fn an_unknown_certificate_authority_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let mut kubeconfig = server.kubeconfig();
-    let other = TestServer::of("shop").kubeconfig();
+    let other = Cluster::recorded("shop").served().kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["certificate-authority-data"] =
         other["clusters"][0]["cluster"]["certificate-authority-data"].clone();
     // Both authorities have the same name, so the signature check fails.
-    fails(&kubeconfig, &format!("the certificate of {}", server.served.address()), "").await;
+    fails(&kubeconfig, &format!("the certificate of {}", server.server().address()), "").await;
     kubeconfig["clusters"][0]["cluster"].as_object_mut().unwrap().remove("certificate-authority-data");
     fails(&kubeconfig, "is not trusted", "--certificate-authority FILE").await;
 }
 
 #[tokio::test]
 async fn an_expired_or_mismatched_certificate_is_an_error() {
-    let server = TestServer::with("shop", ServerCertificate::Expired, &[]);
+    let server = Cluster::recorded("shop").served_with(ServerCertificate::Expired, Protocols::default());
     fails(&server.kubeconfig(), "has expired (", "clock").await;
-    let server = TestServer::with("shop", ServerCertificate::ForAnotherName, &[]);
+    let server =
+        Cluster::recorded("shop").served_with(ServerCertificate::ForAnotherName, Protocols::default());
     fails(
         &server.kubeconfig(),
         "is not valid for 127.0.0.1, only for elsewhere.example",
@@ -98,10 +98,10 @@ async fn an_expired_or_mismatched_certificate_is_an_error() {
 
 #[tokio::test]
 async fn the_login_page_of_a_proxy_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     for status in [200, 403, 404] {
-        server.cluster.clear_faults();
-        server.cluster.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
+        server.sim.clear_faults();
+        server.sim.fault(Fault::on(Requests::any(), FaultAction::Html(status)));
         fails(&server.kubeconfig(), "does not respond like an API server", "a login proxy may be in between")
             .await;
     }
@@ -110,9 +110,9 @@ async fn the_login_page_of_a_proxy_is_an_error() {
 #[tokio::test]
 async fn a_forbidden_request_is_an_error() {
     let gina = User::limited("gina", [Rule::allow(&["list"], &["deployments"])]);
-    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
+    let server = Cluster::recorded("shop").user(gina).served();
     fails(
-        &server.served.kubeconfig("gina", "shop").unwrap(),
+        &server.kubeconfig_of("gina"),
         "forbidden: User \"gina\" cannot get resource \"deployments\" in API group \"apps\" in the namespace \"shop\"",
         "to see what is allowed: kubectl auth can-i --list -n shop")
     .await;
@@ -121,8 +121,8 @@ async fn a_forbidden_request_is_an_error() {
 #[tokio::test]
 async fn forbidden_revisions_are_an_error() {
     let gina = User::limited("gina", [Rule::allow(&["get"], &["*"])]);
-    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
-    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
+    let server = Cluster::recorded("shop").user(gina).served();
+    let kubeconfig = server.kubeconfig_of("gina");
     fails(
         &kubeconfig,
         "cannot read replicasets: forbidden: User \"gina\" cannot list",
@@ -134,9 +134,9 @@ async fn forbidden_revisions_are_an_error() {
 #[tokio::test]
 async fn forbidden_pods_are_skipped_with_one_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
-    let server = TestServer::with("shop", ServerCertificate::Good, &[User::limited("gina", rules)]);
-    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
-    let output = run_with(&kubeconfig, ["history", "deployment"]).run_async().await;
+    let server = Cluster::recorded("shop").user(User::limited("gina", rules)).served();
+    let kubeconfig = server.kubeconfig_of("gina");
+    let output = Run::of(["history", "deployment"]).kubeconfig(&kubeconfig).run_async().await;
     let notes: Vec<_> = output.stderr.lines().collect();
     assert_eq!(notes.len(), 1, "{}", output.stderr);
     assert!(
@@ -159,9 +159,9 @@ async fn forbidden_pods_are_skipped_with_one_note() {
 
 #[tokio::test]
 async fn an_unauthorized_request_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     fails(
-        &server.served.kubeconfig_with_token("admin", "forged", "shop"),
+        &server.server().kubeconfig_with_token("admin", "forged", "shop"),
         "does not accept the credentials",
         "log in again",
     )
@@ -170,19 +170,19 @@ async fn an_unauthorized_request_is_an_error() {
 
 #[tokio::test]
 async fn an_x509_v1_certificate_has_its_own_message() {
-    let server = TestServer::of("shop");
-    let (_, key) = server.served.client_certificate("admin").unwrap();
+    let server = Cluster::recorded("shop").served();
+    let (_, key) = server.server().client_certificate("admin").unwrap();
     let mut kubeconfig = server.kubeconfig();
-    let certificate = crate::files::file("v1.crt", include_str!("x509-v1.crt"));
-    let key = crate::files::file("v1.key", &key);
+    let certificate = harness::files::file("v1.crt", include_str!("x509-v1.crt"));
+    let key = harness::files::file("v1.key", &key);
     kubeconfig["users"][0]["user"] = json!({"client-certificate": certificate, "client-key": key});
     fails(&kubeconfig, "X.509 v1", "extendedKeyUsage=clientAuth").await;
 }
 
 #[tokio::test]
 async fn the_error_contains_the_path_of_a_missing_client_certificate() {
-    let server = TestServer::of("shop");
-    let run = server.run(["history", "deploy/web", "--client-certificate", "/no/cert"]);
+    let server = Cluster::recorded("shop").served();
+    let run = server.command(["history", "deploy/web", "--client-certificate", "/no/cert"]);
     let output = run.run_async().await;
     assert!(
         output.stderr.starts_with("error: cannot read the client certificate /no/cert: "),

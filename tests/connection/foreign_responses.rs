@@ -1,11 +1,11 @@
 //! Servers that are not API servers.
 
+use harness::{Cluster, Run};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::connection::failures::fails;
-use crate::connection::setup::{TestServer, run_with};
 
 /// Serves one fixed response to every request and returns the address.
 async fn serve(answer: impl Into<Vec<u8>>) -> String {
@@ -45,7 +45,7 @@ async fn each_foreign_response_has_its_own_message() {
         ("https", "HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak TLS", "http://HOST:PORT"),
     ] {
         let address = serve(text).await;
-        let mut kubeconfig = TestServer::of("shop").kubeconfig();
+        let mut kubeconfig = Cluster::recorded("shop").served().kubeconfig();
         kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("{scheme}://{address}"));
         kubeconfig["users"][0]["user"] = json!({});
         fails(&kubeconfig, error, hint).await;
@@ -69,10 +69,10 @@ async fn compressed_responses_are_decompressed() {
     .into_bytes();
     answer.extend(PACKED);
     let address = serve(answer).await;
-    let mut kubeconfig = TestServer::of("shop").kubeconfig();
+    let mut kubeconfig = Cluster::recorded("shop").served().kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("http://{address}"));
     kubeconfig["users"][0]["user"] = json!({});
-    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    let output = Run::of(["history", "deploy/web"]).kubeconfig(&kubeconfig).run_async().await;
     assert!(output.stderr.ends_with("returned 400 Bad Request: unpacked\n"), "{}", output.stderr);
     assert_eq!(output.exit, 1);
 }

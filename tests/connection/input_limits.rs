@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::files::{directory, file};
+use harness::files::{directory, file};
 
 /// The address space of the process in KiB: twice the limit of a command, and more for the rest of the program.
 const ADDRESS_SPACE: u64 = 3 << 20;

@@ -1,16 +1,15 @@
 //! Which kubeconfig files are read, and their format.
 
-use harness::Run;
+use harness::{Cluster, Run};
 use serde_json::json;
 
-use crate::connection::setup::TestServer;
-use crate::files::{directory, file};
+use harness::files::{directory, file};
 
 const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
 #[tokio::test]
 async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
-    let (first, second) = (TestServer::of("shop"), TestServer::of("shop"));
+    let (first, second) = (Cluster::recorded("shop").served(), Cluster::recorded("shop").served());
     let [one, two] = [&first, &second].map(|server| file("config", &server.kubeconfig().to_string()));
     let list = format!("/does/not/exist:{}:{}:", one.display(), two.display());
     let output = Run::of(HISTORY).env("KUBECONFIG", list).run_async().await;
@@ -20,7 +19,7 @@ async fn missing_files_of_the_list_are_skipped_and_the_first_value_wins() {
 
 #[tokio::test]
 async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let home = directory();
     std::fs::create_dir(home.join(".kube")).unwrap();
     std::fs::write(home.join(".kube/config"), server.kubeconfig().to_string()).unwrap();
@@ -37,16 +36,16 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
 
 #[tokio::test]
 async fn paths_in_a_kubeconfig_are_relative_to_it() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let home = directory();
-    let (certificate, key) = server.served.client_certificate("admin").unwrap();
+    let (certificate, key) = server.server().client_certificate("admin").unwrap();
     for (name, text) in
-        [("ca.crt", server.served.authority_certificate()), ("me.crt", certificate), ("me.key", key)]
+        [("ca.crt", server.server().authority_certificate()), ("me.crt", certificate), ("me.key", key)]
     {
         std::fs::write(home.join(name), text).unwrap();
     }
     let mut kubeconfig = server.kubeconfig();
-    kubeconfig["clusters"][0]["cluster"] = json!({"server": server.served.url(), "certificate-authority": "ca.crt", "certificate-authority-data": ""});
+    kubeconfig["clusters"][0]["cluster"] = json!({"server": server.server().url(), "certificate-authority": "ca.crt", "certificate-authority-data": ""});
     kubeconfig["users"][0]["user"] =
         json!({"client-certificate": "me.crt", "client-key": "./me.key", "token": ""});
     std::fs::write(home.join("config"), kubeconfig.to_string()).unwrap();
@@ -56,24 +55,24 @@ async fn paths_in_a_kubeconfig_are_relative_to_it() {
 
 #[tokio::test]
 async fn the_newline_of_a_token_file_is_removed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let token = file("token", "first\n");
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] = json!({"tokenFile": token});
-    server.cluster.users(|users| users.grant_token("first", "admin", None));
-    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    server.sim.users(|users| users.grant_token("first", "admin", None));
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
+    assert_eq!(server.sim.requests()[0].header("authorization"), "Bearer first");
 
-    server.cluster.forget_requests();
+    server.sim.forget_requests();
     kubeconfig["users"][0]["user"]["token"] = json!("stale");
-    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "`tokenFile` has precedence over `token`");
-    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer first");
+    assert_eq!(server.sim.requests()[0].header("authorization"), "Bearer first");
 
     std::fs::remove_file(token).unwrap();
     kubeconfig["users"][0]["user"]["token"] = json!("first");
-    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert_eq!(
         (output.stderr.as_str(), output.exit),
         ("", 0),
@@ -81,7 +80,7 @@ async fn the_newline_of_a_token_file_is_removed() {
     );
 
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
-    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert!(output.stderr.starts_with("error: cannot read the token file"), "{}", output.stderr);
     assert_eq!(output.exit, 1);
 }
@@ -96,7 +95,8 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
     for (flag, hint) in
         [("--context", "get-contexts"), ("--cluster", "get-clusters"), ("--user", "get-users")]
     {
-        let output = TestServer::of("shop").run(HISTORY).arg(flag).arg("nope").run_async().await;
+        let output =
+            Cluster::recorded("shop").served().command(HISTORY).arg(flag).arg("nope").run_async().await;
         assert!(output.stderr.contains("\"nope\"") && output.stderr.contains(hint), "{}", output.stderr);
         assert_eq!(output.exit, 2);
     }
@@ -107,13 +107,13 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
 
 #[tokio::test]
 async fn removed_auth_providers_are_refused_with_a_hint() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     for (provider, hint) in
         [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin"), ("magic", "users[].user.exec")]
     {
         let mut kubeconfig = server.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
-        let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+        let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
         assert!(output.stderr.contains(hint), "{}", output.stderr);
         assert_eq!(output.exit, 1);
     }
@@ -121,14 +121,14 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
 
 #[tokio::test]
 async fn an_oidc_token_is_sent() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     // {"alg":"none"} . {"exp":4102444800} . nothing
     let token = "eyJhbGciOiJub25lIn0.eyJleHAiOjQxMDI0NDQ4MDB9.";
-    server.cluster.users(|users| users.grant_token(token, "admin", None));
+    server.sim.users(|users| users.grant_token(token, "admin", None));
     let mut kubeconfig = server.kubeconfig();
     kubeconfig["users"][0]["user"] =
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": token}}});
-    let output = crate::connection::setup::run_with(&kubeconfig, HISTORY).run_async().await;
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert_eq!(server.cluster.requests()[0].header("authorization"), format!("Bearer {token}"));
+    assert_eq!(server.sim.requests()[0].header("authorization"), format!("Bearer {token}"));
 }

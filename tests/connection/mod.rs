@@ -16,4 +16,3 @@ mod proxies;
 mod request_counts;
 mod retries;
 mod round_trips;
-pub(crate) mod setup;

@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::Output;
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::connection::setup::{TestServer, run_with};
-use crate::files::directory;
+use harness::files::directory;
 
 /// A server without TLS that answers every request with 401 and records it.
 struct HttpServer {
@@ -40,7 +39,7 @@ impl HttpServer {
 }
 
 fn kubeconfig(server: &str, user: &Value) -> Value {
-    let mut kubeconfig = TestServer::of("shop").kubeconfig();
+    let mut kubeconfig = Cluster::recorded("shop").served().kubeconfig();
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(server);
     kubeconfig["users"][0]["user"] = user.clone();
     kubeconfig
@@ -59,7 +58,7 @@ fn plugin(mark: &std::path::Path) -> Value {
 
 async fn history(kubeconfig: &Value, more: &[&str]) -> Output {
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    run_with(kubeconfig, args).args(more).env("PATH", "/usr/bin:/bin").run_async().await
+    Run::of(args).kubeconfig(kubeconfig).args(more).env("PATH", "/usr/bin:/bin").run_async().await
 }
 
 #[tokio::test]
@@ -68,7 +67,7 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
     let mark = directory().join("was-run");
     let users = [
         json!({"token": "s3same"}),
-        json!({"tokenFile": crate::files::file("token", "s3same")}),
+        json!({"tokenFile": harness::files::file("token", "s3same")}),
         json!({"username": "u", "password": "s3same"}),
         json!({"auth-provider": {"name": "oidc", "config": {"id-token": "e30.e30.s3same"}}}),
         plugin(&mark),

@@ -2,22 +2,21 @@
 
 use std::path::PathBuf;
 
-use harness::Output;
+use harness::{Cluster, Output, Run};
 use serde_json::json;
 
-use crate::connection::setup::{TestServer, run_with};
-use crate::files::{directory, file, program};
+use harness::files::{directory, file, program};
 
 /// A server, a plugin that prints a valid token, and the directory of the plugin.
 struct Plugin {
-    server: TestServer,
+    server: Cluster,
     path: PathBuf,
 }
 
 impl Plugin {
     fn new() -> Self {
-        let server = TestServer::of("shop");
-        server.cluster.users(|users| users.grant_token("brought", "admin", None));
+        let server = Cluster::recorded("shop").served();
+        server.sim.users(|users| users.grant_token("brought", "admin", None));
         let credential = json!({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
             "status": {"token": "brought"}});
         Self { server, path: program("cloud-login", &format!("echo '{credential}'")) }
@@ -31,7 +30,8 @@ impl Plugin {
         kubeconfig["users"][0]["user"] = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1",
             "command": command, "interactiveMode": "Never"}});
         let search = format!("{}:/usr/bin:/bin", self.path.parent().unwrap().display());
-        let run = run_with(&kubeconfig, ["history", "deployment/web"]).args(args).env("PATH", search);
+        let run =
+            Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig).args(args).env("PATH", search);
         environment.iter().fold(run, |run, (name, value)| run.env(*name, *value)).run_async().await
     }
 }
@@ -98,6 +98,6 @@ async fn the_preferences_are_those_of_kubectl() {
         assert_eq!(output.exit, exit, "{args:?} {environment:?}: {}", output.stderr);
     }
     // Without a plugin the file is not read.
-    let run = plugin.server.run(["history", "deployment/web"]).env("KUBERC", "/does/not/exist");
+    let run = plugin.server.command(["history", "deployment/web"]).env("KUBERC", "/does/not/exist");
     assert_eq!(run.run_async().await.exit, 0);
 }

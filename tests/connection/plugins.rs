@@ -1,19 +1,19 @@
 //! Credential plugins: shell scripts with valid and invalid output, failures and timeouts.
 
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
 
 use crate::connection::failures::fails;
-use crate::connection::setup::{TestServer, run_with};
-use crate::files::{directory, file, program};
+use harness::files::{directory, file, program};
 
 /// Returns a kubeconfig whose user runs this script as a plugin.
-fn kubeconfig(server: &TestServer, script: &str) -> Value {
+fn kubeconfig(server: &Cluster, script: &str) -> Value {
     with_exec(server, &json!({"command": "/bin/sh", "args": ["-c", script]}))
 }
 
-fn with_exec(server: &TestServer, exec: &Value) -> Value {
+fn with_exec(server: &Cluster, exec: &Value) -> Value {
     let mut kubeconfig = server.kubeconfig();
     let mut user = json!({"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "IfAvailable"});
     user.as_object_mut().unwrap().extend(exec.as_object().unwrap().clone());
@@ -30,16 +30,17 @@ fn script_that_prints(status: &Value) -> String {
 
 #[tokio::test]
 async fn a_plugins_token_and_certificate_are_used() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     let with_token = kubeconfig(&server, &script_that_prints(&json!({"token": "brought"})));
-    let output = run_with(&with_token, ["history", "deployment/web"]).run_async().await;
+    let output = Run::of(["history", "deployment/web"]).kubeconfig(&with_token).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert_eq!(server.cluster.requests()[0].header("authorization"), "Bearer brought");
+    assert_eq!(server.sim.requests()[0].header("authorization"), "Bearer brought");
 
-    let (certificate, key) = server.served.client_certificate("admin").unwrap();
+    let (certificate, key) = server.server().client_certificate("admin").unwrap();
     let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
-    let output = run_with(&kubeconfig(&server, &script_that_prints(&status)), ["history", "deployment/web"])
+    let output = Run::of(["history", "deployment/web"])
+        .kubeconfig(&kubeconfig(&server, &script_that_prints(&status)))
         .run_async()
         .await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
@@ -47,7 +48,7 @@ async fn a_plugins_token_and_certificate_are_used() {
 
 #[tokio::test]
 async fn a_plugin_gets_our_environment_and_the_cluster() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let printed = directory().join("told");
     let script = format!(
         "printf '%s|%s|%s' \"$MINE\" \"$HOME\" \"$KUBERNETES_EXEC_INFO\" > {}; exit 1",
@@ -57,7 +58,7 @@ async fn a_plugin_gets_our_environment_and_the_cluster() {
     let exec = &mut kubeconfig["users"][0]["user"]["exec"];
     exec["env"] = json!([{"name": "MINE", "value": "7"}]);
     exec["provideClusterInfo"] = json!(true);
-    run_with(&kubeconfig, ["history", "deployment/web"]).env("HOME", "/nowhere").run_async().await;
+    Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig).env("HOME", "/nowhere").run_async().await;
     let printed = std::fs::read_to_string(printed).unwrap();
     let [mine, home, info] = printed.splitn(3, '|').collect::<Vec<_>>().try_into().unwrap();
     assert_eq!((mine, home), ("7", "/nowhere"));
@@ -65,18 +66,19 @@ async fn a_plugin_gets_our_environment_and_the_cluster() {
     assert_eq!(info["kind"], "ExecCredential");
     assert_eq!(info["apiVersion"], "client.authentication.k8s.io/v1");
     assert_eq!(info["spec"]["interactive"], false);
-    assert_eq!(info["spec"]["cluster"]["server"], server.served.url());
+    assert_eq!(info["spec"]["cluster"]["server"], server.server().url());
     assert!(info["spec"]["cluster"]["certificate-authority-data"].is_string());
 }
 
 #[tokio::test]
 async fn a_plugin_runs_once_for_three_requests() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     let runs = directory().join("runs");
     let script =
         format!("echo run >> {}\n{}", runs.display(), script_that_prints(&json!({"token": "brought"})));
-    let output = run_with(&kubeconfig(&server, &script), ["history", "deployment/web"])
+    let output = Run::of(["history", "deployment/web"])
+        .kubeconfig(&kubeconfig(&server, &script))
         .env("PATH", "/usr/bin:/bin")
         .run_async()
         .await;
@@ -86,8 +88,8 @@ async fn a_plugin_runs_once_for_three_requests() {
 
 #[tokio::test]
 async fn a_plugin_runs_again_after_a_401_or_expiry() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("t", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("t", "admin", None));
     let runs = directory().join("runs");
     // Each run prints another token; all but the first are valid.
     let script = |rest: &str| {
@@ -97,7 +99,8 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
             runs = runs.display()
         )
     };
-    let output = run_with(&kubeconfig(&server, &script("")), ["history", "deployment/web"])
+    let output = Run::of(["history", "deployment/web"])
+        .kubeconfig(&kubeconfig(&server, &script("")))
         .env("PATH", "/usr/bin:/bin")
         .run_async()
         .await;
@@ -107,22 +110,23 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
 
     // A credential that is expired by the server's clock is not sent.
     std::fs::write(&runs, "run\n").unwrap();
-    server.cluster.forget_requests();
+    server.sim.forget_requests();
     let ended_long_ago = script(", \"expirationTimestamp\": \"2001-01-01T00:00:00Z\"");
-    let output = run_with(&kubeconfig(&server, &ended_long_ago), ["history", "deployment/web"])
+    let output = Run::of(["history", "deployment/web"])
+        .kubeconfig(&kubeconfig(&server, &ended_long_ago))
         .env("PATH", "/usr/bin:/bin")
         .run_async()
         .await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 1 + 3, "one run for each request");
-    let connections: Vec<_> = server.cluster.requests().iter().map(|request| request.connection).collect();
+    let connections: Vec<_> = server.sim.requests().iter().map(|request| request.connection).collect();
     assert!(connections.windows(2).all(|pair| pair[0] == pair[1]), "the same token keeps the connection");
 }
 
 #[tokio::test]
 async fn a_401_with_a_new_credential_is_an_error() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
     fails(
         &kubeconfig(&server, &script_that_prints(&json!({"token": "t"}))),
         "does not accept the credentials",
@@ -133,7 +137,7 @@ async fn a_401_with_a_new_credential_is_an_error() {
 
 #[tokio::test]
 async fn a_missing_plugin_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     fails(
         &with_exec(&server, &json!({"command": "no-such-plugin"})),
         "the credential plugin \"no-such-plugin\" is not installed",
@@ -152,9 +156,10 @@ async fn a_missing_plugin_is_an_error() {
 
 #[tokio::test]
 async fn a_failing_plugin_is_an_error() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let script = "echo 'session expired' >&2; exit 3";
-    let output = run_with(&kubeconfig(&server, script), ["history", "deployment/web"]).run_async().await;
+    let output =
+        Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, script)).run_async().await;
     assert_eq!(
         output.stderr,
         "session expired\n\
@@ -168,13 +173,13 @@ async fn a_failing_plugin_is_an_error() {
 /// Its stderr is read to the end, as bytes. Otherwise SIGPIPE kills the plugin.
 #[tokio::test]
 async fn a_plugin_may_write_anything_to_stderr() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     let credential = script_that_prints(&json!({"token": "brought"}));
     let long = "yes 0123456789abcde | head -c 3000000 >&2";
     for stderr in ["printf 'caf\\351\\n' >&2; sleep 0.2; echo ready >&2", long, "printf '%02000000d' 1 >&2"] {
         let kubeconfig = kubeconfig(&server, &format!("{stderr}\n{credential}"));
-        let run = run_with(&kubeconfig, ["history", "deployment/web"]).env("PATH", "/usr/bin:/bin");
+        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig).env("PATH", "/usr/bin:/bin");
         let output = run.run_async().await;
         assert_eq!(output.exit, 0, "{stderr}: {}", output.stderr.lines().last().unwrap_or_default());
         assert!(output.stderr.len() < 3 << 19, "{stderr}: {}", output.stderr.len());
@@ -186,8 +191,8 @@ async fn a_plugin_may_write_anything_to_stderr() {
 /// run again.
 #[tokio::test]
 async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     let here = directory();
     let (runs, seen) = (here.join("runs"), here.join("seen"));
     let script =
@@ -203,14 +208,14 @@ async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
     let args = ["preview", "-f", "Cargo.toml"];
     for (more, credential) in [(&[][..], "brought"), (&["--token", "flag"], "flag")] {
         let _ = std::fs::remove_file(&runs);
-        let run = run_with(&kubeconfig(&server, &script), args).args(more);
+        let run = Run::of(args).kubeconfig(&kubeconfig(&server, &script)).args(more);
         let output = run.env("KUBECTL", &kubectl).env("PATH", "/usr/bin:/bin").run_async().await;
         assert_eq!(output.exit, 1, "{}", output.stderr);
         let read = |suffix: &str| std::fs::read_to_string(format!("{}{suffix}", seen.display())).unwrap();
         let given: Value = serde_json::from_str(&read("")).unwrap();
         assert_eq!(given["users"][0]["user"]["token"], credential);
         assert!(given["users"][0]["user"]["exec"].is_null());
-        assert_eq!(given["clusters"][0]["cluster"]["server"], server.served.url());
+        assert_eq!(given["clusters"][0]["cluster"]["server"], server.server().url());
         assert_eq!(given["contexts"][0]["context"]["namespace"], "shop");
         assert!(!read(".args").contains(credential), "{}", read(".args"));
         assert_eq!(read(".mode").trim(), "-rw-------");
@@ -223,10 +228,10 @@ async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
 /// A list reads several types at once.
 #[tokio::test]
 async fn a_failing_plugin_runs_once_for_one_list() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let runs = directory().join("runs");
     let kubeconfig = kubeconfig(&server, &format!("echo run >> {}; echo no >&2; exit 3", runs.display()));
-    let output = run_with(&kubeconfig, ["list"]).run_async().await;
+    let output = Run::of(["list"]).kubeconfig(&kubeconfig).run_async().await;
     let error = "no\nerror: the credential plugin \"/bin/sh\" failed with exit code 3: no\nhint: ";
     assert!(output.stderr.starts_with(error), "{}", output.stderr);
     assert_eq!((output.stderr.lines().count(), output.exit), (3, 1), "{}", output.stderr);
@@ -236,17 +241,17 @@ async fn a_failing_plugin_runs_once_for_one_list() {
 /// A credential is renewed ten seconds ahead of its expiry. The old one is used if that fails.
 #[tokio::test]
 async fn a_failed_early_renewal_keeps_the_credential() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     let runs = directory().join("runs");
-    let now: k8s_openapi::jiff::Timestamp = server.cluster.store(|store| store.now());
+    let now: k8s_openapi::jiff::Timestamp = server.sim.store(|store| store.now());
     let script = |seconds: i64| {
         let expires = k8s_openapi::jiff::Timestamp::from_second(now.as_second() + seconds).unwrap();
         let status = json!({"token": "brought", "expirationTimestamp": expires.to_string()});
         format!("test -e {0} && exit 3\necho run >> {0}\n{1}", runs.display(), script_that_prints(&status))
     };
     for (seconds, exit) in [(5, 0), (-5, 1)] {
-        let run = run_with(&kubeconfig(&server, &script(seconds)), ["history", "deployment/web"]);
+        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, &script(seconds)));
         let output = run.env("PATH", "/usr/bin:/bin").run_async().await;
         assert_eq!(output.exit, exit, "{seconds}: {}", output.stderr);
         std::fs::remove_file(&runs).unwrap();
@@ -255,11 +260,11 @@ async fn a_failed_early_renewal_keeps_the_credential() {
 
 #[tokio::test]
 async fn a_token_on_a_plugins_stderr_is_not_printed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnaW5hIn0.c2lnbmF0dXJl";
     let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
     for more in [&[][..], &["-v", "10"]] {
-        let run = run_with(&kubeconfig(&server, &script), ["history", "deployment/web"]).args(more);
+        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, &script)).args(more);
         let output = run.run_async().await;
         assert!(!output.transcript.contains("eyJ"), "{}", output.transcript);
         assert!(output.stderr.starts_with("***\ngot ***\n"), "{}", output.stderr);
@@ -290,15 +295,15 @@ fn no_core_dump_is_written() {
 
 #[tokio::test]
 async fn a_hanging_plugin_times_out() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     // `read` from a pipe that stays open; a plugin without a terminal gets empty input.
     let fifo = directory().join("fifo");
     let script = format!("mkfifo {0}; exec cat {0}", fifo.display());
-    let output =
-        run_with(&kubeconfig(&server, &script), ["history", "deployment/web", "--request-timeout", "300ms"])
-            .env("PATH", "/usr/bin:/bin")
-            .run_async()
-            .await;
+    let output = Run::of(["history", "deployment/web", "--request-timeout", "300ms"])
+        .kubeconfig(&kubeconfig(&server, &script))
+        .env("PATH", "/usr/bin:/bin")
+        .run_async()
+        .await;
     assert!(
         output.stderr.starts_with("error: the credential plugin \"/bin/sh\" did not finish within 300ms"),
         "{}",
@@ -309,7 +314,7 @@ async fn a_hanging_plugin_times_out() {
 
 #[tokio::test]
 async fn invalid_plugin_output_is_not_printed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     for (script, why) in [
         ("echo secret-rubbish", "it printed no JSON object"),
         ("true", "it printed no JSON object"),
@@ -326,15 +331,15 @@ async fn invalid_plugin_output_is_not_printed() {
     ] {
         let kubeconfig = kubeconfig(&server, script);
         fails(&kubeconfig, why, "by hand").await;
-        let output = run_with(&kubeconfig, ["history", "deployment/web"]).run_async().await;
+        let output = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig).run_async().await;
         assert!(!output.stderr.contains("secret-rubbish"), "{}", output.stderr);
     }
 }
 
 #[tokio::test]
 async fn background_processes_of_a_plugin_are_not_awaited() {
-    let server = TestServer::of("shop");
-    server.cluster.users(|users| users.grant_token("brought", "admin", None));
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
     // The helper keeps its stderr open until the test ends.
     let fifo = directory().join("fifo");
     let script = format!(
@@ -343,14 +348,18 @@ async fn background_processes_of_a_plugin_are_not_awaited() {
         script_that_prints(&json!({"token": "brought"}))
     );
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    let output = run_with(&kubeconfig(&server, &script), args).env("PATH", "/usr/bin:/bin").run_async().await;
+    let output = Run::of(args)
+        .kubeconfig(&kubeconfig(&server, &script))
+        .env("PATH", "/usr/bin:/bin")
+        .run_async()
+        .await;
     std::fs::OpenOptions::new().write(true).open(fifo).unwrap();
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
 #[tokio::test]
 async fn an_interactive_plugin_gets_the_terminal() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let kubeconfig = with_exec(&server, &json!({"command": "/bin/sh", "interactiveMode": "Always"}));
     fails(&kubeconfig, "standard input is not a terminal", "run this in a terminal").await;
 }

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use harness::Output;
+use harness::{Cluster, Output};
 use http::Version;
-use simcluster::Protocols;
 use simcluster::fault::{Fault, FaultAction, Requests};
+use simcluster::{Protocols, ServerCertificate};
 
-use crate::connection::setup::TestServer;
 use crate::writes::messages;
 
-async fn history(server: &TestServer) -> Output {
-    server.run(["history", "deployment/web"]).run_async().await
+async fn history(server: &Cluster) -> Output {
+    server.command(["history", "deployment/web"]).run_async().await
 }
 
-fn connections(server: &TestServer) -> usize {
-    let requests = server.cluster.requests();
+fn connections(server: &Cluster) -> usize {
+    let requests = server.sim.requests();
     requests.iter().map(|request| request.connection).collect::<BTreeSet<_>>().len()
 }
 
@@ -26,14 +25,14 @@ async fn alpn_selects_the_protocol() {
         (Protocols::Http1, Version::HTTP_11),
         (Protocols::NoAlpn, Version::HTTP_11),
     ] {
-        let server = TestServer::over(protocols, "shop");
+        let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
         let output = history(&server).await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{protocols:?}");
-        let requests = server.cluster.requests();
+        let requests = server.sim.requests();
         assert!(requests.iter().all(|request| request.version == version), "{protocols:?}");
         // HTTP/2 has the name in a separate field.
         let host =
-            if version == Version::HTTP_2 { String::new() } else { server.served.address().to_string() };
+            if version == Version::HTTP_2 { String::new() } else { server.server().address().to_string() };
         assert!(requests.iter().all(|request| request.header("host") == host), "{protocols:?}");
     }
 }
@@ -42,10 +41,10 @@ async fn alpn_selects_the_protocol() {
 async fn a_closed_connection_is_replaced_silently() {
     for protocols in Protocols::EACH {
         for (answers, expected) in [(1, 2), (usize::MAX, 3)] {
-            let server = TestServer::over(protocols, "shop");
+            let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
             let leaves = Fault::on(Requests::any(), FaultAction::LeaveConnection).times(answers);
-            server.cluster.fault(leaves);
-            let output = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
+            server.sim.fault(leaves);
+            let output = server.command(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
             assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{protocols:?}");
             assert_eq!(server.lines().len(), 5, "{protocols:?}: nothing is sent twice");
             assert!(connections(&server) >= expected, "{protocols:?}: {}", connections(&server));
@@ -56,8 +55,8 @@ async fn a_closed_connection_is_replaced_silently() {
 /// The responses on the other streams of the connection continue.
 #[tokio::test]
 async fn a_reset_http2_stream_keeps_the_connection() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::any(), FaultAction::ResetStream).once());
     let output = history(&server).await;
     assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{}", output.stderr);
     assert_eq!((server.lines().len(), connections(&server)), (4, 1));

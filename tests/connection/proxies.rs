@@ -1,15 +1,16 @@
 //! Which connections use a proxy.
 
+use harness::{Cluster, Run};
+
 use std::sync::{Arc, Mutex};
 
 use http::Version;
 use serde_json::{Value, json};
-use simcluster::Protocols;
+use simcluster::{Protocols, ServerCertificate};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::connection::failures::fails;
-use crate::connection::setup::{TestServer, run_with};
 
 /// A proxy that forwards everything to one server and records the requests.
 struct Proxy {
@@ -19,7 +20,7 @@ struct Proxy {
 
 impl Proxy {
     /// Starts an HTTP proxy that supports `CONNECT`.
-    async fn http(target: &TestServer) -> Self {
+    async fn http(target: &Cluster) -> Self {
         Self::serve(target, |mut client, targets| async move {
             let mut head = Vec::new();
             while !head.ends_with(b"\r\n\r\n") {
@@ -33,7 +34,7 @@ impl Proxy {
     }
 
     /// Starts a SOCKS 5 proxy without a password.
-    async fn socks(target: &TestServer) -> Self {
+    async fn socks(target: &Cluster) -> Self {
         Self::serve(target, |mut client, targets| async move {
             let mut greeting = [0; 2];
             client.read_exact(&mut greeting).await.unwrap();
@@ -52,13 +53,13 @@ impl Proxy {
     }
 
     async fn serve<F: Future<Output = TcpStream> + Send + 'static>(
-        target: &TestServer,
+        target: &Cluster,
         greet: impl Fn(TcpStream, Arc<Mutex<Vec<String>>>) -> F + Send + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let targets = Arc::new(Mutex::new(Vec::new()));
-        let (record, target) = (Arc::clone(&targets), target.served.address());
+        let (record, target) = (Arc::clone(&targets), target.server().address());
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let greeted = greet(client, Arc::clone(&record));
@@ -77,7 +78,7 @@ impl Proxy {
 }
 
 /// Returns a kubeconfig with a server name that only the proxy can resolve.
-fn kubeconfig_behind_proxy(server: &TestServer) -> Value {
+fn kubeconfig_behind_proxy(server: &Cluster) -> Value {
     let mut kubeconfig = server.kubeconfig();
     let cluster = &mut kubeconfig["clusters"][0]["cluster"];
     cluster["server"] = json!("https://api.corp.invalid:6443");
@@ -89,9 +90,10 @@ const HISTORY: [&str; 2] = ["history", "deployment/web"];
 
 #[tokio::test]
 async fn the_environment_sets_the_proxy() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let proxy = Proxy::http(&server).await;
-    let run = run_with(&kubeconfig_behind_proxy(&server), HISTORY)
+    let run = Run::of(HISTORY)
+        .kubeconfig(&kubeconfig_behind_proxy(&server))
         .env("HTTPS_PROXY", format!("http://me:p%40ss@{}", proxy.address));
     let output = run.run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
@@ -108,13 +110,14 @@ async fn the_server_behind_a_proxy_selects_the_protocol() {
     for (protocols, version, connections) in
         [(Protocols::Http2AndHttp1, Version::HTTP_2, 1), (Protocols::Http1, Version::HTTP_11, 2)]
     {
-        let server = TestServer::over(protocols, "shop");
+        let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
         let proxy = Proxy::http(&server).await;
-        let run = run_with(&kubeconfig_behind_proxy(&server), HISTORY)
+        let run = Run::of(HISTORY)
+            .kubeconfig(&kubeconfig_behind_proxy(&server))
             .env("HTTPS_PROXY", format!("http://{}", proxy.address));
         let output = run.run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{protocols:?}");
-        let versions: Vec<_> = server.cluster.requests().iter().map(|request| request.version).collect();
+        let versions: Vec<_> = server.sim.requests().iter().map(|request| request.version).collect();
         assert_eq!(versions, [version; 3], "{protocols:?}");
         assert_eq!(proxy.targets().len(), connections, "{protocols:?}");
         assert!(proxy.targets().iter().all(|head| head.contains(" HTTP/1.1\r\n")), "{:?}", proxy.targets());
@@ -123,23 +126,26 @@ async fn the_server_behind_a_proxy_selects_the_protocol() {
 
 #[tokio::test]
 async fn the_kubeconfig_sets_the_proxy() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let proxy = Proxy::socks(&server).await;
     let mut kubeconfig = kubeconfig_behind_proxy(&server);
     kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("socks5://{}", proxy.address));
-    let output = run_with(&kubeconfig, HISTORY).env("NO_PROXY", "*").run_async().await;
+    let output = Run::of(HISTORY).kubeconfig(&kubeconfig).env("NO_PROXY", "*").run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(proxy.targets(), ["api.corp.invalid:6443"]);
 }
 
 #[tokio::test]
 async fn no_proxy_excludes_a_server() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let proxy = Proxy::http(&server).await;
     for (kubeconfig, no_proxy) in
         [(kubeconfig_behind_proxy(&server), "corp.invalid"), (server.kubeconfig(), "")]
     {
-        let run = run_with(&kubeconfig, HISTORY).env("HTTPS_PROXY", &proxy.address).env("NO_PROXY", no_proxy);
+        let run = Run::of(HISTORY)
+            .kubeconfig(&kubeconfig)
+            .env("HTTPS_PROXY", &proxy.address)
+            .env("NO_PROXY", no_proxy);
         run.run_async().await;
         assert_eq!(proxy.targets(), [""; 0]);
     }
@@ -148,7 +154,7 @@ async fn no_proxy_excludes_a_server() {
 
 #[tokio::test]
 async fn a_proxy_refusal_is_reported_as_such() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let address = {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         listener.local_addr().unwrap().to_string()

@@ -1,15 +1,14 @@
 //! Transient failures are retried with a note, on new connections if necessary.
 
-use simcluster::Protocols;
+use harness::Cluster;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
+use simcluster::{Protocols, ServerCertificate};
 
-use crate::connection::setup::TestServer;
-
-async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, TestServer) {
-    let server = TestServer::over(protocols, "shop");
-    server.cluster.fault(Fault::on(Requests::any(), act).once());
-    let output = server.run(["history", "deployment/web"]).run_async().await;
+async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, Cluster) {
+    let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
+    server.sim.fault(Fault::on(Requests::any(), act).once());
+    let output = server.command(["history", "deployment/web"]).run_async().await;
     (output, server)
 }
 
@@ -39,7 +38,7 @@ async fn one_transient_failure_prints_one_note() {
         let (output, server) = history_with(protocols, act).await;
         let lines: Vec<_> = output.stderr.lines().collect();
         assert_eq!((lines.len(), output.exit), (1, 0), "{printed}: {}", output.stderr);
-        let begin = format!("note: {}: {reason}", server.served.address());
+        let begin = format!("note: {}: {reason}", server.server().address());
         assert!(
             lines[0].starts_with(&begin) && lines[0].contains("; retrying in "),
             "{printed}: {}",
@@ -80,12 +79,12 @@ async fn a_retry_after_beyond_the_limit_is_an_error() {
 #[tokio::test]
 async fn reads_survive_a_restarted_server() {
     for protocols in Protocols::EACH {
-        let mut server = TestServer::over(protocols, "shop");
-        server.cluster.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
-        let output = server.run(["history", "deployment/web"]).run_async().await;
+        let mut server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
+        server.sim.fault(Fault::on(Requests::any(), FaultAction::LoseAnswer).after(1).once());
+        let output = server.command(["history", "deployment/web"]).run_async().await;
         assert_eq!((output.stderr.lines().count(), output.exit), (1, 0), "{protocols:?}: {}", output.stderr);
-        server.served.restart().await.unwrap();
-        let output = server.run(["history", "deployment/web"]).run_async().await;
+        server.server_mut().restart().await.unwrap();
+        let output = server.command(["history", "deployment/web"]).run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     }
 }

@@ -6,17 +6,17 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use harness::Run;
+use harness::cluster::{key, observed};
 use harness::many_workloads::{Shape, WorkloadGenerator};
-use harness::test_cluster::{TestCluster, key, observed};
+use harness::{Cluster, Run};
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Clock, SimCluster, Verb};
 use tokio::time::Instant;
 
-use crate::files::{file, program};
 use crate::status::stale_configuration::reading;
+use harness::files::{file, program};
 
 const ROUND_TRIP: Duration = Duration::from_secs(1);
 
@@ -30,16 +30,15 @@ async fn count_round_trips_of(run: Run, cluster: &SimCluster) -> (u64, usize) {
     cluster.clear_faults();
     cluster.fault(Fault::on(Requests::any(), FaultAction::Delay(ROUND_TRIP)));
     cluster.forget_requests();
-    let client = kube::Client::new(cluster.service_for("admin"), "default");
     let begun = Instant::now();
-    let output = run.run_against(client).await;
+    let output = run.in_process(cluster.service_for("admin"), "default").run_async().await;
     assert!(output.exit != 1 && output.exit != 2, "{}", output.transcript);
     (begun.elapsed().as_secs(), cluster.requests().len())
 }
 
 /// Returns a cluster with a complete workload of each kind, each with three revisions.
-async fn cluster() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn cluster() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let keys = [
         cluster.deployment(2, &json!({})),
         cluster.stateful_set(2, &json!({})),
@@ -189,7 +188,7 @@ async fn many_workloads_need_as_many_round_trips_as_pages() {
         recorded.deployment(["a", "b"][index % 2], &format!("web-{index:03}"), shape)
     });
     let list = json!({ "items": deployments.collect::<Vec<_>>() });
-    let clock = Clock::tokio(harness::test_cluster::START.parse().unwrap());
+    let clock = Clock::tokio(harness::cluster::START.parse().unwrap());
     let cluster = SimCluster::builder().snapshot(&list).unwrap().clock(clock).build();
     // One page of Deployments, then three pages of 1,200 ReplicaSets in parallel with two pages of 800 pods.
     for args in ["status deployment -A --watch=false -o json", "history deployment -A"] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use harness::{Run, TestCluster, schema, snapshot_path};
+use harness::{Cluster, Run, schema, snapshot_path};
 use serde_json::{Value, json};
 
 use crate::docs::generated::root;
@@ -177,7 +177,7 @@ async fn events() -> Vec<Value> {
     for (image, words) in
         [("app:2.0-crash", "--undo-on-failure"), ("app:2.0", ""), ("app:2.0-bad", "--timeout 20s")]
     {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(3, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&web, image);
@@ -188,7 +188,7 @@ async fn events() -> Vec<Value> {
         ("app:2.0", "--by 2 --all --soak 5s --dry-run"),
         ("app:2.0-bad", "--by 1 --all --on-failure undo --batch-timeout 30s"),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let db = cluster.stateful_set(5, &json!({}));
         cluster.advance(120).await;
         cluster.run("pause statefulset/db").await;

@@ -1,7 +1,7 @@
 //! The pictures in the README, generated from real runs.
 
-use harness::test_cluster::{START, TestCluster, with};
-use harness::{Run, snapshot_path};
+use harness::cluster::with;
+use harness::{Cluster, Run, snapshot_path};
 use serde_json::json;
 use simcluster::resource::DEPLOYMENTS;
 
@@ -59,14 +59,13 @@ fn step() -> String {
 }
 
 /// Prepares a cluster with a paused clock, runs a command on a terminal, and returns the first screen with a text.
-fn live((line, text): (&str, &str), prepare: impl AsyncFnOnce(&TestCluster)) -> String {
+fn live((line, text): (&str, &str), prepare: impl AsyncFnOnce(&Cluster)) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
     let transcript = runtime.unwrap().block_on(async {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         prepare(&cluster).await;
-        let run = Run::of(line.split(' ')).arg("--color").arg("always").at(START.parse().unwrap());
-        let client = kube::Client::new(cluster.sim.service(), "default");
-        run.terminal(100, 30).run_against(client).await.transcript
+        let run = cluster.command(line.split(' ')).arg("--color").arg("always");
+        run.terminal(100, 30).run_async().await.transcript
     });
     let screens = screens(&transcript);
     let found = screens.into_iter().find(|screen| without_styles(screen).contains(text));

@@ -90,8 +90,7 @@ pub(crate) async fn run_as_user(
         TestedCluster::ChangedToCrash => changed(user, "app:2.0-crash").await,
     };
     cluster.forget_requests();
-    let client = kube::Client::new(cluster.service_for("gina"), "shop");
-    let run = Run::of(line.split(' ')).arg("-n").arg("shop").run_against(client);
+    let run = Run::of(line.split(' ')).in_process(cluster.service_for("gina"), "shop").run_async();
     let work = async {
         loop {
             if let Some(controllers) = &mut controllers {
@@ -118,8 +117,7 @@ fn kruise(user: User) -> Builder {
 
 async fn paused(builder: Builder) -> SimCluster {
     let cluster = builder.user(User::admin("admin")).build();
-    let client = kube::Client::new(cluster.service_for("admin"), "shop");
-    let paused = Run::of(["pause", "all", "-n", "shop"]).run_against(client).await;
+    let paused = Run::of(["pause", "all"]).in_process(cluster.service(), "shop").run_async().await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
     cluster
 }
@@ -165,8 +163,7 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
         cluster.store(|store| store.create(resource, "shop", object, &author).map(drop).unwrap());
     }
     controllers.run_for(&cluster, Duration::from_secs(30));
-    let client = kube::Client::new(cluster.service_for("admin"), "shop");
-    let paused = Run::of(["pause", "deploy,sts,ds", "-n", "shop"]).run_against(client).await;
+    let paused = Run::of(["pause", "deploy,sts,ds"]).in_process(cluster.service(), "shop").run_async().await;
     assert_eq!(paused.exit, 0, "{}", paused.stderr);
     for (resource, name) in [(&DEPLOYMENTS, "web"), (&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
         let change = |object: &mut Value| object["spec"]["template"] = template(image);

@@ -1,27 +1,27 @@
 //! `history --since`: ConfigMaps and Secrets that templates read, by their metadata.
 
-use harness::test_cluster::key;
-use harness::{Run, TestCluster};
+use harness::cluster::{Setup, key};
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::{CONFIGMAPS, DEPLOYMENTS, Resource, SECRETS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Rule, SimCluster, User};
+use simcluster::{Builder, Rule, User};
 
 /// The value of every ConfigMap and Secret, which must never be sent to this program.
 const VALUE: &str = "aHVudGVyMg==";
 
-fn create(cluster: &TestCluster, resource: &'static Resource, name: &str) {
+fn create(cluster: &Cluster, resource: &'static Resource, name: &str) {
     let object = json!({"metadata": {"name": name}, "data": {"a": VALUE}});
     let author = Author::new("helm");
     cluster.sim.store(|store| store.create(resource, "default", object, &author).map(drop).unwrap());
 }
 
-fn edit(cluster: &TestCluster, resource: &'static Resource, name: &str, patch: &Value) {
+fn edit(cluster: &Cluster, resource: &'static Resource, name: &str, patch: &Value) {
     edit_as("kubectl-edit", cluster, resource, name, patch);
 }
 
-fn edit_as(manager: &str, cluster: &TestCluster, resource: &'static Resource, name: &str, patch: &Value) {
+fn edit_as(manager: &str, cluster: &Cluster, resource: &'static Resource, name: &str, patch: &Value) {
     let author = Author::new(manager);
     cluster.sim.store(|store| {
         store.patch(&key(resource, name), Part::Object, Format::Merge, patch, &author).map(drop).unwrap();
@@ -33,7 +33,7 @@ fn template(name: &str, spec: &Value) -> Value {
 }
 
 /// Sets the image and leaves the rest of the container.
-fn set_image(cluster: &TestCluster, image: &str) {
+fn set_image(cluster: &Cluster, image: &str) {
     let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": image}]}}}});
     let (web, author) = (key(&DEPLOYMENTS, "web"), Author::new("kubectl-set"));
     cluster.sim.store(|store| {
@@ -43,8 +43,8 @@ fn set_image(cluster: &TestCluster, image: &str) {
 
 /// A Deployment that reads a ConfigMap as environment and another as files, and a StatefulSet that reads a Secret in each
 /// way. Then a client changes all of them, and another ConfigMap that no template names.
-async fn changed(builder: simcluster::Builder) -> TestCluster {
-    let cluster = TestCluster::from_builder(builder.nodes(3), Controllers::new());
+async fn changed(setup: Setup) -> Cluster {
+    let cluster = setup.start();
     for name in ["web-config", "web-files", "unread"] {
         create(&cluster, &CONFIGMAPS, name);
     }
@@ -86,7 +86,7 @@ async fn changed(builder: simcluster::Builder) -> TestCluster {
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_what_a_template_reads_is_a_row() {
-    let cluster = changed(SimCluster::builder()).await;
+    let cluster = changed(Cluster::simulated()).await;
     set_image(&cluster, "app:2.0");
     cluster.advance(60).await;
     // A label is no value.
@@ -109,7 +109,7 @@ async fn a_change_of_what_a_template_reads_is_a_row() {
 
 #[tokio::test(start_paused = true)]
 async fn a_container_that_restarts_reads_the_present_values() {
-    let cluster = changed(SimCluster::builder()).await;
+    let cluster = changed(Cluster::simulated()).await;
     let before = cluster.run("history deploy --since 30m").await.stdout;
     assert!(before.contains("3 of 3 pods started before"), "{before}");
     assert_eq!(cluster.run("restart deployment/web").await.exit, 0);
@@ -120,7 +120,7 @@ async fn a_container_that_restarts_reads_the_present_values() {
 
 #[tokio::test(start_paused = true)]
 async fn json_and_yaml_have_an_array_of_their_own() {
-    let cluster = changed(SimCluster::builder()).await;
+    let cluster = changed(Cluster::simulated()).await;
     let output = cluster.run("history --since 30m -o json").await;
     let json: Value = serde_json::from_str(&output.stdout).unwrap();
     let yaml: Value =
@@ -150,7 +150,7 @@ async fn json_and_yaml_have_an_array_of_their_own() {
 /// The lists are sent beside those of revisions and pods, and return no value.
 #[tokio::test(start_paused = true)]
 async fn only_metadata_is_requested_of_what_templates_name() {
-    let cluster = changed(SimCluster::builder()).await;
+    let cluster = changed(Cluster::simulated()).await;
     for (words, paths) in [
         ("", &["namespaces/default/configmaps", "namespaces/default/secrets"][..]),
         ("deploy -A", &["configmaps"]),
@@ -182,8 +182,8 @@ async fn a_missing_right_is_one_note() {
     let user = |name: &str, more: &[&'static str]| {
         User::limited(name, [Rule::allow(&["list"], &[&own[..], more].concat())])
     };
-    let builder = SimCluster::builder().user(user("gina", &[])).user(user("finn", &["configmaps"]));
-    let cluster = changed(builder).await;
+    let setup = Cluster::simulated().user(user("gina", &[])).user(user("finn", &["configmaps"]));
+    let cluster = changed(setup).await;
     for (name, kinds, first, rows) in
         [("gina", "ConfigMaps and Secrets", "configmaps", 0), ("finn", "Secrets", "secrets", 2)]
     {
@@ -196,14 +196,14 @@ async fn a_missing_right_is_one_note() {
         assert_eq!(output.stdout.matches("configmap/").count(), rows, "{}", output.stdout);
     }
     let rights = ["deployments", "replicasets", "events", "configmaps"];
-    let builder = SimCluster::builder().user(User::limited("gina", [Rule::allow(&["list"], &rights)]));
-    let output = changed(builder).await.run_as("gina", "history deploy --since 30m").await;
+    let setup = Cluster::simulated().user(User::limited("gina", [Rule::allow(&["list"], &rights)]));
+    let output = changed(setup).await.run_as("gina", "history deploy --since 30m").await;
     assert!(!output.stdout.contains("started before") && output.exit == 0, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn objects_without_times_are_counted() {
-    let cluster = TestCluster::without_managed_fields(Controllers::new());
+    let cluster = Cluster::simulated().with(Builder::without_managed_fields).start();
     for name in ["one", "two"] {
         create(&cluster, &SECRETS, name);
     }
@@ -221,7 +221,7 @@ async fn objects_without_times_are_counted() {
 /// The newest stamp of all of them is the present.
 #[tokio::test(start_paused = true)]
 async fn recorded_objects_have_the_same_rows() {
-    let cluster = changed(SimCluster::builder()).await;
+    let cluster = changed(Cluster::simulated()).await;
     let items: Vec<Value> = cluster.sim.store(|store| {
         store
             .all()

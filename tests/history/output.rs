@@ -1,6 +1,6 @@
 //! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
-use harness::{Run, TestCluster};
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 
 use crate::history::history;
@@ -64,7 +64,7 @@ fn a_change_made_while_paused_has_no_revision_and_a_note() {
 /// The default of `undo` is still the newest revision.
 #[tokio::test(start_paused = true)]
 async fn without_pods_a_change_made_while_paused_leaves_no_revision_current() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(0, &json!({}));
     cluster.advance(30).await;
     assert_eq!(cluster.run("pause deployment/web").await.exit, 0);

@@ -1,11 +1,11 @@
 //! `history --since`: what several clients changed on the simulated cluster, and recorded objects.
 
-use harness::test_cluster::Editor;
-use harness::{Run, TestCluster};
+use harness::cluster::Editor;
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key, Rule, SimCluster, User};
+use simcluster::{Key, Rule, User};
 
 use crate::history::history;
 
@@ -22,8 +22,8 @@ fn container(fields: &Value) -> Value {
 }
 
 /// A Deployment that four clients changed and one restarted, and a StatefulSet that a client changed.
-async fn changed() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn changed() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let (web, db) = (cluster.deployment(3, &json!({})), cluster.stateful_set(2, &json!({})));
     cluster.advance(3600).await;
     let editor = cluster.editor();
@@ -146,7 +146,7 @@ async fn each_type_is_listed_once() {
 /// The Deployment itself shows that its template has not changed.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_read_of_a_deployment_without_a_change() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(3600).await;
     for command in
@@ -163,7 +163,7 @@ async fn nothing_is_read_of_a_deployment_without_a_change() {
 /// A client that only removes a field owns nothing, so that no stamp shows when it did. A restart is a rollout.
 #[tokio::test(start_paused = true)]
 async fn a_return_by_a_removal_has_no_stamp() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(3600).await;
     let editor = cluster.editor();
@@ -187,7 +187,7 @@ async fn a_return_by_a_removal_has_no_stamp() {
 async fn forbidden_revisions_are_an_error() {
     let rights = ["deployments", "pods", "events"];
     let user = User::limited("gina", [Rule::allow(&["list"], &rights)]);
-    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let cluster = Cluster::simulated().user(user).start();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     let output = cluster.run_as("gina", "history deploy --since 1h").await;

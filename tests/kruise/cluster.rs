@@ -1,6 +1,6 @@
 //! A simulated cluster with a workload of OpenKruise.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::json;
 use simcluster::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_DAEMONSETS_V1ALPHA1, ADVANCED_STATEFULSETS, CLONESETS, CLONESETS_V1ALPHA1,
@@ -8,7 +8,7 @@ use simcluster::resource::{
 use simcluster::{Key, Resource};
 
 /// Creates a workload `web` with three pods that are updated in place.
-pub(crate) async fn create(cluster: &TestCluster, resource: &'static Resource) -> Key {
+pub(crate) async fn create(cluster: &Cluster, resource: &'static Resource) -> Key {
     let policy = if resource.kind == "DaemonSet" { "rollingUpdateType" } else { "podUpdatePolicy" };
     let strategy = if resource.kind == "CloneSet" && resource.version == "v1alpha1" {
         json!({"type": "InPlaceIfPossible", "maxUnavailable": 1})

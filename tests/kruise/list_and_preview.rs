@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use harness::test_cluster::{START, TestCluster};
-use harness::{Run, merged};
+use harness::{Cluster, merged};
 use serde_json::{Value, json};
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
-use simcluster::{Controllers, Key, Resource, SimCluster};
+use simcluster::{Key, Resource};
 
 /// Returns the uids of all pods.
-fn pods(cluster: &TestCluster) -> BTreeSet<String> {
+fn pods(cluster: &Cluster) -> BTreeSet<String> {
     let uid = |pod: &Value| pod["metadata"]["uid"].as_str().unwrap_or_default().to_owned();
     cluster.sim.store(|store| {
         let pods = store.all().filter(|(_, object)| object["kind"] == "Pod");
@@ -19,12 +18,11 @@ fn pods(cluster: &TestCluster) -> BTreeSet<String> {
 }
 
 /// Previews a change of a workload, makes it, and returns what was printed, with the list afterwards.
-async fn preview_and_change(cluster: &TestCluster, key: &Key, change: &Value) -> (String, Value) {
+async fn preview_and_change(cluster: &Cluster, key: &Key, change: &Value) -> (String, Value) {
     let applied = merged(cluster.object(key), &json!({"spec": change})).to_string();
     let preview = async |args: &[&str]| {
-        let client = kube::Client::new(cluster.sim.service(), "default");
-        let run = Run::of(["preview", "--applied", "-"].iter().chain(args)).stdin(applied.clone());
-        let output = run.at(START.parse().unwrap()).run_against(client).await;
+        let run = cluster.command(["preview", "--applied", "-"].iter().chain(args)).stdin(applied.clone());
+        let output = run.run_async().await;
         assert_eq!(output.exit, 0, "{}", output.transcript);
         output.transcript
     };
@@ -55,7 +53,7 @@ async fn a_preview_foretells_which_pods_stay() {
     };
     let mut transcript = String::new();
     for (resource, strategy) in kinds {
-        let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).kruise(), Controllers::new());
+        let cluster = Cluster::simulated().kruise().start();
         let spec = json!({"replicas": 3, "updateStrategy": strategy, "podManagementPolicy": "Parallel"});
         let key = cluster.editor().create_workload(resource, "web", &spec);
         cluster.advance(60).await;

@@ -1,7 +1,6 @@
 //! The kinds of OpenKruise on a simulated cluster: discovery, status, rollback and pause.
 
-use harness::Run;
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Map, Value, json};
 use simcluster::SimCluster;
 use simcluster::resource::{ADVANCED_STATEFULSETS, CLONESETS};
@@ -10,11 +9,11 @@ use crate::kruise::cluster::{KINDS, create};
 
 #[tokio::test(start_paused = true)]
 async fn the_api_group_is_discovered_once_and_only_if_needed() {
-    let cluster = TestCluster::kruise();
+    let cluster = Cluster::simulated().kruise().start();
     for (resource, _) in KINDS {
         create(&cluster, resource).await;
     }
-    let discoveries = |cluster: &TestCluster| {
+    let discoveries = |cluster: &Cluster| {
         cluster
             .sim
             .requests()
@@ -35,19 +34,18 @@ async fn the_api_group_is_discovered_once_and_only_if_needed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_without_the_api_group_is_an_error_for_a_named_kind_only() {
-    let cluster = SimCluster::builder().build();
-    let client = kube::Client::new(cluster.service(), "default");
-    let output = Run::of(["status", "cloneset/web"]).run_against(client.clone()).await;
+    let cluster = Cluster::built(SimCluster::builder()).namespace("default").start();
+    let output = cluster.run("status cloneset/web").await;
     assert!(output.stderr.contains("the server has no clonesets.apps.kruise.io"), "{output:?}");
     assert_eq!(output.exit, 1);
-    let output = Run::of(["status", "all", "--watch=false"]).run_against(client).await;
+    let output = cluster.run("status all --watch=false").await;
     assert!(!output.transcript.contains("kruise"), "{output:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn each_kind_is_rolled_back() {
     for (resource, target) in KINDS {
-        let cluster = TestCluster::kruise();
+        let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         cluster.editor().set_image(&key, "web:2-bad");
         cluster.advance(20).await;
@@ -66,7 +64,7 @@ async fn each_kind_is_rolled_back() {
 /// The pod that was updated in place to a bad image blocks the way back, and the previous revision is the bad one.
 #[tokio::test(start_paused = true)]
 async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
-    let cluster = TestCluster::kruise();
+    let cluster = Cluster::simulated().kruise().start();
     let key = create(&cluster, &ADVANCED_STATEFULSETS).await;
     cluster.editor().patch(&key, &json!({"spec": {"podManagementPolicy": "OrderedReady"}}));
     for image in ["web:2", "web:3-bad"] {
@@ -89,7 +87,7 @@ async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
 #[tokio::test(start_paused = true)]
 async fn a_pause_holds_the_rollout_until_resume() {
     for (resource, target) in KINDS {
-        let cluster = TestCluster::kruise();
+        let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         let before = cluster.object(&key)["spec"]["updateStrategy"].clone();
         assert_eq!(cluster.run(&format!("pause {target}")).await.exit, 0);
@@ -108,7 +106,7 @@ async fn a_pause_holds_the_rollout_until_resume() {
 #[tokio::test(start_paused = true)]
 async fn an_explicit_false_comes_back_after_a_pause() {
     for (resource, target) in KINDS {
-        let cluster = TestCluster::kruise();
+        let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         cluster
             .editor()
@@ -136,7 +134,7 @@ async fn an_explicit_false_comes_back_after_a_pause() {
 #[tokio::test(start_paused = true)]
 async fn a_workload_with_on_delete_is_not_paused() {
     for (resource, target) in KINDS {
-        let cluster = TestCluster::kruise();
+        let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         cluster
             .editor()
@@ -152,7 +150,7 @@ async fn a_workload_with_on_delete_is_not_paused() {
 /// Another client ended the pause and removed the field, so the next pause finds it absent.
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_another_client_ended_is_not_remembered() {
-    let cluster = TestCluster::kruise();
+    let cluster = Cluster::simulated().kruise().start();
     let key = create(&cluster, &CLONESETS).await;
     let absent = cluster.object(&key)["spec"]["updateStrategy"].clone();
     cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
@@ -167,7 +165,7 @@ async fn a_pause_that_another_client_ended_is_not_remembered() {
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_followed_to_its_end() {
     for (resource, target) in KINDS {
-        let cluster = TestCluster::kruise();
+        let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         cluster.editor().set_image(&key, "web:2-slow");
         let output = cluster.run(&format!("status {target} --timeout 5m")).await;
@@ -178,7 +176,7 @@ async fn a_rollout_is_followed_to_its_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_workload_that_a_kruise_rollout_controls_prints_a_warning() {
-    let cluster = TestCluster::kruise();
+    let cluster = Cluster::simulated().kruise().start();
     let key = create(&cluster, &CLONESETS).await;
     cluster.editor().set_image(&key, "web:2");
     cluster.advance(300).await;
@@ -192,7 +190,7 @@ async fn a_workload_that_a_kruise_rollout_controls_prints_a_warning() {
 
 #[tokio::test(start_paused = true)]
 async fn the_hint_for_a_missing_workload_names_its_group() {
-    let cluster = TestCluster::kruise();
+    let cluster = Cluster::simulated().kruise().start();
     create(&cluster, &ADVANCED_STATEFULSETS).await;
     for (args, hint) in [
         (["history", "asts/wbe"], "hint: did you mean asts/web?"),

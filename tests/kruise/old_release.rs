@@ -1,18 +1,17 @@
 //! OpenKruise 1.8: `v1alpha1` of CloneSets and Advanced DaemonSets, `v1beta1` of Advanced StatefulSets.
 
-use harness::Run;
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
-use simcluster::{Controllers, SimCluster};
+use simcluster::{Builder, SimCluster};
 
 use crate::kruise::cluster::{OLD_KINDS, create};
 
-fn old_cluster() -> TestCluster {
-    TestCluster::from_builder(SimCluster::builder().nodes(3).kruise_1_8(), Controllers::new())
+fn old_cluster() -> Cluster {
+    Cluster::simulated().with(Builder::kruise_1_8).start()
 }
 
 /// Returns the paths of the requests for the kinds of OpenKruise, without those of discovery.
-fn paths(cluster: &TestCluster) -> Vec<String> {
+fn paths(cluster: &Cluster) -> Vec<String> {
     let lines = cluster.sim.requests();
     let paths = lines.iter().filter_map(|request| request.path.split_once("/apis/apps.kruise.io/"));
     paths.map(|(_, path)| path.to_owned()).filter(|path| path.contains('/')).collect()
@@ -107,9 +106,8 @@ async fn a_pause_writes_the_field_of_the_served_version() {
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_workload_is_not_found() {
-    let cluster = SimCluster::builder().kruise_1_8().build();
-    let client = kube::Client::new(cluster.service(), "default");
-    let output = Run::of(["status", "cloneset/web"]).run_against(client).await;
+    let cluster = Cluster::built(SimCluster::builder().kruise_1_8()).namespace("default").start();
+    let output = cluster.run("status cloneset/web").await;
     assert!(output.stderr.contains("no cloneset \"web\" in namespace"), "{output:?}");
     assert_eq!(output.exit, 1);
 }

@@ -1,9 +1,8 @@
 //! The node selector of an Advanced DaemonSet's update strategy.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::resource::ADVANCED_DAEMONSETS;
-use simcluster::{Controllers, SimCluster};
 
 use crate::kruise::cluster::create;
 use crate::kruise::recording::Step;
@@ -72,7 +71,7 @@ fn an_empty_selector_selects_every_node() {
 
 /// Follows a rollout on a cluster of six nodes in three zones, and returns the exit code and the output.
 async fn follow(zone: &str, updated: i64) {
-    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(6).kruise(), Controllers::new());
+    let cluster = Cluster::simulated().nodes(6).kruise().start();
     let key = create(&cluster, &ADVANCED_DAEMONSETS).await;
     let selector = json!({"matchLabels": {"topology.kubernetes.io/zone": zone}});
     cluster

@@ -1,8 +1,7 @@
 //! `list` of a simulated cluster: the requests, and what is printed without rights.
 
-use harness::Run;
-use harness::TestCluster;
 use harness::many_workloads::{Shape, WorkloadGenerator};
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::EVENTS;
@@ -21,8 +20,7 @@ fn crowd(size: usize, users: &[User]) -> SimCluster {
 }
 
 async fn run(cluster: &SimCluster, user: &str, words: &str) -> harness::Output {
-    let client = kube::Client::new(cluster.service_for(user), "shop");
-    Run::of(words.split_whitespace()).run_against(client).await
+    Run::of(words.split_whitespace()).in_process(cluster.service_for(user), "shop").run_async().await
 }
 
 fn lines(cluster: &SimCluster) -> Vec<String> {
@@ -107,7 +105,7 @@ async fn a_row_is_the_same_beside_incomplete_rollouts() {
 /// A plan raises `minReadySeconds`, so the controller counts no updated pod as available.
 #[tokio::test(start_paused = true)]
 async fn ready_pods_of_a_plan_are_available() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(30).await;
     assert_eq!(cluster.run("pause deployment/web").await.exit, 0);
@@ -119,9 +117,8 @@ async fn ready_pods_of_a_plan_are_available() {
     let row = list.lines().nth(1).unwrap();
     assert!(row.starts_with("deployment/web  2         held   2/4      5/4        "), "{list}");
     assert!(row.ends_with("step plan, after batch 2: 2 of 4 updated"), "{list}");
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let terminal = Run::of(["list", "deploy", "--color", "never"]).terminal(120, 24);
-    let drawn = terminal.run_against(client).await.stdout;
+    let terminal = cluster.command(["list", "deploy", "--color", "never"]).terminal(120, 24);
+    let drawn = terminal.run_async().await.stdout;
     let command = "    kubectl rollout2 step deployment/web -n default";
     assert_eq!(drawn.lines().nth(2), Some(command), "{drawn}");
     let json: Value = serde_json::from_str(&cluster.run("list deploy -o json").await.stdout).unwrap();
@@ -132,7 +129,7 @@ async fn ready_pods_of_a_plan_are_available() {
 /// A rollback to pods that kept running is complete when the controller removed the others.
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_state_is_not_that_of_an_older_rollout() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(600).await;
     let since = async |image: &str, seconds: u64| {

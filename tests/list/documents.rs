@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::files::file;
 use crate::list::objects::{every_state, list};
+use harness::files::file;
 
 /// docs/json.md documents the fields.
 #[test]

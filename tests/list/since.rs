@@ -1,15 +1,15 @@
 //! `list --since`: the rollouts whose template changed since a time.
 
-use harness::{Run, TestCluster};
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
-use simcluster::{Controllers, Rule, SimCluster, User};
+use simcluster::{Rule, User};
 
 use crate::list::objects::{every_state, listing};
 
 /// A DaemonSet that did not change, a Deployment that was rolled back 5 minutes ago, and a StatefulSet that crashes since
 /// 2 minutes.
-async fn changed() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn changed() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     let db = cluster.stateful_set(2, &json!({}));
     cluster.daemon_set(&json!({}));
@@ -83,7 +83,7 @@ async fn documents_have_the_listed_rollouts_only() {
 #[tokio::test(start_paused = true)]
 async fn forbidden_revisions_are_an_error() {
     let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "pods", "events"])]);
-    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let cluster = Cluster::simulated().user(user).start();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     let output = cluster.run_as("gina", "list deploy --since 1h").await;

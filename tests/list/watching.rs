@@ -3,30 +3,28 @@
 use std::time::Duration;
 
 use harness::terminal::{SHELL_LINE, screens};
-use harness::test_cluster::{START, TestCluster};
-use harness::{Output, Run};
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Controllers, Rule, SimCluster, User};
+use simcluster::{Rule, User};
 use tokio::sync::watch;
 
-async fn run_as(cluster: &TestCluster, user: &str, args: &str, size: Option<(u16, u16)>) -> Output {
-    let client = kube::Client::new(cluster.sim.service_for(user), "default");
-    let run = Run::of(args.split_whitespace()).at(START.parse().unwrap());
+async fn run_as(cluster: &Cluster, user: &str, args: &str, size: Option<(u16, u16)>) -> Output {
+    let run = cluster.command_as(user, args.split_whitespace());
     let run =
         size.into_iter().fold(run, |run, (width, height)| run.terminal(width, height).env("TERM", "xterm"));
-    run.run_against(client).await
+    run.run_async().await
 }
 
 /// A complete Deployment `web`, which gets a broken image after 5 s. After 20 s `api` is created, after 30 s deleted.
-async fn eventful() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn eventful() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
     cluster
         .later(20_000, |editor| drop(editor.create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}))));
-    cluster.later(30_000, |editor| editor.delete(&harness::test_cluster::key(&DEPLOYMENTS, "api")));
+    cluster.later(30_000, |editor| editor.delete(&harness::cluster::key(&DEPLOYMENTS, "api")));
     cluster
 }
 
@@ -119,7 +117,7 @@ async fn a_terminal_is_redrawn_in_place_and_marks_changes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_low_terminal_counts_the_rows_that_do_not_fit() {
-    let (cluster, size) = (TestCluster::new(), (80, 8));
+    let (cluster, size) = (Cluster::simulated().start(), (80, 8));
     for index in 0..12 {
         cluster.editor().create_workload(&DEPLOYMENTS, &format!("web-{index:02}"), &json!({"replicas": 1}));
     }
@@ -145,7 +143,7 @@ async fn a_low_terminal_counts_the_rows_that_do_not_fit() {
 
 #[tokio::test(start_paused = true)]
 async fn each_type_is_listed_and_watched_once() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     for name in ["web", "api"] {
         cluster.editor().create_workload(&DEPLOYMENTS, name, &json!({"replicas": 1}));
     }
@@ -165,7 +163,7 @@ async fn each_type_is_listed_and_watched_once() {
 #[tokio::test(start_paused = true)]
 async fn without_the_right_to_watch_lists_are_repeated() {
     let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "replicasets", "pods"])]);
-    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let cluster = Cluster::simulated().user(user).start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
@@ -188,7 +186,7 @@ async fn without_the_right_to_watch_lists_are_repeated() {
 #[tokio::test(start_paused = true)]
 async fn workloads_that_cannot_be_read_end_the_command() {
     let user = User::limited("gina", []);
-    let cluster = TestCluster::from_builder(SimCluster::builder().nodes(3).user(user), Controllers::new());
+    let cluster = Cluster::simulated().user(user).start();
     let output = run_as(&cluster, "gina", "list deploy --watch", None).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert!(output.stderr.contains("error: forbidden: User \"gina\" cannot"), "{}", output.stderr);
@@ -196,12 +194,11 @@ async fn workloads_that_cannot_be_read_end_the_command() {
 
 #[tokio::test(start_paused = true)]
 async fn a_signal_ends_the_command() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     cluster.advance(30).await;
     let (sender, receiver) = watch::channel(0);
-    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
-    let run = Run::of(["list", "--watch"]).at(START.parse().unwrap()).signals(receiver).run_against(client);
+    let run = cluster.command(["list", "--watch"]).signals(receiver).run_async();
     let signal = async {
         tokio::time::sleep(Duration::from_secs(10)).await;
         sender.send(2).unwrap();

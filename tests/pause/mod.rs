@@ -1,26 +1,26 @@
 //! `pause`, `resume` and `restart`: their effects, and the warnings about them.
 
+use harness::Cluster;
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
 use simcluster::rules::{Author, Deletion};
 use simcluster::{Refusal, Verb};
 
-use crate::connection::setup::TestServer;
 use crate::writes::{agent, db, edit, object, observe, patches, run, web};
 
 #[tokio::test]
 async fn resume_restores_the_fields_before_the_pause() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = TestServer::of("shop");
-        let before = object(&server.cluster, &key);
+        let server = Cluster::recorded("shop").served();
+        let before = object(&server.sim, &key);
         assert_eq!(run(&server, &["pause", target]).await.exit, 0);
-        assert_ne!(object(&server.cluster, &key), before, "{target}");
+        assert_ne!(object(&server.sim, &key), before, "{target}");
         let twice = run(&server, &["pause", target]).await;
         assert!(twice.stdout.ends_with(" already paused\n") && twice.exit == 0, "{}", twice.stdout);
         let resumed = run(&server, &["resume", target]).await;
         assert!(resumed.stdout.ends_with(" resumed\n"), "{}{}", resumed.stdout, resumed.stderr);
-        let after = object(&server.cluster, &key);
+        let after = object(&server.sim, &key);
         assert_eq!(
             (&after["spec"], &after["metadata"]["annotations"]),
             (&before["spec"], &before["metadata"]["annotations"])
@@ -30,10 +30,10 @@ async fn resume_restores_the_fields_before_the_pause() {
 
 #[tokio::test]
 async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
     server
-        .cluster
+        .sim
         .fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Refuse(forbidden)).once());
     let refused = run(&server, &["pause", "statefulset/db"]).await;
     assert_eq!(refused.exit, 1, "{}", refused.transcript);
@@ -51,12 +51,12 @@ async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
 #[tokio::test]
 async fn a_change_of_a_workload_that_is_being_deleted_prints_a_warning() {
     for verb in ["undo", "restart", "pause", "resume"] {
-        let server = TestServer::of("shop");
-        edit(&server.cluster, &db(), |db| db["metadata"]["finalizers"] = json!(["example.com/backup"]));
-        server.cluster.store(|store| {
+        let server = Cluster::recorded("shop").served();
+        edit(&server.sim, &db(), |db| db["metadata"]["finalizers"] = json!(["example.com/backup"]));
+        server.sim.store(|store| {
             store.delete(&db(), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
         });
-        observe(&server.cluster, &db());
+        observe(&server.sim, &db());
         let output = run(&server, &[verb, "statefulset/db"]).await;
         let warning = "warning: statefulset/db is being deleted, so its controller ignores changes\n";
         assert!(output.stderr.starts_with(warning), "{verb}: {}", output.transcript);
@@ -69,8 +69,8 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
     for (target, key, field) in
         [("deployment/web", web(), "spec.paused"), ("statefulset/db", db(), "spec.updateStrategy")]
     {
-        let server = TestServer::of("shop");
-        edit(&server.cluster, &key, |object| {
+        let server = Cluster::recorded("shop").served();
+        edit(&server.sim, &key, |object| {
             object["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = "shop:apps/x".into();
         });
         let output = run(&server, &["pause", target]).await;
@@ -83,7 +83,7 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
 #[tokio::test]
 async fn a_workload_given_twice_is_changed_once() {
     for verb in ["undo", "restart", "pause"] {
-        let server = TestServer::of("shop");
+        let server = Cluster::recorded("shop").served();
         let output = run(&server, &[verb, "deployment/web", "deploy/web"]).await;
         assert_eq!((output.exit, patches(&server).len()), (0, 1), "{verb}: {}", output.transcript);
         assert_eq!(output.stdout.lines().count(), 1, "{verb}: {}", output.transcript);
@@ -92,9 +92,9 @@ async fn a_workload_given_twice_is_changed_once() {
 
 #[tokio::test]
 async fn a_pause_ended_by_another_client_is_reported_and_removed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     run(&server, &["pause", "statefulset/db"]).await;
-    edit(&server.cluster, &db(), |db| {
+    edit(&server.sim, &db(), |db| {
         db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
     });
     let output = run(&server, &["resume", "statefulset/db"]).await;
@@ -103,7 +103,7 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
         "{}",
         output.stderr
     );
-    let after = object(&server.cluster, &db());
+    let after = object(&server.sim, &db());
     assert_eq!(after["spec"]["updateStrategy"]["rollingUpdate"]["partition"], 0);
     assert_eq!(after["metadata"]["annotations"].get("kubectl-rollout2/held"), None);
 }
@@ -111,7 +111,7 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
 /// A partition that the user set is no hold of `pause`.
 #[tokio::test]
 async fn resume_reports_a_partition_that_it_does_not_end() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let output = run(&server, &["resume", "statefulset/db"]).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("statefulset.apps/db not paused\n", 0));
     assert_eq!(
@@ -125,9 +125,9 @@ async fn resume_reports_a_partition_that_it_does_not_end() {
 
 #[tokio::test]
 async fn a_second_restart_within_one_second_works() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let stamp = || {
-        object(&server.cluster, &web())["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"].clone()
+        object(&server.sim, &web())["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"].clone()
     };
     let first = run(&server, &["restart", "deployment/web"]).await;
     assert_eq!((first.stdout.as_str(), first.exit), ("deployment.apps/web restarted\n", 0));
@@ -138,12 +138,12 @@ async fn a_second_restart_within_one_second_works() {
 
 #[tokio::test]
 async fn a_restart_that_restarts_no_pods_prints_a_warning() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let output = run(&server, &["restart", "statefulset/db"]).await;
     let effect = "statefulset/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
         at most 1 unavailable at a time, the highest ordinal first\nto take this back: ";
     assert!(output.stderr.starts_with(effect), "{}", output.stderr);
-    let server = TestServer::of("broken");
-    let output = server.run(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
+    let server = Cluster::recorded("broken").served();
+    let output = server.command(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
     assert!(output.stderr.contains("  replaces no pod: OnDelete keeps those on "), "{}", output.stderr);
 }

@@ -179,13 +179,13 @@ async fn forbidden_pods_are_left_out_with_a_note() {
     let rules = [Rule::allow(&["get", "list"], &["deployments", "replicasets"])];
     let cluster = cluster_with(User::limited("gina", rules));
     let run = preview_with(&program, &["-f", MANIFEST]);
-    let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
+    let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
     assert!(ended.stderr.starts_with("note: pods are not counted: "), "{}", ended.stderr);
     assert!(ended.stdout.contains("  replaces up to 4 pods (cannot list pods)\n"), "{}", ended.stdout);
     assert_eq!(ended.exit, 0);
     let cluster = cluster_with(User::limited("gina", []));
     let run = preview_with(&program, &["-f", MANIFEST, "--exit-code"]);
-    let ended = run.run_against(kube::Client::new(cluster.service_for("gina"), "shop")).await;
+    let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
     assert!(ended.stderr.starts_with("error: forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
     assert_eq!(ended.exit, 3);
 }

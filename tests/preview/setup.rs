@@ -7,7 +7,7 @@ use harness::{Output, Run};
 use serde_json::Value;
 use simcluster::{SimCluster, User};
 
-use crate::files::directory;
+use harness::files::directory;
 
 /// Returns the recorded objects of the shop.
 pub(crate) fn shop() -> Value {
@@ -99,5 +99,5 @@ pub(crate) fn preview_with(program: &Path, args: &[&str]) -> Run {
 
 /// Runs it against a cluster in this process.
 pub(crate) async fn run_on(cluster: &SimCluster, run: Run) -> Output {
-    run.run_against(kube::Client::new(cluster.service(), "shop")).await
+    run.in_process(cluster.service(), "shop").run_async().await
 }

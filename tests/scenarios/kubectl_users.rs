@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::files::file;
 use crate::scenarios::history_output::change_causes;
 use crate::scenarios::objects::Workload;
 use crate::scenarios::setup::ScenarioCluster;
+use harness::files::file;
 
 /// Runs a command and compares its stdout and its exit code with those of kubectl. An error is one on stderr.
 async fn assert_output(cluster: &ScenarioCluster, args: &[&str], printed: &str, exit: u8) {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::test_cluster::START;
-use harness::{Output, Run, TestCluster};
+use harness::cluster::START;
+use harness::{Cluster, Output, Run};
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Value, json};
-use simcluster::{Controllers, KubeletTiming, SimCluster};
+use simcluster::{Controllers, KubeletTiming};
 use tokio::time::Instant;
 
 /// The environment variable with the path of the kubeconfig of a real cluster.
@@ -29,7 +29,7 @@ pub(crate) struct ScenarioCluster {
     /// The kubeconfig of the real cluster.
     kubeconfig: Option<PathBuf>,
     /// The simulated cluster, whose controllers stop with the scenario.
-    _simulated: Option<TestCluster>,
+    _simulated: Option<Cluster>,
 }
 
 impl ScenarioCluster {
@@ -135,10 +135,10 @@ impl ScenarioCluster {
 }
 
 /// Starts a simulated cluster with three nodes and quick kubelets.
-fn simulated() -> TestCluster {
+fn simulated() -> Cluster {
     let quick = Duration::from_millis(50);
     let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
-    TestCluster::from_builder(SimCluster::builder().nodes(3), Controllers::new().kubelet_timing(pace))
+    Cluster::simulated().controllers(Controllers::new().kubelet_timing(pace)).start()
 }
 
 /// Returns a name that no other scenario uses.

@@ -59,7 +59,7 @@ fn no_line_is_a_workflow_command() {
     ] {
         let run = |build: &str| {
             let run = harness::Run::of(args.split(' ')).env("CI", build);
-            runtime.block_on(async { run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await })
+            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await })
         };
         let output = run("true");
         assert_eq!(executed_lines(&output.transcript), [""; 0], "{args}");
@@ -83,8 +83,8 @@ fn every_ci_system_is_recognized() {
     let cluster = cluster(&hostile(), COMMANDS);
     for name in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "TF_BUILD", "TEAMCITY_VERSION"] {
         let run = harness::Run::of(["diff", "deployment/web"]).env(name, "True");
-        let output = runtime
-            .block_on(async { run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await });
+        let output =
+            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await });
         assert!(output.transcript.contains("stop-commands"), "{}", output.transcript);
         assert_eq!(executed_lines(&output.transcript), [""; 0], "{name}");
     }
@@ -106,9 +106,7 @@ fn documents_escape_workflow_commands() {
     ] {
         let run = |format: &str| {
             let run = harness::Run::of(format!("{args} -o {format}").split(' '));
-            runtime.block_on(async {
-                run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.stdout
-            })
+            runtime.block_on(async { run.in_process(cluster.service(), NAMESPACE).run_async().await.stdout })
         };
         for format in ["json", "yaml"] {
             let text = run(format);

@@ -104,7 +104,7 @@ impl Origin {
         let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
         let run = if stream == StreamKind::Terminal { run.terminal(100, 40) } else { run };
         Some(match self {
-            Self::Cluster(cluster) => run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await,
+            Self::Cluster(cluster) => run.in_process(cluster.service(), NAMESPACE).run_async().await,
             Self::Snapshot(_) if args.contains("server") || args.starts_with('_') => return None,
             Self::Snapshot(text) => run.args(["--from", "-"]).stdin(text.clone()).run_async().await,
         })

@@ -1,23 +1,22 @@
 //! Credentials: tokens, passwords, keys, certificates, plugin output and proxy passwords. No `-v` level prints
 //! one, on success or on failure.
 
-use harness::Run;
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
+use simcluster::Refusal;
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Refusal, Served, SimCluster};
 
-use crate::files::file;
+use harness::files::file;
 
 /// The secret in every credential.
 const SECRET: &str = "s3same";
 /// The secret in base64, as in `-data` fields.
 const ENCODED: &str = "czNzYW1l";
 
-fn served() -> (SimCluster, Served) {
-    let cluster = SimCluster::builder().snapshot(&harness::snapshot("shop")).unwrap().build();
-    cluster.users(|users| users.grant_token(SECRET, "admin", None));
-    let served = cluster.serve().unwrap();
-    (cluster, served)
+fn served() -> Cluster {
+    let cluster = Cluster::recorded("shop").served();
+    cluster.sim.users(|users| users.grant_token(SECRET, "admin", None));
+    cluster
 }
 
 fn exec(script: &str) -> Value {
@@ -92,8 +91,8 @@ async fn assert_prints_no_secret(what: &str, run: Run) {
 
 #[tokio::test]
 async fn no_credential_is_printed_at_any_verbosity() {
-    let (cluster, served) = served();
-    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
+    let cluster = served();
+    let kubeconfig = cluster.kubeconfig();
     for (what, user) in users() {
         let good = with_user(&kubeconfig, &user).to_string();
         let mut nowhere: Value = serde_json::from_str(&good).unwrap();
@@ -105,9 +104,9 @@ async fn no_credential_is_printed_at_any_verbosity() {
             assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
             if verbosity % 5 == 0 {
                 assert_prints_no_secret(what, run().env("KUBECONFIG", &nowhere)).await;
-                cluster.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
+                cluster.sim.fault(Fault::on(Requests::any(), FaultAction::Refuse(Refusal::unauthorized())));
                 assert_prints_no_secret(what, run().env("KUBECONFIG", &good)).await;
-                cluster.clear_faults();
+                cluster.sim.clear_faults();
             }
         }
     }
@@ -115,8 +114,8 @@ async fn no_credential_is_printed_at_any_verbosity() {
 
 #[tokio::test]
 async fn no_credential_from_flags_environment_or_addresses_is_printed() {
-    let (_, served) = served();
-    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
+    let cluster = served();
+    let kubeconfig = cluster.kubeconfig();
     let path = file("kubeconfig", &kubeconfig.to_string());
     let proxy = format!("http://user:{SECRET}@127.0.0.1:1");
     let address = format!("https://user:{SECRET}@127.0.0.1:1");

@@ -6,14 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::test_cluster::{START, SavedCluster, TestCluster};
-use harness::{Output, Run};
+use harness::cluster::SavedCluster;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Key, RecordedRequest, Resource, object};
 
-use crate::files;
 use crate::kruise::cluster::{KINDS, create};
+use harness::files;
 
 const HELD: &str = "kubectl-rollout2/held";
 
@@ -43,7 +43,7 @@ type PodImage = (String, String);
 
 /// A cluster with a workload of four pods whose first batch is released, and another workload with outdated pods.
 struct SteppedWorkload {
-    cluster: TestCluster,
+    cluster: Cluster,
     key: Key,
     target: &'static str,
     /// A file that exists if the program executed a command of the annotation.
@@ -59,7 +59,7 @@ struct SavedWorkload {
 
 impl SavedWorkload {
     async fn new(resource: &'static Resource) -> Self {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let is_set = resource == &STATEFULSETS;
         let on_delete = json!({"updateStrategy": {"type": "OnDelete"}});
         let (key, target) = if is_set {
@@ -93,10 +93,9 @@ impl SavedWorkload {
 
 impl SteppedWorkload {
     async fn run(&self, args: &str) -> Output {
-        let client = kube::Client::new(self.cluster.sim.service_for("admin"), "default");
         let args = args.replace("TARGET", self.target);
-        let run = Run::of(args.split_whitespace()).env("PATH", "/usr/bin:/bin").at(START.parse().unwrap());
-        run.run_against(client).await
+        let run = self.cluster.command(args.split_whitespace()).env("PATH", "/usr/bin:/bin");
+        run.run_async().await
     }
 
     fn object(&self) -> Value {
@@ -193,7 +192,7 @@ impl SteppedWorkload {
 }
 
 /// Creates a Deployment whose first revision has the network of its nodes, and whose second one serves.
-async fn deployment_with_an_unsafe_revision(cluster: &TestCluster) -> Key {
+async fn deployment_with_an_unsafe_revision(cluster: &Cluster) -> Key {
     let key = cluster.deployment(4, &json!({}));
     let host_network = |value: Value| json!({"spec": {"template": {"spec": {"hostNetwork": value}}}});
     cluster.editor().patch(&key, &host_network(json!(true)));
@@ -436,7 +435,7 @@ fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
     run_paused(async {
         for (resource, target) in KINDS {
             for args in ["resume TARGET", "resume TARGET --release-all", "step TARGET --timeout 60s"] {
-                let cluster = TestCluster::kruise();
+                let cluster = Cluster::simulated().kruise().start();
                 let key = create(&cluster, resource).await;
                 let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
                 cluster.editor().patch(&key, &json!({"spec": partition}));

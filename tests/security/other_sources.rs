@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Refusal, Verb};
 
-use crate::files::file;
 use crate::security::commands::Origin;
 use crate::security::commands::{OutputFormat, StreamKind};
 use crate::security::escape_detector::{self, MARK};
 use crate::security::setup::{cluster, shop, trouble};
+use harness::files::file;
 
 /// A text with a mark and terminal controls.
 fn hostile() -> String {
@@ -275,7 +275,7 @@ async fn plan_members_are_escaped_in_every_verb() {
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn check_output_is_escaped() {
-    let cluster = harness::test_cluster::TestCluster::new();
+    let cluster = harness::cluster::Cluster::simulated().start();
     let db = cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
@@ -283,11 +283,9 @@ async fn check_output_is_escaped() {
     cluster.advance(5).await;
     let text = file("said", &format!("{}\n", hostile()));
     let check = format!("cat {}", text.display());
-    let run = Run::of(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
+    let run = cluster.command(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
     let path = std::env::var("PATH").unwrap_or_default();
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let output =
-        run.env("PATH", path).at(harness::test_cluster::START.parse().unwrap()).run_against(client).await;
+    let output = run.env("PATH", path).run_async().await;
     assert!(output.stderr.contains(MARK), "{}", output.transcript);
     assert_safe("a check", OutputFormat::Text, &output);
 }
@@ -346,7 +344,7 @@ async fn messages_of_kubectl_are_escaped() {
                 .env("PATH", "/usr/bin:/bin");
             let run =
                 if to == StreamKind::Terminal { run.env("TERM", "xterm").terminal(100, 40) } else { run };
-            let ended = run.run_against(kube::Client::new(cluster.service(), "shop")).await;
+            let ended = run.in_process(cluster.service(), "shop").run_async().await;
             assert_safe(&script, OutputFormat::Text, &ended);
             assert!(ended.transcript.contains(MARK) && ended.exit == 1, "{}", ended.transcript);
         }

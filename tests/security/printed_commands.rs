@@ -230,8 +230,8 @@ fn printed_commands_of_every_verb_are_valid() {
         let cluster = cluster(&snapshot, "out of luck");
         for (args, format, _) in COMMANDS.iter().filter(|(_, format, _)| *format == OutputFormat::Text) {
             let output = runtime.block_on(async {
-                let client = kube::Client::new(cluster.service(), NAMESPACE);
-                harness::Run::of(args.split(' ')).run_against(client).await
+                let run = harness::Run::of(args.split(' ')).in_process(cluster.service(), NAMESPACE);
+                run.run_async().await
             });
             seen += output.transcript.lines().filter(|line| commands(line).is_some()).count();
             let found = first_mistake(&output.transcript, &names);

@@ -3,9 +3,8 @@
 
 use harness::Run;
 use serde_json::{Value, json};
-use simcluster::SimCluster;
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Refusal, Verb};
+use simcluster::{Refusal, SimCluster, Verb};
 
 use crate::security::setup::{NAMESPACE, cluster, trouble, verbs};
 
@@ -122,7 +121,7 @@ async fn printed(cluster: &SimCluster, args: &str, redact: Option<&str>, termina
     let run = Run::of(args.split_whitespace()).env("TERM", "xterm");
     let run = redact.iter().fold(run, |run, value| run.env("ROLLOUT2_REDACT", value));
     let run = if terminal { run.terminal(120, 40) } else { run };
-    run.run_against(kube::Client::new(cluster.service(), NAMESPACE)).await.transcript
+    run.in_process(cluster.service(), NAMESPACE).run_async().await.transcript
 }
 
 #[tokio::test(start_paused = true)]

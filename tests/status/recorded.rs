@@ -1,6 +1,6 @@
 //! The causes of the recorded workloads.
 
-use harness::test_cluster::{START, observed};
+use harness::cluster::{START, observed};
 use harness::{Run, snapshot, snapshot_path};
 use rollout2::model::cause::{causes, causes_without_holds};
 use serde_json::Value;

@@ -1,21 +1,21 @@
 //! What `status` and `undo` say of ConfigMaps and Secrets that changed after pods started.
 
-use harness::Run;
-use harness::test_cluster::{TestCluster, key};
+use harness::cluster::key;
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::{CONFIGMAPS, DEPLOYMENTS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Rule, SimCluster, User};
+use simcluster::{Rule, User};
 
-fn patch(cluster: &TestCluster, key: &simcluster::Key, patch: &Value) {
+fn patch(cluster: &Cluster, key: &simcluster::Key, patch: &Value) {
     let author = Author::new("kubectl-edit");
     cluster
         .sim
         .store(|store| store.patch(key, Part::Object, Format::Strategic, patch, &author).map(drop).unwrap());
 }
 
-fn set_image(cluster: &TestCluster, image: &str) {
+fn set_image(cluster: &Cluster, image: &str) {
     let container = json!([{"name": "app", "image": image}]);
     patch(
         cluster,
@@ -24,15 +24,14 @@ fn set_image(cluster: &TestCluster, image: &str) {
     );
 }
 
-fn change(cluster: &TestCluster) {
+fn change(cluster: &Cluster) {
     patch(cluster, &key(&CONFIGMAPS, "web-config"), &json!({"data": {"a": "2"}}));
 }
 
 /// A Deployment whose revision 1 and 2 read a ConfigMap as environment.
-pub(crate) async fn reading() -> TestCluster {
+pub(crate) async fn reading() -> Cluster {
     let reader = Rule::allow(&["*"], &["deployments", "replicasets", "pods", "events"]);
-    let builder = SimCluster::builder().nodes(3).user(User::limited("gina", [reader]));
-    let cluster = TestCluster::from_builder(builder, Controllers::new());
+    let cluster = Cluster::simulated().user(User::limited("gina", [reader])).start();
     let config = json!({"metadata": {"name": "web-config"}, "data": {"a": "1"}});
     let author = Author::new("helm");
     cluster.sim.store(|store| store.create(&CONFIGMAPS, "default", config, &author).map(drop).unwrap());
@@ -66,7 +65,7 @@ async fn pods_that_started_before_a_change_are_a_remark() {
     let output = cluster.run_as("gina", "status deployment/web").await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "a missing right is silent");
     let drawn = Run::of(["status", "deployment/web", "--color=never"]).terminal(140, 30);
-    let drawn = drawn.run_against(kube::Client::new(cluster.sim.service_for("admin"), "default")).await;
+    let drawn = drawn.on(&cluster, "admin").run_async().await;
     assert!(drawn.stderr.contains(STALE.trim_end()), "{}", drawn.transcript);
     assert_eq!(cluster.run("restart deployment/web --wait").await.exit, 0);
     assert_eq!(cluster.run("status deployment/web").await.stderr, "", "the pods are new");

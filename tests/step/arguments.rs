@@ -1,12 +1,11 @@
 //! Invalid arguments are refused before any request is sent.
 
-use harness::Run;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.stateful_set(3, &json!({}));
     cluster.advance(30).await;
     cluster.sim.forget_requests();
@@ -55,7 +54,7 @@ async fn invalid_arguments_send_no_request() {
 
 #[tokio::test(start_paused = true)]
 async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
@@ -108,7 +107,7 @@ fn the_help_matches_its_snapshot() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_prints_one_plan_document_without_writing_a_plan() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;
     let output = cluster.run("step statefulset/db --dry-run -o json").await;

@@ -1,13 +1,13 @@
 //! Rollbacks of batches below the partition that the StatefulSet had before the plan: by `--on-failure undo` and by `undo`.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 
 /// Steps five pods with a partition of 3 to 100%. The third batch is below the partition, and its check fails.
-async fn run_with_failing_check(on_failure: &str) -> (TestCluster, Key, harness::Output) {
+async fn run_with_failing_check(on_failure: &str) -> (Cluster, Key, harness::Output) {
     let (cluster, db) = changed(5, &original_partition()).await;
     let args = ["step", "statefulset/db", "--to", "100%", "--on-failure", on_failure, "--check", CHECK];
     let path = std::env::var("PATH").unwrap_or_default();
@@ -23,7 +23,7 @@ fn original_partition() -> Value {
 }
 
 #[track_caller]
-fn assert_strategy_and_pods_are_restored(cluster: &TestCluster, db: &Key, transcript: &str) {
+fn assert_strategy_and_pods_are_restored(cluster: &Cluster, db: &Key, transcript: &str) {
     let set = cluster.object(db);
     assert_eq!(set["spec"]["updateStrategy"], original_partition()["updateStrategy"], "{transcript}");
     assert_eq!(set["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null, "{transcript}");

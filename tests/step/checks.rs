@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use harness::test_cluster::TestCluster;
-use harness::{Output, schema};
+use harness::{Cluster, Output, schema};
 use serde_json::{Value, json};
 use simcluster::Verb;
 
@@ -11,7 +10,7 @@ use crate::step::setup::{changed, replicas_on, run_of};
 
 const HELD: &str = "/metadata/annotations/kubectl-rollout2~1held";
 
-async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> Output {
+async fn run_in_shell(cluster: &Cluster, args: &[&str]) -> Output {
     let path = std::env::var("PATH").unwrap_or_default();
     run_of(cluster, args, &[("PATH", &path)]).await
 }

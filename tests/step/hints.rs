@@ -1,6 +1,6 @@
 //! The commands in hints do what the hints say.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::CONTROLLERREVISIONS;
@@ -12,7 +12,7 @@ fn hints(transcript: &str) -> Vec<&str> {
     transcript.lines().filter_map(|line| line.strip_prefix("hint: ")).collect()
 }
 
-async fn run_in_shell(cluster: &TestCluster, args: &[&str]) -> harness::Output {
+async fn run_in_shell(cluster: &Cluster, args: &[&str]) -> harness::Output {
     let path = std::env::var("PATH").unwrap_or_default();
     run_of(cluster, args, &[("PATH", &path)]).await
 }
@@ -99,7 +99,7 @@ async fn the_original_partition_is_reported_with_a_hint() {
 
 #[tokio::test(start_paused = true)]
 async fn resume_removes_a_hold_that_another_client_ended() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
@@ -130,7 +130,7 @@ async fn undo_returns_to_the_revision_before_the_hold() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_without_outdated_pods_is_ended_by_resume() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
@@ -163,7 +163,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
 #[tokio::test(start_paused = true)]
 async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &spec);
     cluster.advance(60).await;
     cluster.editor().set_image(&db, "app:2.0");
@@ -185,7 +185,7 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
 /// A plan whose first revision was deleted. An older one would replace pods that the plan has not touched.
 #[tokio::test(start_paused = true)]
 async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&db, "app:1.5");

@@ -1,11 +1,11 @@
 //! `status` and `history` report which plan holds a workload, at which batch, and the holder of the lock.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 
 use crate::step::setup::{changed, run_of};
 
-async fn cluster_after_one_batch() -> TestCluster {
+async fn cluster_after_one_batch() -> Cluster {
     let (cluster, _) = changed(4, &json!({})).await;
     let output =
         run_of(&cluster, &["step", "statefulset/db"], &[("USER", "ada"), ("HOSTNAME", "laptop")]).await;

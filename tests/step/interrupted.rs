@@ -1,8 +1,8 @@
 //! The messages of a command that is interrupted or times out.
 
+use harness::Cluster;
 use std::time::Duration;
 
-use harness::test_cluster::TestCluster;
 use serde_json::json;
 use simcluster::Verb;
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -10,7 +10,7 @@ use simcluster::resource::STATEFULSETS;
 
 use crate::step::setup::{changed, run_of};
 
-async fn run_as_ada(cluster: &TestCluster, args: &str) -> harness::Output {
+async fn run_as_ada(cluster: &Cluster, args: &str) -> harness::Output {
     let args: Vec<&str> = args.split(' ').collect();
     run_of(cluster, &args, &[("USER", "ada"), ("HOSTNAME", "laptop")]).await
 }

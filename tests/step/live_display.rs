@@ -1,19 +1,13 @@
 //! The live display of `step` on a terminal.
 
-use harness::test_cluster::{START, TestCluster};
-use harness::{Output, Run};
+use harness::{Cluster, Output};
 use serde_json::json;
 use simcluster::resource::PODS;
 
 use crate::step::setup::changed;
 
-async fn run_on_terminal(cluster: &TestCluster, args: &str, (width, height): (u16, u16)) -> Output {
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    Run::of(args.split_whitespace())
-        .at(START.parse().unwrap())
-        .terminal(width, height)
-        .run_against(client)
-        .await
+async fn run_on_terminal(cluster: &Cluster, args: &str, (width, height): (u16, u16)) -> Output {
+    cluster.command(args.split_whitespace()).terminal(width, height).run_async().await
 }
 
 /// Returns the final content of the terminal with its scrollback.
@@ -41,9 +35,8 @@ async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
 async fn a_frame_is_ascii_in_a_locale_without_utf_8() {
     for (locale, is_ascii) in [("C", true), ("C.UTF-8", false)] {
         let (cluster, _) = changed(4, &json!({})).await;
-        let client = kube::Client::new(cluster.sim.service(), "default");
-        let run = Run::of(["step", "statefulset/db"]).at(START.parse().unwrap()).terminal(20, 24);
-        let output = run.env("LC_ALL", locale).run_against(client).await;
+        let run = cluster.command(["step", "statefulset/db"]).terminal(20, 24);
+        let output = run.env("LC_ALL", locale).run_async().await;
         assert_eq!((output.exit, output.transcript.is_ascii()), (0, is_ascii), "{}", output.transcript);
     }
 }
@@ -73,7 +66,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause() {
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
     let size = (80, 24);
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     let paused = cluster.run("pause deployment/web").await;

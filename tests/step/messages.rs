@@ -1,8 +1,9 @@
 //! The messages about stopped plans.
 
+use harness::Cluster;
 use std::time::Duration;
 
-use harness::test_cluster::{Editor, TestCluster};
+use harness::cluster::Editor;
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::STATEFULSETS;
@@ -69,7 +70,7 @@ async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed
 #[tokio::test(start_paused = true)]
 async fn force_does_not_skip_the_ordered_update() {
     for (policy, is_ordered) in [("OrderedReady", true), ("Parallel", false)] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let db = cluster.stateful_set(3, &json!({"podManagementPolicy": policy}));
         cluster.editor().set_image(&db, "app:1.0-notready"); // before the controller observes the change
         cluster.advance(60).await;
@@ -129,8 +130,8 @@ async fn dry_run_reports_the_holder_of_the_lock() {
 }
 
 /// Returns a cluster whose rollback was started by a process that was killed before it completed.
-async fn killed_during_rollback() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn killed_during_rollback() -> Cluster {
+    let cluster = Cluster::simulated().start();
     cluster.stateful_set(3, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;

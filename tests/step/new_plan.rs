@@ -1,8 +1,8 @@
 //! `--new-plan` replaces an existing plan.
 
+use harness::Cluster;
 use std::time::Duration;
 
-use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::STATEFULSETS;
@@ -10,7 +10,7 @@ use simcluster::{Key, Verb};
 
 use crate::step::setup::changed;
 
-fn plan(cluster: &TestCluster, key: &Key) -> Value {
+fn plan(cluster: &Cluster, key: &Key) -> Value {
     let held = cluster.object(key)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
     serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"].clone()
 }

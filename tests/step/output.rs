@@ -1,7 +1,6 @@
 //! The output of `step`, line by line.
 
-use harness::Run;
-use harness::test_cluster::{START, TestCluster};
+use harness::Cluster;
 use serde_json::json;
 
 use crate::step::setup::{changed, replicas_on, run_of};
@@ -32,7 +31,7 @@ async fn one_command_releases_one_batch_and_the_next_continues() {
 
 #[tokio::test(start_paused = true)]
 async fn a_running_rollout_is_held_and_updated_pods_are_listed() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(5, &json!({"minReadySeconds": 10}));
     cluster.advance(120).await;
     cluster.editor().set_image(&db, "app:2.0");
@@ -56,17 +55,16 @@ async fn dry_run_prints_the_whole_plan() {
 /// The terminal would break words, and the command to end the hold.
 #[tokio::test(start_paused = true)]
 async fn a_plan_is_wrapped_between_words_on_a_terminal() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.run("pause deployment/web").await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(5).await;
     for args in ["--dry-run", "--all"] {
-        let client = kube::Client::new(cluster.sim.service(), "default");
         let args = format!("step deployment/web --by 1 --on-failure undo --plain {args}");
-        let run = Run::of(args.split(' ')).at(START.parse().unwrap()).env("NO_COLOR", "1").terminal(50, 24);
-        let output = run.run_against(client).await;
+        let run = cluster.command(args.split(' ')).env("NO_COLOR", "1").terminal(50, 24);
+        let output = run.run_async().await;
         assert_eq!(output.exit, 0, "{}", output.transcript);
         let is_short = |line: &str| line.chars().count() <= 50 || line.trim_start().starts_with("kubectl ");
         assert!(output.transcript.lines().all(is_short), "{}", output.transcript);
@@ -111,7 +109,7 @@ async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_outdated_is_reported() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.stateful_set(2, &json!({}));
     cluster.advance(60).await;
     let before = cluster.revision();
@@ -122,7 +120,7 @@ async fn nothing_outdated_is_reported() {
 
 #[tokio::test(start_paused = true)]
 async fn too_many_unavailable_pods_are_listed_and_nothing_is_released() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({"podManagementPolicy": "Parallel"}));
     cluster.editor().set_image(&db, "app:1.0-notready"); // before the controller observes the change
     cluster.advance(60).await;

@@ -1,14 +1,13 @@
 //! The initial states of the tests, and the state of their objects.
 
-use harness::test_cluster::{START, TestCluster};
-use harness::{Output, Run};
+use harness::{Cluster, Output};
 use serde_json::Value;
 use simcluster::Key;
 use simcluster::resource::PODS;
 
 /// Returns a cluster with a StatefulSet `db` that was paused and then changed. All its pods are outdated.
-pub(crate) async fn changed(replicas: i64, spec: &Value) -> (TestCluster, Key) {
-    let cluster = TestCluster::new();
+pub(crate) async fn changed(replicas: i64, spec: &Value) -> (Cluster, Key) {
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(replicas, spec);
     cluster.advance(120).await;
     let paused = cluster.run("pause statefulset/db").await;
@@ -19,7 +18,7 @@ pub(crate) async fn changed(replicas: i64, spec: &Value) -> (TestCluster, Key) {
 }
 
 /// Returns how many pods have an image.
-pub(crate) fn replicas_on(cluster: &TestCluster, key: &Key, image: &str) -> usize {
+pub(crate) fn replicas_on(cluster: &Cluster, key: &Key, image: &str) -> usize {
     cluster.sim.store(|store| {
         let pods = store.list(&PODS, Some(&key.namespace)).map(|(_, pod)| Value::clone(pod));
         pods.filter(|pod| pod["spec"]["containers"][0]["image"] == image).count()
@@ -27,8 +26,7 @@ pub(crate) fn replicas_on(cluster: &TestCluster, key: &Key, image: &str) -> usiz
 }
 
 /// Runs a command line with environment variables.
-pub(crate) async fn run_of(cluster: &TestCluster, args: &[&str], environment: &[(&str, &str)]) -> Output {
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let run = Run::of(args).at(START.parse().unwrap());
-    environment.iter().fold(run, |run, (name, value)| run.env(*name, *value)).run_against(client).await
+pub(crate) async fn run_of(cluster: &Cluster, args: &[&str], environment: &[(&str, &str)]) -> Output {
+    let run = cluster.command(args);
+    environment.iter().fold(run, |run, (name, value)| run.env(*name, *value)).run_async().await
 }

@@ -1,48 +1,33 @@
 //! An interrupted command releases the lock, reports what continues in the cluster, and can be repeated.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use harness::test_cluster::Editor;
+use harness::Cluster;
+use harness::files::directory;
 use serde_json::{Value, json};
-use simcluster::resource::STATEFULSETS;
-use simcluster::{Clock, Controllers, Finalization, Key, Served, SimCluster};
-use tokio::task::JoinHandle;
+use simcluster::Key;
 
-/// A cluster on a socket whose controllers run on the system clock, with a StatefulSet `db`.
-struct ServedCluster {
-    cluster: SimCluster,
-    _server: Served,
-    controllers: JoinHandle<()>,
+/// A cluster on a socket with a StatefulSet `db`, and a directory for the files of the commands.
+struct SteppedSet {
+    cluster: Cluster,
     directory: PathBuf,
     db: Key,
 }
 
-impl Drop for ServedCluster {
-    fn drop(&mut self) {
-        self.controllers.abort();
-    }
-}
-
-impl ServedCluster {
+impl SteppedSet {
     /// Returns a cluster whose StatefulSet was paused and then changed.
-    async fn new(name: &str) -> Self {
-        let builder = SimCluster::builder().clock(Clock::System).finalization(Finalization::ByControllers);
-        let cluster = builder.nodes(3).history(100_000).build();
-        let controllers = tokio::spawn(Controllers::new().run(cluster.clone()));
-        let directory =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-{name}-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let server = cluster.serve().unwrap();
-        server.write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
-        let editor = Editor::new(&cluster);
-        let db = editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 3, "serviceName": "db"}));
-        let stepped = Self { cluster, _server: server, controllers, directory, db };
+    async fn new() -> Self {
+        let cluster = Cluster::simulated().served();
+        let directory = directory();
+        cluster.server().write_kubeconfig(&directory.join("kubeconfig"), "default").unwrap();
+        let db = cluster.stateful_set(3, &json!({}));
+        let stepped = Self { cluster, directory, db };
         stepped.wait_until(|object| object["status"]["readyReplicas"] == 3).await;
         assert_eq!(stepped.start("pause statefulset/db", "pause").wait().await, Some(0));
-        editor.set_image(&stepped.db, "app:2.0");
+        stepped.cluster.editor().set_image(&stepped.db, "app:2.0");
         stepped
     }
 
@@ -56,14 +41,11 @@ impl ServedCluster {
     }
 
     fn object(&self) -> Value {
-        self.cluster.store(|store| Value::clone(store.get(&self.db).unwrap()))
+        self.cluster.object(&self.db)
     }
 
     fn hold(&self) -> Value {
-        let held = self.object();
-        let held =
-            held["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap_or("null").to_owned();
-        serde_json::from_str(&held).unwrap()
+        self.cluster.hold(&self.db).unwrap_or_default()
     }
 
     /// Starts the program as a process.
@@ -134,7 +116,7 @@ async fn the_lock_is_released_and_the_same_command_continues() {
         if signal == "-HUP" && harness::ignores_sighup() {
             continue;
         }
-        let served = ServedCluster::new(signal).await;
+        let served = SteppedSet::new().await;
         let mut step = served.start("step statefulset/db --by 2 --all --soak 1h", "first");
         step.wait_for_text("soaking 1h").await;
         assert_eq!(served.hold()["lock"]["by"], "ada@laptop");
@@ -155,7 +137,7 @@ async fn the_lock_is_released_and_the_same_command_continues() {
 
 #[tokio::test]
 async fn a_check_is_killed_at_an_interrupt() {
-    let served = ServedCluster::new("broken-off").await;
+    let served = SteppedSet::new().await;
     let mark = served.directory.join("mark");
     let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
     let mut step = served.start(&format!("step statefulset/db --soak 0s --check {check}"), "broken-off");
@@ -169,7 +151,7 @@ async fn a_check_is_killed_at_an_interrupt() {
 /// A holder that runs is reported, and stays. After `kill -9` the next process on its host replaces it.
 #[tokio::test]
 async fn a_second_step_stops_unless_the_first_has_ended_or_is_taken_over() {
-    let served = ServedCluster::new("lock").await;
+    let served = SteppedSet::new().await;
     let mut first = served.start("step statefulset/db --all --soak 1h", "first");
     first.wait_for_text("soaking 1h").await;
     let mut second = served.start("step statefulset/db", "second");
@@ -196,7 +178,7 @@ async fn a_second_step_stops_unless_the_first_has_ended_or_is_taken_over() {
 /// A rollback is no longer held, even if `step` is interrupted.
 #[tokio::test]
 async fn an_interrupted_rollback_is_reported() {
-    let served = ServedCluster::new("back").await;
+    let served = SteppedSet::new().await;
     let mut step = served.start("step statefulset/db --soak 0s --check false --on-failure undo", "step");
     step.wait_for_text("rolls back to revision 1").await;
     step.signal("-INT");

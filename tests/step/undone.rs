@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use harness::test_cluster::{START, TestCluster};
-use harness::{Output, Run};
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 
 /// Returns a cluster with a workload of six pods that was paused and then changed, and its name.
-async fn changed(kind: &str) -> (TestCluster, String) {
-    let builder = simcluster::SimCluster::builder().nodes(6);
-    let cluster = TestCluster::from_builder(builder, simcluster::Controllers::new());
+async fn changed(kind: &str) -> (Cluster, String) {
+    let cluster = Cluster::simulated().nodes(6).start();
     let key = match kind {
         "deployment" => cluster.deployment(6, &json!({})),
         "statefulset" => cluster.stateful_set(6, &json!({})),
@@ -25,15 +23,14 @@ async fn changed(kind: &str) -> (TestCluster, String) {
 }
 
 /// Runs `step`, and `undo` 40 seconds later. Returns the output of `step`.
-async fn undone(cluster: &TestCluster, name: &str, more: &[&str], screen: Option<(u16, u16)>) -> Output {
+async fn undone(cluster: &Cluster, name: &str, more: &[&str], screen: Option<(u16, u16)>) -> Output {
     let undo = async {
         tokio::time::sleep(Duration::from_secs(40)).await;
         cluster.run(&format!("undo {name}")).await
     };
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let run = Run::of(["step", name, "--all", "--by", "2", "--soak", "2m"]).args(more);
+    let run = cluster.command(["step", name, "--all", "--by", "2", "--soak", "2m"]).args(more);
     let run = screen.into_iter().fold(run, |run, (width, height)| run.terminal(width, height));
-    let stepped = run.at(START.parse().unwrap()).run_against(client);
+    let stepped = run.run_async();
     let (stepped, undone) = tokio::join!(stepped, undo);
     assert_eq!((stepped.exit, undone.exit), (5, 0), "{}\n{}", stepped.transcript, undone.transcript);
     stepped

@@ -1,7 +1,6 @@
 //! Strategies of newer clusters that this version cannot hold.
 
-use harness::ends;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, ends};
 use serde_json::json;
 
 /// `Recreate` of StatefulSets is alpha in Kubernetes 1.37.
@@ -11,7 +10,7 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
         ("Recreate", "its strategy Recreate stops every outdated pod before it creates an updated one"),
         ("Later", "this version does not know its update strategy \"Later\""),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let db = cluster.stateful_set(3, &json!({}));
         cluster.advance(30).await;
         cluster.stop_controllers();

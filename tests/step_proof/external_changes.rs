@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use harness::Run;
-use harness::test_cluster::START;
+use harness::cluster::START;
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::PODS;
@@ -64,11 +64,14 @@ impl Others {
 
 /// A command of ours that does not step, typed by a colleague.
 pub(crate) async fn command(cluster: &SimCluster, set: &Key, verb: &str) -> harness::Output {
-    let client = kube::Client::new(cluster.service_for("colleague"), "default");
     cluster.users(|users| users.add(simcluster::User::admin("colleague")));
     // The kinds of OpenKruise have the names of those of Kubernetes.
     let target = format!("{}.{}/{}", set.resource.singular, set.resource.group, set.name);
-    Run::of([verb, &target]).at(START.parse().unwrap()).run_against(client).await
+    Run::of([verb, &target])
+        .at(START.parse().unwrap())
+        .in_process(cluster.service_for("colleague"), "default")
+        .run_async()
+        .await
 }
 
 impl ExternalChange {

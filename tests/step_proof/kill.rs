@@ -9,14 +9,13 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::Output;
-use harness::Run;
-use harness::test_cluster::{START, TestCluster, key};
+use harness::cluster::{SavedCluster, key};
+use harness::{Cluster, Output};
 use rollout2::world::process::Processes;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
-use simcluster::{Clock, Controllers, Finalization, Key, KubeletTiming, SimCluster};
+use simcluster::{Builder, Clock, Controllers, Finalization, Key, KubeletTiming, SimCluster};
 use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -126,7 +125,7 @@ impl Left {
 }
 
 /// A workload of three pods that is paused, and changed.
-async fn paused(scenario: Scenario, cluster: &TestCluster) {
+async fn paused(scenario: Scenario, cluster: &Cluster) {
     let set = match scenario.workload {
         Stepped::StatefulSet { partition } => {
             let own = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": partition}});
@@ -150,11 +149,10 @@ fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
     tokio::task::LocalSet::new().block_on(&runtime, play())
 }
 
-async fn step(cluster: &TestCluster, target: &str, words: &str) -> Output {
+async fn step(cluster: &Cluster, target: &str, words: &str) -> Output {
     let words = format!("step {target} {words}");
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let run = Run::of(words.split_whitespace()).at(START.parse().unwrap());
-    let output = run.processes(Processes::System).run_against(client).await;
+    let run = cluster.command(words.split_whitespace());
+    let output = run.processes(Processes::System).run_async().await;
     cluster.advance(120).await;
     output
 }
@@ -211,11 +209,10 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
     child.kill().await.unwrap();
     controllers.abort();
     let was_writing = cluster.requests()[at].method != "GET";
-    let (left, now) = cluster.store(|store| (store.snapshot(), store.now()));
+    let left = SavedCluster::of(&cluster);
     let ends = move || {
         in_paused_time(async || {
-            let builder = SimCluster::builder().snapshot(&left).unwrap();
-            let cluster = TestCluster::starting_at(now, builder, Controllers::new());
+            let cluster = left.start();
             let target = scenario.workload.target();
             let found = Left::of(&cluster.sim, &key);
             let has_begun = found != before && found.reason != "pause";
@@ -232,7 +229,7 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
 
 fn survives(scenario: Scenario) {
     let (start, expected) = in_paused_time(async || {
-        let cluster = TestCluster::without_managed_fields(Controllers::new());
+        let cluster = Cluster::simulated().with(Builder::without_managed_fields).start();
         paused(scenario, &cluster).await;
         let start = cluster.sim.store(|store| store.snapshot());
         let output = step(&cluster, &scenario.workload.target(), scenario.words).await;

@@ -1,11 +1,13 @@
 //! The kinds of workloads that are stepped: their clusters, how their objects are drawn, and how their controllers count.
 
+use harness::Cluster;
+use harness::cluster::Setup;
 use harness::random::Dice;
 use serde_json::{Value, json};
 use simcluster::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS,
 };
-use simcluster::{Builder, Resource, SimCluster};
+use simcluster::{Builder, Resource};
 
 use crate::step_proof::external_changes::ExternalChange;
 use crate::step_proof::generator::signed;
@@ -100,11 +102,11 @@ impl Kind {
     }
 
     /// The cluster for a workload.
-    pub(crate) fn builder(self, created: &Created) -> Builder {
+    pub(crate) fn setup(self, created: &Created) -> Setup {
         let nodes = if self.is_on_nodes() { usize::try_from(created.pods).unwrap_or(1) } else { 3 };
-        let builder = SimCluster::builder().without_managed_fields().nodes(nodes);
-        let builder = if self.is_of_kruise() { builder.kruise() } else { builder };
-        if created.is_gated { builder.max_unavailable_stateful_set() } else { builder }
+        let setup = Cluster::simulated().nodes(nodes).with(Builder::without_managed_fields);
+        let setup = if self.is_of_kruise() { setup.kruise() } else { setup };
+        if created.is_gated { setup.with(Builder::max_unavailable_stateful_set) } else { setup }
     }
 
     /// Draws a workload.

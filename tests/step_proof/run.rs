@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use harness::random::Dice;
-use harness::test_cluster::TestCluster;
 use simcluster::{Controllers, KubeletTiming, Order};
 
 use crate::step_proof::external_changes::{ExternalChange, Others, command};
@@ -37,9 +36,9 @@ pub(crate) fn play(kind: Kind, seed: u64) -> Played {
 async fn one(kind: Kind, seed: u64) -> Played {
     let draw = Draw::of(kind, &mut Dice::new(seed));
     let pace = KubeletTiming { spread: draw.spread, ..KubeletTiming::default() };
-    let builder = kind.builder(&draw.created).seed(seed);
+    let controllers = Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace);
     let cluster =
-        TestCluster::from_builder(builder, Controllers::in_order(Order::Seeded(seed)).kubelet_timing(pace));
+        kind.setup(&draw.created).with(|builder| builder.seed(seed)).controllers(controllers).start();
     let set = cluster.editor().create_workload(kind.resource(), "db", &draw.created.spec);
     cluster.advance(900).await;
     let others = Others::default();

@@ -6,9 +6,9 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use harness::cluster::START;
 use harness::random::Dice;
-use harness::test_cluster::{START, TestCluster};
-use harness::{Output, Run};
+use harness::{Cluster, Output, Run};
 use rollout2::world::process::{Process, Processes};
 use serde_json::Value;
 use simcluster::{Key, User};
@@ -28,7 +28,7 @@ const PATIENCE: usize = 80;
 /// A terminal with a cluster at its other end.
 pub(crate) struct Terminal<'a> {
     pub(crate) set: Key,
-    pub(crate) cluster: &'a TestCluster,
+    pub(crate) cluster: &'a Cluster,
     pub(crate) processes: RefCell<Vec<timeline::Process>>,
     /// Whether writes can be hit by faults.
     pub(crate) is_disturbed: bool,

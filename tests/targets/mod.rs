@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::refusal::Refusal;
-use simcluster::{Rule, ServerCertificate, SimCluster, User, Verb, resource};
+use simcluster::{Rule, User, Verb, resource};
 
-use crate::connection::setup::{TestServer, run_with};
-use crate::files::{directory, file};
+use harness::files::{directory, file};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
@@ -25,8 +25,9 @@ fn shown(stdout: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
-    let server = TestServer::of("shop");
-    let output = server.run(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_async().await;
+    let server = Cluster::recorded("shop").served();
+    let output =
+        server.command(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_async().await;
     assert_eq!(shown(&output.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
     assert_eq!(
         output.stderr,
@@ -37,7 +38,7 @@ async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn manifest_targets_keep_the_order_of_the_files() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let home = directory();
     std::fs::create_dir(home.join("deeper")).unwrap();
     for (name, text) in [
@@ -65,7 +66,7 @@ async fn manifest_targets_keep_the_order_of_the_files() {
         (vec!["-f", home, "-l", "app=web"], vec![web]),
         (vec!["-f", home, "-l", "app=none"], vec![]),
     ] {
-        let output = server.run(["history"].iter().chain(&flags).copied()).run_async().await;
+        let output = server.command(["history"].iter().chain(&flags).copied()).run_async().await;
         assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "{flags:?}");
         assert_eq!(shown(&output.stdout), expected, "{flags:?}");
     }
@@ -73,15 +74,15 @@ async fn manifest_targets_keep_the_order_of_the_files() {
 
 #[tokio::test]
 async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_a_note() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
-    let output = server.run(["history", "-f", "-"]).stdin(text.clone()).run_async().await;
+    let output = server.command(["history", "-f", "-"]).stdin(text.clone()).run_async().await;
     assert_eq!(shown(&output.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
     assert_eq!(
         (output.stderr.as_str(), output.exit),
         ("note: skipped objects without rollouts: service/web\n", 0)
     );
-    let output = server.run(["history", "-f", "-"]).stdin(SERVICE).run_async().await;
+    let output = server.command(["history", "-f", "-"]).stdin(SERVICE).run_async().await;
     assert_eq!(
         output.stderr,
         "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
@@ -91,9 +92,9 @@ async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_
 
 #[tokio::test]
 async fn an_unusable_manifest_does_not_stop_the_others() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));
-    let run = |flags: &[&str]| server.run(["history"].iter().chain(flags).copied());
+    let run = |flags: &[&str]| server.command(["history"].iter().chain(flags).copied());
     let output = run(&["-f", broken.to_str().unwrap(), "-f", web.to_str().unwrap(), "-f", "nope.yaml"])
         .run_async()
         .await;
@@ -132,10 +133,10 @@ async fn an_unusable_manifest_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let db = file("db.yaml", DB);
     let db = db.to_str().unwrap();
-    let output = server.run(["history", "-n", "default", "-f", db, "-f", db]).run_async().await;
+    let output = server.command(["history", "-n", "default", "-f", db, "-f", db]).run_async().await;
     assert_eq!(output.stderr.matches("does not match the namespace").count(), 1, "{}", output.stderr);
     assert!(
         output.stderr.contains(
@@ -150,9 +151,10 @@ async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
 
 #[tokio::test]
 async fn a_missing_namespace_is_reported() {
-    let server = TestServer::of("shop");
-    let run =
-        |flags: &[&str]| server.run(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_async();
+    let server = Cluster::recorded("shop").served();
+    let run = |flags: &[&str]| {
+        server.command(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_async()
+    };
     let output = run(&["deploy/web"]).await;
     assert_eq!(output.stderr, "error: there is no namespace \"nowhere\"\nhint: kubectl get namespaces\n");
     let output = run(&["deploy"]).await;
@@ -162,9 +164,9 @@ async fn a_missing_namespace_is_reported() {
     );
 
     let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
-    let server = TestServer::with("shop", ServerCertificate::Good, &[gina]);
-    let kubeconfig = server.served.kubeconfig("gina", "nowhere").unwrap();
-    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    let server = Cluster::recorded("shop").user(gina).served();
+    let kubeconfig = server.server().kubeconfig("gina", "nowhere").unwrap();
+    let output = Run::of(["history", "deploy/web"]).kubeconfig(&kubeconfig).run_async().await;
     assert!(
         output.stderr.starts_with("error: no deployment \"web\" in namespace \"nowhere\""),
         "{}",
@@ -174,16 +176,16 @@ async fn a_missing_namespace_is_reported() {
 
 #[tokio::test]
 async fn the_output_for_all_namespaces_contains_the_namespace() {
-    let server = TestServer::of("shop");
-    let output = server.run(["history", "deploy,sts,ds", "-A"]).run_async().await;
+    let server = Cluster::recorded("shop").served();
+    let output = server.command(["history", "deploy,sts,ds", "-A"]).run_async().await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
     assert!(output.stdout.contains("deployment.apps/web -n shop"), "{}", output.stdout);
-    let output = server.run(["history", "deploy/web", "-A"]).run_async().await;
+    let output = server.command(["history", "deploy/web", "-A"]).run_async().await;
     assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
 }
 
 /// Returns a cluster with a Deployment of 1,200 pods, which are three pages.
-fn cluster_with_1200_pods() -> SimCluster {
+fn cluster_with_1200_pods() -> Cluster {
     let labels = json!({"app": "web"});
     let web = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
@@ -207,29 +209,27 @@ fn cluster_with_1200_pods() -> SimCluster {
         })
     };
     let items: Vec<Value> = [web, set].into_iter().chain((0..1_200).map(pod)).collect();
-    SimCluster::builder().snapshot(&json!({"items": items})).unwrap().build()
+    Cluster::of(&json!({"items": items})).served()
 }
 
 #[tokio::test]
 async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
     let cluster = cluster_with_1200_pods();
-    let served = cluster.serve().unwrap();
-    let kubeconfig = served.kubeconfig("admin", "shop").unwrap();
     let pages = || {
-        let requests = cluster.requests();
+        let requests = cluster.sim.requests();
         let pods = requests.iter().filter(|request| request.path.ends_with("/pods"));
         pods.map(|request| (request.query.get("limit").to_owned(), !request.query.get("continue").is_empty()))
             .collect::<Vec<_>>()
     };
-    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    let output = cluster.command(["history", "deploy/web"]).run_async().await;
     assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
     let page = |continued| ("500".to_owned(), continued);
     assert_eq!(pages(), [page(false), page(true), page(true)]);
 
-    cluster.forget_requests();
+    cluster.sim.forget_requests();
     let later = Requests::of(Verb::List, &resource::PODS).continued();
-    cluster.fault(Fault::on(later, FaultAction::ExpireContinue).after(1).once());
-    let output = run_with(&kubeconfig, ["history", "deploy/web"]).run_async().await;
+    cluster.sim.fault(Fault::on(later, FaultAction::ExpireContinue).after(1).once());
+    let output = cluster.command(["history", "deploy/web"]).run_async().await;
     assert!(output.stdout.contains("1200/1200"), "{}{}", output.stdout, output.stderr);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(pages(), [page(false), page(true), page(true), (String::new(), false)]);
@@ -238,21 +238,19 @@ async fn long_lists_are_paged_and_restarted_when_a_page_expires() {
 #[tokio::test]
 async fn a_list_restarts_once_when_every_page_expires() {
     let cluster = cluster_with_1200_pods();
-    let served = cluster.serve().unwrap();
     let pods = Requests::of(Verb::List, &resource::PODS);
-    cluster.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
-    let output =
-        run_with(&served.kubeconfig("admin", "shop").unwrap(), ["history", "deploy/web"]).run_async().await;
+    cluster.sim.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
+    let output = cluster.command(["history", "deploy/web"]).run_async().await;
     assert!(output.stderr.contains("returned 410 Gone: too old"), "{}", output.stderr);
     assert_eq!(output.exit, 1);
-    assert_eq!(cluster.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
+    assert_eq!(cluster.sim.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
 }
 
 /// As in kubectl. A link to a parent directory would cause an endless loop.
 #[cfg(unix)]
 #[tokio::test]
 async fn symbolic_links_to_directories_are_not_followed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let directory = directory();
     let manifest = |name: &str| {
         format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\n")
@@ -263,7 +261,7 @@ async fn symbolic_links_to_directories_are_not_followed() {
     std::os::unix::fs::symlink("real", directory.join("checkout.yaml")).unwrap();
     std::os::unix::fs::symlink(".", directory.join("circle")).unwrap();
     let args = ["history", "-R", "-f", directory.to_str().unwrap()];
-    let output = server.run(args).run_async().await;
+    let output = server.command(args).run_async().await;
     assert_eq!(
         shown(&output.stdout),
         ["deployment.apps/web", "deployment.apps/checkout"],

@@ -217,8 +217,8 @@ fn a_rollback_hint_names_the_revision_object_instead_of_its_number() {
 /// A plain update to an image that ran before is no rollback: nothing is asked.
 #[tokio::test(start_paused = true)]
 async fn an_update_to_an_earlier_image_was_not_undone() {
-    use harness::test_cluster::TestCluster;
-    let cluster = TestCluster::new();
+    use harness::cluster::Cluster;
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &serde_json::json!({}));
     for image in ["app:2.0", "app:1.0"] {
         cluster.advance(30).await;
@@ -244,8 +244,8 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
 /// A script must not take a change whose object cannot be printed for one that was not made.
 #[tokio::test(start_paused = true)]
 async fn a_change_is_reported_although_its_object_cannot_be_printed() {
-    use harness::test_cluster::TestCluster;
-    let cluster = TestCluster::new();
+    use harness::cluster::Cluster;
+    let cluster = Cluster::simulated().start();
     cluster.deployment(2, &serde_json::json!({}));
     cluster.advance(30).await;
     let output = cluster.run("pause deployment/web -o jsonpath={.spec.template.spec.containers[7]}").await;

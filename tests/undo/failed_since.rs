@@ -1,11 +1,11 @@
 //! `undo --failed`: what it leaves out, with `--since` and without.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::DEPLOYMENTS;
 
-fn is_rolled_back(cluster: &TestCluster, key: &Key) -> bool {
+fn is_rolled_back(cluster: &Cluster, key: &Key) -> bool {
     let image = |object: &Value| object["spec"]["template"]["spec"]["containers"][0]["image"] == "app:1.0";
     cluster.sim.store(|store| store.get(key).is_some_and(|object| image(object)))
 }
@@ -28,7 +28,7 @@ async fn what_failed_before_stays() {
             Some("skipped 2 failed workloads without a change since then: deployment/new deployment/old"),
         ),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let create = |name| cluster.editor().create_workload(&DEPLOYMENTS, name, &json!({"replicas": 2}));
         let keys = ["old", "new", "well"].map(create);
         cluster.advance(60).await;
@@ -51,7 +51,7 @@ async fn what_failed_before_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_that_may_still_end_well_is_named() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -71,7 +71,7 @@ async fn a_rollout_that_may_still_end_well_is_named() {
 /// Its pods are not ready, and nothing says why.
 #[tokio::test(start_paused = true)]
 async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_it_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let agent = cluster.daemon_set(&json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&agent, "app:2.0-notready");

@@ -1,20 +1,20 @@
 //! `undo --failed` of outages: every pod runs the failed revision, so that nothing proves that another one works.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::RESOURCEQUOTAS;
 use simcluster::rules::Author;
 
-fn image(cluster: &TestCluster, key: &Key) -> Value {
+fn image(cluster: &Cluster, key: &Key) -> Value {
     cluster
         .sim
         .store(|store| store.get(key).unwrap()["spec"]["template"]["spec"]["containers"][0]["image"].clone())
 }
 
 /// A Deployment whose old pods went before the new ones crashed.
-async fn outage() -> (TestCluster, Key) {
-    let cluster = TestCluster::new();
+async fn outage() -> (Cluster, Key) {
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -55,7 +55,7 @@ async fn the_hint_of_a_refused_stable_works() {
 /// What both revisions need is down, so that the rollback fails too.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_that_fails_is_not_taken_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
     cluster.editor().set_image(&web, "app:1.1-crash");
     cluster.advance(60).await;

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use harness::{Output, Run};
+use harness::{Cluster, Output, Run};
 use serde_json::Value;
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key};
 
-use crate::connection::setup::TestServer;
 use crate::writes::{agent, db, object, observe, web};
 
-fn patches(server: &TestServer) -> usize {
-    server.cluster.requests().iter().filter(|request| request.method == "PATCH").count()
+fn patches(server: &Cluster) -> usize {
+    server.sim.requests().iter().filter(|request| request.method == "PATCH").count()
 }
 
 /// Runs it for a user at a terminal, who types the answer.
@@ -24,8 +23,8 @@ async fn at_terminal(run: Run, answer: &str) -> Output {
 async fn several_workloads_are_shown_and_confirmed_once() {
     let args = ["undo", "deployment/web", "statefulset/db"];
     for (answer, exit, written) in [("y\n", 0, 2), ("n\n", 1, 0), ("", 1, 0)] {
-        let server = TestServer::of("shop");
-        let output = at_terminal(server.run(args), answer).await;
+        let server = Cluster::recorded("shop").served();
+        let output = at_terminal(server.command(args), answer).await;
         let question = output.transcript.find("roll back 2 workloads? [y/N] ");
         let shown = ["deployment/web  revision 5 -> 4\n", "statefulset/db  revision "];
         assert!(
@@ -44,8 +43,8 @@ async fn several_workloads_are_shown_and_confirmed_once() {
 async fn nothing_asks_without_a_terminal_and_with_yes() {
     let args = ["undo", "deployment/web", "statefulset/db"];
     for (more, has_terminal) in [(&[][..], false), (&["--yes"], true), (&["-y"], false)] {
-        let server = TestServer::of("shop");
-        let run = server.run(args).args(more);
+        let server = Cluster::recorded("shop").served();
+        let run = server.command(args).args(more);
         let output = if has_terminal { at_terminal(run, "n\n").await } else { run.run_async().await };
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
         assert_eq!((output.exit, patches(&server)), (0, 2), "{more:?} {}", output.transcript);
@@ -55,8 +54,8 @@ async fn nothing_asks_without_a_terminal_and_with_yes() {
 /// One command takes several rollbacks back.
 #[tokio::test]
 async fn one_receipt_takes_all_of_it_back() {
-    let server = TestServer::of("shop");
-    let output = server.run(["undo", "deployment/web", "statefulset/db"]).run_async().await;
+    let server = Cluster::recorded("shop").served();
+    let output = server.command(["undo", "deployment/web", "statefulset/db"]).run_async().await;
     let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
     // After another release only these go back to what was rolled back.
     let pinned =
@@ -66,13 +65,13 @@ async fn one_receipt_takes_all_of_it_back() {
     }
     let expected = "to take all of this back, before another release: kubectl rollout2 undo deployment/web statefulset/db -n shop";
     assert_eq!(receipts[2..], [expected], "{}", output.stderr);
-    let image = |key: &Key| object(&server.cluster, key)["spec"]["template"].clone();
+    let image = |key: &Key| object(&server.sim, key)["spec"]["template"].clone();
     let rolled_back = [image(&web()), image(&db())];
     for key in [web(), db()] {
-        observe(&server.cluster, &key);
+        observe(&server.sim, &key);
     }
     let command = expected.split_once("rollout2 ").unwrap().1;
-    let back = server.run(command.split(' ')).run_async().await;
+    let back = server.command(command.split(' ')).run_async().await;
     assert_eq!(back.exit, 0, "{}", back.transcript);
     assert!(image(&web()) != rolled_back[0] && image(&db()) != rolled_back[1]);
 }
@@ -87,19 +86,15 @@ async fn a_type_alone_needs_an_answer() {
         (&["--dry-run"], 0, 0),
         (&["--failed"], 1, 0), // nothing of checkout serves
     ] {
-        let server = TestServer::of("shop");
-        let output = server.run(["undo", "deployment"]).args(more).run_async().await;
+        let server = Cluster::recorded("shop").served();
+        let output = server.command(["undo", "deployment"]).args(more).run_async().await;
         assert_eq!((output.exit, patches(&server)), (exit, written), "{more:?} {}", output.transcript);
         let is_refused = output.stderr.starts_with("error: a type alone means all of its workloads");
         assert_eq!(is_refused, exit == 2, "{}", output.stderr);
-        assert_eq!(
-            server.cluster.requests().is_empty(),
-            exit == 2,
-            "a usage mistake never reaches the cluster"
-        );
+        assert_eq!(server.sim.requests().is_empty(), exit == 2, "a usage mistake never reaches the cluster");
     }
-    let server = TestServer::of("shop");
-    let output = at_terminal(server.run(["undo", "statefulset"]), "n\n").await;
+    let server = Cluster::recorded("shop").served();
+    let output = at_terminal(server.command(["undo", "statefulset"]), "n\n").await;
     let question = output.transcript.find("roll back 1 workload? ");
     let shown = output.transcript.find("statefulset/db  revision ");
     assert!(shown.is_some() && shown < question, "{}", output.transcript);
@@ -109,8 +104,8 @@ async fn a_type_alone_needs_an_answer() {
 /// Of 17 workloads 7 failed and 3 are stuck; one of them has a single revision.
 #[tokio::test]
 async fn what_failed_is_rolled_back_to_what_served() {
-    let server = TestServer::of("broken");
-    let run = || server.run(["undo", "--failed", "-n", "broken"]);
+    let server = Cluster::recorded("broken").served();
+    let run = || server.command(["undo", "--failed", "-n", "broken"]);
     let asked = at_terminal(run(), "n\n").await;
     assert_eq!(asked.transcript.matches("[y/N]").count(), 1, "{}", asked.transcript);
     assert_eq!((asked.exit, patches(&server)), (1, 0));
@@ -131,7 +126,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     assert_eq!(rolled_back, expected, "{}", output.transcript);
     assert!(output.stderr.contains("error: deployment/fresh has only revision 1"), "{}", output.stderr);
     assert_eq!((output.exit, patches(&server)), (1, 9), "{}", output.transcript);
-    let healthy = server.run(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
+    let healthy = server.command(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
     assert_eq!(healthy.stderr, "no rollout is failed or stuck: nothing is rolled back\n");
     assert_eq!((healthy.exit, healthy.stdout.as_str()), (0, ""));
 }
@@ -139,8 +134,8 @@ async fn what_failed_is_rolled_back_to_what_served() {
 #[tokio::test]
 async fn restart_pause_and_resume_never_ask() {
     for verb in ["restart", "pause", "resume"] {
-        let server = TestServer::of("shop");
-        let output = at_terminal(server.run([verb, "deployment/web", "statefulset/db"]), "n\n").await;
+        let server = Cluster::recorded("shop").served();
+        let output = at_terminal(server.command([verb, "deployment/web", "statefulset/db"]), "n\n").await;
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
         assert_eq!(output.exit, 0, "{}", output.transcript);
     }
@@ -153,31 +148,31 @@ async fn what_was_undone_just_before_is_confirmed() {
     let args = ["undo", "deployment/undone", "-n", "broken"];
     let warning = "warning: revision 2 was just rolled back (to 3, was 1); this brings it back\n";
     for (more, answer, exit) in [(&[][..], "n\n", 1), (&[], "y\n", 0), (&["--yes"], "", 0)] {
-        let server = TestServer::of("broken");
-        let before = object(&server.cluster, &undone);
-        let output = at_terminal(server.run(args).args(more), answer).await;
+        let server = Cluster::recorded("broken").served();
+        let before = object(&server.sim, &undone);
+        let output = at_terminal(server.command(args).args(more), answer).await;
         assert!(output.stderr.starts_with(warning), "{}", output.stderr);
         let asks = output.stderr.contains("roll deployment/undone back to revision 2? [y/N] ");
         assert_eq!((asks, output.exit), (more.is_empty(), exit), "{}", output.stderr);
-        assert_eq!(object(&server.cluster, &undone) == before, exit == 1);
+        assert_eq!(object(&server.sim, &undone) == before, exit == 1);
     }
-    let server = TestServer::of("broken");
-    let output = server.run(args).run_async().await;
+    let server = Cluster::recorded("broken").served();
+    let output = server.command(args).run_async().await;
     assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
-    observe(&server.cluster, &undone);
+    observe(&server.sim, &undone);
     let output =
-        at_terminal(server.run(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
+        at_terminal(server.command(["undo", "deployment/undone", "-n", "broken", "--to", "3"]), "").await;
     assert_eq!(output.exit, 0, "the user chose the revision: {}", output.stderr);
 }
 
 /// No pod of revision 2 of `crash` is ready.
 #[tokio::test]
 async fn a_revision_without_a_ready_pod_is_confirmed() {
-    let server = TestServer::of("broken");
-    assert_eq!(server.run(["undo", "deployment/crash", "-n", "broken"]).run_async().await.exit, 0);
-    observe(&server.cluster, &Key::new(&DEPLOYMENTS, "broken", "crash"));
+    let server = Cluster::recorded("broken").served();
+    assert_eq!(server.command(["undo", "deployment/crash", "-n", "broken"]).run_async().await.exit, 0);
+    observe(&server.sim, &Key::new(&DEPLOYMENTS, "broken", "crash"));
     let output =
-        at_terminal(server.run(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
+        at_terminal(server.command(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
     assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
     assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
     assert_eq!(output.exit, 1);
@@ -188,15 +183,15 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
 async fn a_rollback_past_the_stable_revision_is_confirmed() {
     let crash = Key::new(&DEPLOYMENTS, "broken", "crash");
     for (more, asks) in [(&[][..], true), (&["--to", "stable"], false)] {
-        let server = TestServer::of("broken");
+        let server = Cluster::recorded("broken").served();
         let release = |object: &mut Value| {
             object["spec"]["template"]["spec"]["containers"][0]["image"] = "web:3-bad".into();
         };
         let author = Author::new("kubectl-set");
-        server.cluster.store(|store| store.edit(&crash, Part::Object, &author, release).map(drop).unwrap());
-        Controllers::new().run_for(&server.cluster, Duration::from_secs(30));
+        server.sim.store(|store| store.edit(&crash, Part::Object, &author, release).map(drop).unwrap());
+        Controllers::new().run_for(&server.sim, Duration::from_secs(30));
         let args = ["undo", "deployment/crash", "-n", "broken"];
-        let output = at_terminal(server.run(args).args(more), "n\n").await;
+        let output = at_terminal(server.command(args).args(more), "n\n").await;
         let warning = "warning: the stable revision is 1, not 2; --to 1 rolls back to it\n";
         assert_eq!(output.stderr.contains(warning), asks, "{}", output.transcript);
         assert_eq!(output.stderr.contains("[y/N]"), asks, "{}", output.transcript);
@@ -207,8 +202,8 @@ async fn a_rollback_past_the_stable_revision_is_confirmed() {
 /// With only stdout in a pipe, the question follows the changes, on stderr.
 #[tokio::test]
 async fn the_changes_are_shown_where_the_question_is() {
-    let server = TestServer::of("broken");
-    let run = server.run(["undo", "deployment/undone", "-n", "broken"]).piped_stdout();
+    let server = Cluster::recorded("broken").served();
+    let run = server.command(["undo", "deployment/undone", "-n", "broken"]).piped_stdout();
     let output = at_terminal(run, "n\n").await;
     let changes = output.stderr.find("deployment/undone  revision 3 -> 2");
     let question = output.stderr.find("[y/N]");
@@ -220,17 +215,17 @@ async fn the_changes_are_shown_where_the_question_is() {
 #[tokio::test]
 async fn the_receipt_takes_a_restart_back() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = TestServer::of("shop");
-        let output = server.run(["restart", target]).run_async().await;
+        let server = Cluster::recorded("shop").served();
+        let output = server.command(["restart", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
         assert!(command.starts_with(&format!("undo {target} -n shop --to sha256:")), "{}", output.stderr);
-        observe(&server.cluster, &key);
-        let back = server.run(command.split(' ')).run_async().await;
+        observe(&server.sim, &key);
+        let back = server.command(command.split(' ')).run_async().await;
         assert!(back.stdout.ends_with(" rolled back\n"), "{}", back.transcript);
-        observe(&server.cluster, &key);
+        observe(&server.sim, &key);
         for silent in ["--dry-run", "--dry-run=server"] {
-            let output = server.run(["restart", target, silent]).run_async().await;
+            let output = server.command(["restart", target, silent]).run_async().await;
             assert!(!output.stderr.contains("to take this back"), "{silent}: {}", output.stderr);
         }
     }
@@ -240,27 +235,27 @@ async fn the_receipt_takes_a_restart_back() {
 #[tokio::test]
 async fn the_receipt_takes_the_rollback_back() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = TestServer::of("shop");
-        let output = server.run(["undo", target]).run_async().await;
+        let server = Cluster::recorded("shop").served();
+        let output = server.command(["undo", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
         assert!(command.starts_with(&format!("undo {target} -n shop --to hash:")), "{}", output.stderr);
-        observe(&server.cluster, &key);
-        let again = server.run(command.split(' ')).run_async().await;
+        observe(&server.sim, &key);
+        let again = server.command(command.split(' ')).run_async().await;
         assert_eq!(again.exit, 0, "{}", again.stderr);
         assert!(again.stdout.ends_with(" rolled back\n"), "{}", again.transcript);
         assert_eq!(patches(&server), 2);
     }
-    let server = TestServer::of("shop");
-    let template = |server: &TestServer| object(&server.cluster, &web())["spec"]["template"].clone();
+    let server = Cluster::recorded("shop").served();
+    let template = |server: &Cluster| object(&server.sim, &web())["spec"]["template"].clone();
     let before = template(&server);
-    let output = server.run(["undo", "deployment/web"]).run_async().await;
+    let output = server.command(["undo", "deployment/web"]).run_async().await;
     assert_ne!(template(&server), before);
-    observe(&server.cluster, &web());
+    observe(&server.sim, &web());
     let command = output.stderr.lines().last().unwrap().split_once("rollout2 ").unwrap().1;
-    assert_eq!(server.run(command.split(' ')).run_async().await.exit, 0);
+    assert_eq!(server.command(command.split(' ')).run_async().await.exit, 0);
     assert_eq!(template(&server), before);
-    observe(&server.cluster, &web());
-    let dry = server.run(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
+    observe(&server.sim, &web());
+    let dry = server.command(["undo", "deployment/web", "--dry-run=server"]).run_async().await;
     assert!(!dry.stderr.contains("to take this back"), "{}", dry.stderr);
 }

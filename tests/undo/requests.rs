@@ -1,12 +1,12 @@
 //! `undo`: its requests, its change-cause and its questions.
 
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use simcluster::{Rule, User, Verb};
 
-use crate::connection::setup::{TestServer, run_with};
 use crate::writes::{agent, db, edit, messages, object, observe, observe_in, patches, run, web};
 
 #[tokio::test]
@@ -17,8 +17,8 @@ async fn an_undo_is_its_reads_and_one_guarded_patch() {
         ("statefulset/db", db(), "shop/db:1.2", 4),
         ("daemonset/agent", agent(), "shop/agent:1.2", 4),
     ] {
-        let server = TestServer::of("shop");
-        let before = object(&server.cluster, &key);
+        let server = Cluster::recorded("shop").served();
+        let before = object(&server.sim, &key);
         let output = run(&server, &["undo", target]).await;
         assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
         assert!(output.stdout.ends_with(" rolled back\n"), "{}", output.stdout);
@@ -31,13 +31,13 @@ async fn an_undo_is_its_reads_and_one_guarded_patch() {
             operations[0],
             json!({"op": "test", "path": "/metadata/uid", "value": before["metadata"]["uid"]})
         );
-        let after = object(&server.cluster, &key);
+        let after = object(&server.sim, &key);
         assert_eq!(after["spec"]["template"]["spec"]["containers"][0]["image"], image);
         assert_eq!(after["spec"]["template"]["metadata"]["labels"].get("pod-template-hash"), None);
         for kept in ["labels", "uid"] {
             assert_eq!(after["metadata"][kept], before["metadata"][kept]);
         }
-        observe(&server.cluster, &key);
+        observe(&server.sim, &key);
         let again = run(&server, &["undo", target, "--to-revision", "current"]).await;
         assert_eq!(
             patches(&server).len(),
@@ -50,23 +50,20 @@ async fn an_undo_is_its_reads_and_one_guarded_patch() {
 
 #[tokio::test]
 async fn an_undo_keeps_later_annotations_and_restores_the_change_cause() {
-    let server = TestServer::of("shop");
-    edit(&server.cluster, &web(), |web| web["metadata"]["annotations"]["pager"] = "bob".into());
+    let server = Cluster::recorded("shop").served();
+    edit(&server.sim, &web(), |web| web["metadata"]["annotations"]["pager"] = "bob".into());
     run(&server, &["undo", "deployment/web", "--to-revision", "3"]).await;
-    let annotations = &object(&server.cluster, &web())["metadata"]["annotations"];
+    let annotations = &object(&server.sim, &web())["metadata"]["annotations"];
     assert_eq!(annotations["pager"], "bob");
     assert_eq!(annotations["kubernetes.io/change-cause"], "cache on (ticket OPS-42)");
 }
 
 #[tokio::test]
 async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let output = run(&server, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
     assert_eq!((messages(&output).as_str(), output.exit), ("", 0));
-    assert_eq!(
-        object(&server.cluster, &db())["metadata"]["annotations"]["kubernetes.io/change-cause"],
-        "OPS-7"
-    );
+    assert_eq!(object(&server.sim, &db())["metadata"]["annotations"]["kubernetes.io/change-cause"], "OPS-7");
     let record = patches(&server).pop().unwrap();
     assert!(record.path.contains("/controllerrevisions/db-"), "{}", record.path);
     assert!(String::from_utf8_lossy(&record.body).contains("; undo: OPS-7\""));
@@ -75,10 +72,10 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
         Rule::allow(&["get", "list", "patch"], &["statefulsets"]),
         Rule::allow(&["list"], &["controllerrevisions", "pods"]),
     ];
-    let server =
-        TestServer::with("shop", simcluster::ServerCertificate::Good, &[User::limited("gina", rules)]);
-    let kubeconfig = server.served.kubeconfig("gina", "shop").unwrap();
-    let output = run_with(&kubeconfig, ["undo", "statefulset/db", "--cause", "OPS-7"]).run_async().await;
+    let server = Cluster::recorded("shop").user(User::limited("gina", rules)).served();
+    let kubeconfig = server.kubeconfig_of("gina");
+    let output =
+        Run::of(["undo", "statefulset/db", "--cause", "OPS-7"]).kubeconfig(&kubeconfig).run_async().await;
     assert!(
         messages(&output).starts_with("warning: cannot record the change-cause on db-"),
         "{}",
@@ -90,8 +87,8 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
 #[tokio::test]
 async fn interactive_accepts_only_yes() {
     for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {
-        let server = TestServer::of("shop");
-        let run = server.run(["undo", "deployment/web", "-i"]).stdin(answer);
+        let server = Cluster::recorded("shop").served();
+        let run = server.command(["undo", "deployment/web", "-i"]).stdin(answer);
         let output = run.run_async().await;
         assert!(
             messages(&output).starts_with("roll deployment/web back to revision 4? [y/N] "),
@@ -105,9 +102,9 @@ async fn interactive_accepts_only_yes() {
 
 #[tokio::test]
 async fn a_preview_is_printed_on_a_terminal_and_in_every_dry_run() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     for dry_run in ["--dry-run=server", "--dry-run=client"] {
-        let undo = || server.run(["undo", "statefulset/db", dry_run]);
+        let undo = || server.command(["undo", "statefulset/db", dry_run]);
         for output in [undo().terminal(100, 30).run_async().await, undo().run_async().await] {
             assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
         }
@@ -125,8 +122,8 @@ async fn an_undo_that_replaces_no_pod_prints_a_note() {
         ),
         (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod is rolled back when it is deleted"),
     ] {
-        let server = TestServer::of("shop");
-        edit(&server.cluster, &db(), |db| {
+        let server = Cluster::recorded("shop").served();
+        edit(&server.sim, &db(), |db| {
             db["spec"]["updateStrategy"] = strategy.clone();
         });
         let output = run(&server, &["undo", "statefulset/db"]).await;
@@ -135,14 +132,14 @@ async fn an_undo_that_replaces_no_pod_prints_a_note() {
         );
         assert!(output.transcript.contains(&note), "{}", output.transcript);
     }
-    let output = run(&TestServer::of("shop"), &["undo", "statefulset/db"]).await;
+    let output = run(&Cluster::recorded("shop").served(), &["undo", "statefulset/db"]).await;
     assert!(!output.transcript.contains("no pod of"), "{}", output.transcript);
 }
 
 #[tokio::test]
 async fn undo_waits_for_a_slow_controller() {
-    let server = TestServer::of("shop");
-    server.cluster.store(|store| {
+    let server = Cluster::recorded("shop").served();
+    server.sim.store(|store| {
         let author = Author::new("test");
         let change = |web: &mut Value| {
             web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:7".into();
@@ -150,7 +147,7 @@ async fn undo_waits_for_a_slow_controller() {
         store.edit(&web(), Part::Object, &author, change).map(drop).unwrap();
     });
     let caught_up = FaultAction::write_before(|store| observe_in(store, &web()));
-    server.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), caught_up).after(2).once());
+    server.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), caught_up).after(2).once());
     let output = run(&server, &["undo", "deployment/web", "--diff"]).await;
     assert!(
         output.stdout.contains("image   shop/web:7 -> shop/web:1.1\n"),

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use harness::is_ready;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, is_ready};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{PODS, STATEFULSETS};
@@ -18,11 +17,11 @@ const HOUR: Duration = Duration::from_secs(3600);
 const UNDO: &str = "undo statefulset/db --replace-stuck-pods";
 
 fn pod(ordinal: u8) -> Key {
-    harness::test_cluster::key(&PODS, &format!("db-{ordinal}"))
+    harness::cluster::key(&PODS, &format!("db-{ordinal}"))
 }
 
 /// Creates a StatefulSet of three pods of the image `old`. db-0 and db-2 are stuck on an image that does not exist.
-async fn stuck(cluster: &TestCluster, old: &str) -> Key {
+async fn stuck(cluster: &Cluster, old: &str) -> Key {
     let db = cluster.stateful_set(3, &json!({}));
     cluster.editor().set_image(&db, old);
     cluster.advance(300).await;
@@ -33,7 +32,7 @@ async fn stuck(cluster: &TestCluster, old: &str) -> Key {
     db
 }
 
-fn deletions(cluster: &TestCluster) -> Vec<RecordedRequest> {
+fn deletions(cluster: &Cluster) -> Vec<RecordedRequest> {
     let requests = cluster.sim.requests().into_iter();
     requests.filter(|request| request.method == "DELETE").collect()
 }
@@ -43,10 +42,7 @@ fn names(deletions: &[RecordedRequest]) -> Vec<&str> {
 }
 
 /// Runs the undo. Another client changes objects just before the first deletion arrives.
-async fn undo_while(
-    cluster: &TestCluster,
-    act: impl Fn(&mut Store) + Send + Sync + 'static,
-) -> harness::Output {
+async fn undo_while(cluster: &Cluster, act: impl Fn(&mut Store) + Send + Sync + 'static) -> harness::Output {
     cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), FaultAction::write_before(act)).once());
     cluster.run(UNDO).await
 }
@@ -54,7 +50,7 @@ async fn undo_while(
 /// The replacement of db-0 is slow. Until it is ready, neither the controller nor the program continues.
 #[tokio::test(start_paused = true)]
 async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0-slow").await;
     let output = cluster.run(UNDO).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
@@ -72,7 +68,7 @@ async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
 
 #[tokio::test(start_paused = true)]
 async fn every_deletion_has_a_uid_precondition() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     let uid =
         |ordinal| cluster.sim.store(|store| store.get(&pod(ordinal)).unwrap()["metadata"]["uid"].clone());
@@ -89,7 +85,7 @@ async fn every_deletion_has_a_uid_precondition() {
 
 #[tokio::test(start_paused = true)]
 async fn a_template_change_stops_the_deletions() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = stuck(&cluster, "app:1.0").await;
     let output = undo_while(&cluster, move |store| {
         let edit = |db: &mut Value| {
@@ -104,7 +100,7 @@ async fn a_template_change_stops_the_deletions() {
 
 #[tokio::test(start_paused = true)]
 async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = stuck(&cluster, "app:1.0").await;
     let output = undo_while(&cluster, move |store| {
         let mut set = Value::clone(store.get(&db).unwrap());
@@ -130,7 +126,7 @@ async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
 /// Another client already deleted the stuck pod, and the kubelet takes a long time to terminate it.
 #[tokio::test(start_paused = true)]
 async fn a_terminating_pod_is_not_deleted_again() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     cluster.sim.store(|store| {
         let mark = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
@@ -153,7 +149,7 @@ async fn a_terminating_pod_is_not_deleted_again() {
 /// The stuck pod becomes ready before its deletion arrives, and is slow to terminate. It is not its own replacement.
 #[tokio::test(start_paused = true)]
 async fn a_deleted_pod_that_is_ready_is_not_its_own_replacement() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     cluster.later(60_000, |editor| {
         editor.sim.store(|store| {
@@ -184,7 +180,7 @@ fn set_ready(store: &mut Store, ordinal: u8, status: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_controller_no_pod_is_deleted() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     cluster.stop_controllers();
     let output = timeout(HOUR, cluster.run(UNDO)).await.expect("it does not wait longer than 30s");
@@ -196,7 +192,7 @@ async fn without_a_controller_no_pod_is_deleted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     let undo = undo_while(&cluster, |store| {
         let keep = |pod: &mut Value| pod["metadata"]["finalizers"] = json!(["example.com/backup"]);
@@ -213,13 +209,13 @@ async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
 /// The follower deletes the pods, so that the time limit and the causes are those of every wait.
 #[tokio::test(start_paused = true)]
 async fn with_wait_one_limit_is_for_the_whole_command() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     let output = cluster.run(&format!("{UNDO} --wait --timeout 10m")).await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     assert_eq!(names(&deletions(&cluster)), ["db-0", "db-2"], "{}", output.transcript);
 
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     // As on a node that is dead: the pod never ends.
     cluster.editor().patch(&pod(0), &json!({"metadata": {"finalizers": ["example.com/never"]}}));

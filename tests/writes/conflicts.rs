@@ -1,5 +1,6 @@
 //! Changes by other clients between the read and the write of an undo.
 
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
@@ -7,7 +8,6 @@ use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Resource, Verb};
 
 use super::{agent, db, edit, messages, object, run, web};
-use crate::connection::setup::TestServer;
 
 /// Returns a fault that lets another client change an object just before the request arrives.
 fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
@@ -53,10 +53,10 @@ async fn an_external_change_is_never_overwritten() {
         ),
     ];
     for (target, key, change, difference) in conflicts {
-        let server = TestServer::of("shop");
-        let mut expected = object(&server.cluster, &key);
+        let server = Cluster::recorded("shop").served();
+        let mut expected = object(&server.sim, &key);
         change(&mut expected);
-        server.cluster.fault(
+        server.sim.fault(
             Fault::on(Requests::of(Verb::Patch, resource(target)), external_change(key.clone(), change))
                 .once(),
         );
@@ -67,7 +67,7 @@ async fn an_external_change_is_never_overwritten() {
              hint: check the change, then repeat the command, with --force to roll back anyway\n"
         );
         assert_eq!((messages(&output), output.stdout.as_str(), output.exit), (error, "", 1));
-        assert_eq!(object(&server.cluster, &key)["spec"], expected["spec"], "{target}");
+        assert_eq!(object(&server.sim, &key)["spec"], expected["spec"], "{target}");
     }
 }
 
@@ -82,31 +82,31 @@ async fn unrelated_external_changes_are_no_conflict() {
         ("daemonset/agent", agent(), |agent| agent["metadata"]["annotations"]["other"] = "x".into()),
     ];
     for (target, key, change) in changes {
-        let server = TestServer::of("shop");
+        let server = Cluster::recorded("shop").served();
         if target == "daemonset/agent" {
-            edit(&server.cluster, &key, |agent| {
+            edit(&server.sim, &key, |agent| {
                 drop(agent["metadata"].as_object_mut().unwrap().remove("annotations"));
             });
         }
-        server.cluster.fault(
+        server.sim.fault(
             Fault::on(Requests::of(Verb::Patch, resource(target)), external_change(key.clone(), change))
                 .once(),
         );
         let output = run(&server, &["undo", target]).await;
         assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
-        let mut expected = object(&server.cluster, &key);
+        let mut expected = object(&server.sim, &key);
         change(&mut expected);
-        assert_eq!(object(&server.cluster, &key), expected, "{target}");
+        assert_eq!(object(&server.sim, &key), expected, "{target}");
     }
 }
 
 #[tokio::test]
 async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let change = external_change(web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
     });
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
     let output = run(&server, &["undo", "deployment/web", "--force", "--diff"]).await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
     assert!(
@@ -115,19 +115,19 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
         output.stderr
     );
     assert!(output.stdout.contains("image      shop/web:9 -> shop/web:1.1\n"), "{}", output.stdout);
-    let image = &object(&server.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
 }
 
 /// What was shown for all is not what is written.
 #[tokio::test]
 async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let change = external_change(web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
     });
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
-    let run = server.run(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
+    let run = server.command(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
     let output = run.typed("y\ny\n").terminal(100, 30).run_async().await;
     assert_eq!(output.exit, 0, "{}", output.transcript);
     let (_, after) = output.transcript.split_once("trying again (--force)").unwrap();
@@ -152,8 +152,8 @@ async fn a_recreated_object_is_not_changed() {
         ),
         (gone, "error: deployment \"web\" was deleted meanwhile; nothing was written\n"),
     ] {
-        let server = TestServer::of("shop");
-        server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());
+        let server = Cluster::recorded("shop").served();
+        server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());
         let output = run(&server, &["undo", "deployment/web", "--force"]).await;
         assert!(messages(&output).starts_with(error), "{}", output.stderr);
         assert_eq!((output.stdout.as_str(), output.exit), ("", 1));

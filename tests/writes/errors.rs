@@ -1,11 +1,11 @@
 //! Refused writes, and writes with an unknown result.
 
+use harness::Cluster;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Protocols, Refusal, Verb};
+use simcluster::{Protocols, Refusal, ServerCertificate, Verb};
 
 use super::{messages, object, patches, run, web};
-use crate::connection::setup::TestServer;
 
 #[tokio::test]
 async fn each_refusal_has_its_own_message() {
@@ -26,22 +26,22 @@ async fn each_refusal_has_its_own_message() {
             "error: the server rejected the change: spec.template.spec.containers: Required value\n",
         ),
     ] {
-        let server = TestServer::of("shop");
+        let server = Cluster::recorded("shop").served();
         server
-            .cluster
+            .sim
             .fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::Refuse(refusal.clone())));
-        let before = object(&server.cluster, &web());
+        let before = object(&server.sim, &web());
         let output = run(&server, &["undo", "deployment/web"]).await;
         assert_eq!((messages(&output).as_str(), output.stdout.as_str(), output.exit), (expected, "", 1));
         assert_eq!(patches(&server).len(), 1, "a write is never retried");
-        assert_eq!(object(&server.cluster, &web()), before);
+        assert_eq!(object(&server.sim, &web()), before);
     }
 }
 
 #[tokio::test]
 async fn a_422_without_causes_or_conflict_is_our_error() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(
         Requests::of(Verb::Patch, &DEPLOYMENTS),
         FaultAction::Refuse(Refusal::patch_failed()),
     ));
@@ -67,14 +67,14 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
     for (protocols, (act, applied, stderr)) in
         Protocols::EACH.into_iter().flat_map(|protocols| moments.clone().map(|moment| (protocols, moment)))
     {
-        let server = TestServer::over(protocols, "shop");
-        let before = object(&server.cluster, &web());
-        server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
+        let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
+        let before = object(&server.sim, &web());
+        server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
         let output = run(&server, &["undo", "deployment/web", "--request-timeout=1s"]).await;
         assert!(messages(&output).contains(stderr), "{protocols:?} {act:?}: {}", output.stderr);
         assert_eq!(output.exit, u8::from(!applied), "{protocols:?} {act:?}: {}", output.stderr);
         assert_eq!(output.stdout.is_empty(), !applied, "{protocols:?} {act:?}");
-        assert_eq!(object(&server.cluster, &web()) != before, applied, "{protocols:?} {act:?}");
+        assert_eq!(object(&server.sim, &web()) != before, applied, "{protocols:?} {act:?}");
         assert_eq!(patches(&server).len(), 1, "{protocols:?} {act:?}");
     }
 }
@@ -82,8 +82,8 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
 /// The server stores nothing in a dry run, so that reading the object again shows nothing.
 #[tokio::test]
 async fn a_dry_run_without_an_answer_is_an_error() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
     let output = run(&server, &["undo", "deployment/web", "--dry-run=server", "-o", "name"]).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
     assert!(!output.stderr.contains("read it again"), "{}", output.stderr);
@@ -92,10 +92,10 @@ async fn a_dry_run_without_an_answer_is_an_error() {
 
 #[tokio::test]
 async fn an_unknown_result_that_cannot_be_resolved_is_an_error() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer));
     let forbidden = FaultAction::Refuse(Refusal::with_status(403, "no"));
-    server.cluster.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
+    server.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), forbidden).after(1));
     let output = run(&server, &["undo", "deployment/web"]).await;
     // The read may use the connection that was just lost, and is then sent again.
     let text = messages(&output);

@@ -3,13 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::Output;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::rules::{Author, Part};
 use simcluster::{Key, Verb};
 
-use crate::connection::setup::TestServer;
 use crate::writes::{db, object, web};
 
 const SEEDS: u64 = 300;
@@ -108,12 +107,12 @@ struct ObservedStates {
 /// A workload on a command line, and its key.
 type Target = (&'static str, Key);
 
-async fn run_one(server: &TestServer, targets: &[Target], seed: u64) -> (Output, Value, String) {
+async fn run_one(server: &Cluster, targets: &[Target], seed: u64) -> (Output, Value, String) {
     let mut random = RandomNumbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let (target, key) = random.one_of(&targets.iter().collect::<Vec<_>>()).clone();
     let command = random.one_of(&COMMANDS);
-    server.cluster.clear_faults();
-    server.cluster.store(|store| {
+    server.sim.clear_faults();
+    server.sim.store(|store| {
         store
             .edit(&key, Part::Object, &Author::new("before"), |object| {
                 for mark in 0..random.below(3) {
@@ -124,11 +123,11 @@ async fn run_one(server: &TestServer, targets: &[Target], seed: u64) -> (Output,
         observe_generation(store, &key);
     });
     if random.below(3) == 0 {
-        server.run(["pause", target]).run_async().await;
-        server.cluster.store(|store| observe_generation(store, &key));
+        server.command(["pause", target]).run_async().await;
+        server.sim.store(|store| observe_generation(store, &key));
     }
     let states: Arc<Mutex<ObservedStates>> = Arc::default();
-    let others = Arc::new(Mutex::new(object(&server.cluster, &key)));
+    let others = Arc::new(Mutex::new(object(&server.sim, &key)));
     for _ in 0..=random.below(3) {
         let (at, writer, mark, key) = (random.below(6), random.below(7), random.below(1000), key.clone());
         let others = Arc::clone(&others);
@@ -141,18 +140,18 @@ async fn run_one(server: &TestServer, targets: &[Target], seed: u64) -> (Output,
             observe_generation(store, &key);
             *others.lock().unwrap() = Value::clone(store.get(&key).unwrap());
         });
-        server.cluster.fault(Fault::on(Requests::any(), act).after(usize::try_from(at).unwrap()).once());
+        server.sim.fault(Fault::on(Requests::any(), act).after(usize::try_from(at).unwrap()).once());
     }
     let resource = key.resource;
     let (reads, patches, read_key, patch_key) =
         (Arc::clone(&states), Arc::clone(&states), key.clone(), key.clone());
-    server.cluster.fault(Fault::on(
+    server.sim.fault(Fault::on(
         Requests::of(Verb::Get, resource),
         FaultAction::write_before(move |store| {
             reads.lock().unwrap().read = store.get(&read_key).map(|object| Value::clone(object));
         }),
     ));
-    server.cluster.fault(Fault::on(
+    server.sim.fault(Fault::on(
         Requests::of(Verb::Patch, resource),
         FaultAction::write_before(move |store| {
             let mut states = patches.lock().unwrap();
@@ -160,9 +159,9 @@ async fn run_one(server: &TestServer, targets: &[Target], seed: u64) -> (Output,
             states.patched.push((read, Value::clone(store.get(&patch_key).unwrap())));
         }),
     ));
-    let output = server.run(command.iter().copied().chain([target])).run_async().await;
-    server.cluster.clear_faults();
-    let after = object(&server.cluster, &key);
+    let output = server.command(command.iter().copied().chain([target])).run_async().await;
+    server.sim.clear_faults();
+    let after = object(&server.sim, &key);
     let states = states.lock().unwrap();
     let context = format!("seed {seed}: {command:?} {target}: {output:?}");
     let applied = output.exit == 0 && !states.patched.is_empty();
@@ -215,32 +214,31 @@ fn observe_generation(store: &mut simcluster::Store, key: &Key) {
 }
 
 /// The recorded shop and its targets.
-fn recorded_shop() -> (TestServer, Vec<Target>) {
-    (TestServer::of("shop"), vec![("deployment/web", web()), ("statefulset/db", db())])
+fn recorded_shop() -> (Cluster, Vec<Target>) {
+    (Cluster::recorded("shop").served(), vec![("deployment/web", web()), ("statefulset/db", db())])
 }
 
 /// The kinds of OpenKruise.
-fn kruise_shop() -> (TestServer, Vec<Target>) {
+fn kruise_shop() -> (Cluster, Vec<Target>) {
     let typed = ["cloneset/web", "asts/db", "ads/agent"];
     let keys = harness::kruise::WORKLOADS.map(|(resource, name)| Key::new(resource, "shop", name));
-    (TestServer::built(harness::kruise::shop()), typed.into_iter().zip(keys).collect())
+    (Cluster::built(harness::kruise::shop()).served(), typed.into_iter().zip(keys).collect())
 }
 
 async fn run_seeds(
-    (server, targets): (TestServer, Vec<Target>),
+    (server, targets): (Cluster, Vec<Target>),
     seeds: std::ops::Range<u64>,
 ) -> (usize, usize, usize) {
-    let initial: Vec<_> =
-        targets.iter().map(|(_, key)| (key.clone(), object(&server.cluster, key))).collect();
+    let initial: Vec<_> = targets.iter().map(|(_, key)| (key.clone(), object(&server.sim, key))).collect();
     let mut outcomes = Vec::new();
     for seed in seeds {
-        server.cluster.store(|store| {
+        server.sim.store(|store| {
             for (key, object) in &initial {
                 store.restore(key.resource, object.clone());
             }
         });
         outcomes.push(run_one(&server, &targets, seed).await.2);
-        server.cluster.forget_requests();
+        server.sim.forget_requests();
     }
     let count = |word: &str| outcomes.iter().filter(|outcome| *outcome == word).count();
     (count("applied"), count("refused"), count("unchanged"))

@@ -1,6 +1,7 @@
 //! `kill -9` at every request: the template is unchanged or completely changed, and the same command then completes the
 //! change.
 
+use harness::Cluster;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -11,16 +12,15 @@ use simcluster::resource::DEPLOYMENTS;
 use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::connection::setup::TestServer;
-use crate::files::file;
 use crate::writes::{db, object, observe, web};
+use harness::files::file;
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
 /// false) or before it responds.
-async fn run_and_kill(server: &TestServer, args: &[&str], at: usize, done: bool) {
+async fn run_and_kill(server: &Cluster, args: &[&str], at: usize, done: bool) {
     let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
-    server.cluster.fault(Fault::on(Requests::any(), act).after(at).once());
-    server.cluster.forget_requests();
+    server.sim.fault(Fault::on(Requests::any(), act).after(at).once());
+    server.sim.forget_requests();
     let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
         .args(args)
         .env_clear()
@@ -30,7 +30,7 @@ async fn run_and_kill(server: &TestServer, args: &[&str], at: usize, done: bool)
         .spawn()
         .unwrap();
     for _ in 0..1000 {
-        if server.cluster.requests().len() > at || child.try_wait().unwrap().is_some() {
+        if server.sim.requests().len() > at || child.try_wait().unwrap().is_some() {
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -38,7 +38,7 @@ async fn run_and_kill(server: &TestServer, args: &[&str], at: usize, done: bool)
     tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
     child.kill().unwrap();
     child.wait().unwrap();
-    server.cluster.clear_faults();
+    server.sim.clear_faults();
 }
 
 fn spec_and_annotations(object: &Value) -> (Value, Value) {
@@ -46,25 +46,25 @@ fn spec_and_annotations(object: &Value) -> (Value, Value) {
 }
 
 async fn assert_repeatable_after_kill(args: &[&str], key: Key, requests: usize) {
-    let server = TestServer::of("shop");
-    let before = object(&server.cluster, &key);
-    assert_eq!(server.run(args).run_async().await.exit, 0);
+    let server = Cluster::recorded("shop").served();
+    let before = object(&server.sim, &key);
+    assert_eq!(server.command(args).run_async().await.exit, 0);
     assert_eq!(server.lines().len(), requests, "{:?}", server.lines());
-    let after = spec_and_annotations(&object(&server.cluster, &key));
+    let after = spec_and_annotations(&object(&server.sim, &key));
     for at in 0..requests {
         for done in [false, true] {
-            let server = TestServer::of("shop");
+            let server = Cluster::recorded("shop").served();
             run_and_kill(&server, args, at, done).await;
-            observe(&server.cluster, &key);
-            let now = spec_and_annotations(&object(&server.cluster, &key));
+            observe(&server.sim, &key);
+            let now = spec_and_annotations(&object(&server.sim, &key));
             let context = format!("{args:?} killed at request {at}, done: {done}");
             assert!(
                 now == spec_and_annotations(&before) || now == after,
                 "{context}: the change is incomplete"
             );
-            let again = server.run(args).run_async().await;
+            let again = server.command(args).run_async().await;
             assert_eq!(again.exit, 0, "{context}: {}", again.stderr);
-            assert_eq!(spec_and_annotations(&object(&server.cluster, &key)), after, "{context}");
+            assert_eq!(spec_and_annotations(&object(&server.sim, &key)), after, "{context}");
         }
     }
 }
@@ -104,7 +104,7 @@ async fn sighup_ends_status_unless_it_is_ignored() {
     // Under `nohup` this process and its children ignore SIGHUP.
     let default = if harness::ignores_sighup() { ("", ignored.1, 143) } else { ("", &["-HUP"][..], 129) };
     for (before, signals, exit) in [default, ignored] {
-        let server = TestServer::of("broken");
+        let server = Cluster::recorded("broken").served();
         let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
         let script = format!(
             "{before}exec \"$0\" status deployment/paused -n broken --wait-held --plain > \"$1\" 2>&1"
@@ -148,7 +148,7 @@ async fn sighup_ends_status_unless_it_is_ignored() {
 /// `status | head -1`: a pipe whose reader exits.
 #[tokio::test]
 async fn a_closed_pipe_ends_a_status_with_a_note() {
-    let server = TestServer::of("broken");
+    let server = Cluster::recorded("broken").served();
     let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
         .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
         .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
@@ -166,7 +166,7 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
         let mut updated = 0;
         loop {
             updated = 1 - updated; // changes the line that `status` prints
-            server.cluster.store(|store| {
+            server.sim.store(|store| {
                 let change = |web: &mut Value| web["status"]["updatedReplicas"] = updated.into();
                 store.edit(&key, Part::Status, &Author::new("controller"), change).map(drop).unwrap();
             });

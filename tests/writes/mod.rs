@@ -11,14 +11,12 @@ mod preflight;
 mod repeated_patches;
 mod wait;
 
-use harness::Output;
+use harness::{Cluster, Output};
 use serde_json::Value;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::store::Store;
 use simcluster::{Key, SimCluster};
-
-use crate::connection::setup::TestServer;
 
 pub(crate) fn web() -> Key {
     Key::new(&DEPLOYMENTS, "shop", "web")
@@ -54,13 +52,13 @@ pub(crate) fn observe_in(store: &mut Store, key: &Key) {
     store.edit(key, Part::Status, &Author::new("controller"), observe).map(drop).unwrap();
 }
 
-pub(crate) fn patches(server: &TestServer) -> Vec<simcluster::RecordedRequest> {
-    let requests = server.cluster.requests();
+pub(crate) fn patches(server: &Cluster) -> Vec<simcluster::RecordedRequest> {
+    let requests = server.sim.requests();
     requests.into_iter().filter(|request| request.method == "PATCH").collect()
 }
 
-pub(crate) async fn run(server: &TestServer, args: &[&str]) -> Output {
-    server.run(args).run_async().await
+pub(crate) async fn run(server: &Cluster, args: &[&str]) -> Output {
+    server.command(args).run_async().await
 }
 
 /// stderr without what every undo in the recorded shop prints: `kubectl apply` manages its workloads, a rollback

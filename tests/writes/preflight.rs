@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use harness::test_cluster::{TestCluster, key, with};
-use harness::{Output, Run};
+use harness::cluster::{key, with};
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::patch::Format;
@@ -12,10 +12,9 @@ use simcluster::resource::{
     RESOURCEQUOTAS, RUNTIMECLASSES, Resource, SECRETS, SERVICEACCOUNTS,
 };
 use simcluster::rules::{Author, Part};
-use simcluster::{Rule, SimCluster, User, Verb};
+use simcluster::{Rule, User, Verb};
 use tokio::time::Instant;
 
-use crate::connection::setup::TestServer;
 use crate::writes::{observe, web};
 
 /// The members of a pod's spec that name an object, each with the object and its name in output.
@@ -49,10 +48,9 @@ fn places() -> [(Value, &'static Resource, &'static str, &'static str); 8] {
 }
 
 /// Returns a cluster whose Deployment `web` had the members of a pod's spec in its first revision, and has them no more.
-async fn cluster_with_earlier(members: &Value) -> TestCluster {
+async fn cluster_with_earlier(members: &Value) -> Cluster {
     let reader = Rule::allow(&["*"], &["deployments", "replicasets", "pods", "events"]);
-    let builder = SimCluster::builder().nodes(3).user(User::limited("gina", [reader]));
-    let cluster = TestCluster::from_builder(builder, simcluster::Controllers::new());
+    let cluster = Cluster::simulated().user(User::limited("gina", [reader])).start();
     let template = json!({"metadata": {"labels": {"app": "web"}},
         "spec": {"containers": [{"name": "app", "image": "app:1.0"}]}});
     let mut earlier = template.clone();
@@ -68,12 +66,12 @@ async fn cluster_with_earlier(members: &Value) -> TestCluster {
     cluster
 }
 
-fn create(cluster: &TestCluster, resource: &'static Resource, object: Value) {
+fn create(cluster: &Cluster, resource: &'static Resource, object: Value) {
     let namespace = if resource.namespaced { "default" } else { "" };
     cluster.sim.store(|store| store.create(resource, namespace, object, &Author::new("kubectl")).unwrap());
 }
 
-fn image(cluster: &TestCluster) -> Value {
+fn image(cluster: &Cluster) -> Value {
     let object = cluster.sim.store(|store| Value::clone(store.get(&key(&DEPLOYMENTS, "web")).unwrap()));
     object["spec"]["template"]["spec"]["containers"][0]["image"].clone()
 }
@@ -165,17 +163,17 @@ async fn a_terminal_asks_before_a_rollback_whose_pods_cannot_start() {
     for (verb, answer, exit, written) in
         [("undo", "n\n", 1, 0), ("undo", "y\n", 0, 1), ("restart", "n\n", 1, 0), ("restart", "y\n", 0, 1)]
     {
-        let server = TestServer::of("shop");
+        let server = Cluster::recorded("shop").served();
         let gone = json!({"spec": {"template": {"spec": {"priorityClassName": "gone"}}}});
-        server.cluster.store(|store| {
+        server.sim.store(|store| {
             let sets = store.list(&REPLICASETS, Some("shop")).map(|(key, _)| key.clone());
             for key in sets.chain([web()]).collect::<Vec<_>>() {
                 store.patch(&key, Part::Object, Format::Merge, &gone, &Author::new("kubectl")).unwrap();
             }
         });
-        observe(&server.cluster, &web());
+        observe(&server.sim, &web());
         let run: Run =
-            server.run([verb, "deployment/web", "--to-revision=3"].into_iter().take(if verb == "undo" {
+            server.command([verb, "deployment/web", "--to-revision=3"].into_iter().take(if verb == "undo" {
                 3
             } else {
                 2
@@ -186,7 +184,7 @@ async fn a_terminal_asks_before_a_rollback_whose_pods_cannot_start() {
             .find("cannot start: the template names priorityclass/gone, which does not exist");
         let question = output.transcript.find("? [y/N] ");
         assert!(warning.is_some() && warning < question, "{verb} {}", output.transcript);
-        let patches = server.cluster.requests().iter().filter(|request| request.method == "PATCH").count();
+        let patches = server.sim.requests().iter().filter(|request| request.method == "PATCH").count();
         assert_eq!((output.exit, patches), (exit, written), "{verb} {answer:?} {}", output.transcript);
     }
 }
@@ -202,10 +200,9 @@ async fn a_preview_knows_what_is_applied_together() {
     let config =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new", "namespace": "default"}});
     for (items, expected) in [(json!([applied]), true), (json!([applied, config]), false)] {
-        let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
         let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
-        let run = Run::of(["preview", "--applied", "-", "-o", "json"]).stdin(list.to_string());
-        let output = run.run_against(client).await;
+        let run = cluster.command(["preview", "--applied", "-", "-o", "json"]).stdin(list.to_string());
+        let output = run.run_async().await;
         let warnings = &serde_json::from_str::<Value>(&output.stdout).unwrap()["items"][0]["warnings"];
         let message =
             "new pods of deployment/web cannot start: the template names configmap/new, which does not exist";
@@ -228,9 +225,8 @@ async fn an_object_that_several_templates_name_is_asked_for_once() {
         applied
     });
     cluster.sim.forget_requests();
-    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
     let list = json!({"apiVersion": "v1", "kind": "List", "items": named});
-    let output = Run::of(["preview", "--applied", "-"]).stdin(list.to_string()).run_against(client).await;
+    let output = cluster.command(["preview", "--applied", "-"]).stdin(list.to_string()).run_async().await;
     let warnings = output.stderr.matches("configmap/shared, which does not exist").count();
     assert_eq!((warnings, output.exit), (2, 0), "{}", output.transcript);
     let requests = cluster.sim.requests();
@@ -252,8 +248,7 @@ async fn a_check_without_an_answer_delays_a_change_by_five_seconds() {
 #[tokio::test(start_paused = true)]
 async fn interactive_asks_after_the_obstacles_are_shown() {
     let cluster = cluster_with_earlier(&places()[0].0).await;
-    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
-    let output = Run::of(["undo", "deployment/web", "-i"]).stdin("n\n").run_against(client).await;
+    let output = cluster.command(["undo", "deployment/web", "-i"]).stdin("n\n").run_async().await;
     let obstacle = output.transcript.find("configmap/config, which does not exist");
     assert!(obstacle.is_some() && obstacle < output.transcript.find("[y/N]"), "{}", output.transcript);
     assert_eq!(output.exit, 1);

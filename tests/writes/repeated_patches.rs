@@ -1,12 +1,12 @@
 //! Patches that are sent again after a 409, and patches that are rebuilt after another client added an unrelated field.
 
+use harness::Cluster;
 use serde_json::Value;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Refusal, SimCluster, Verb};
 
-use crate::connection::setup::TestServer;
 use crate::writes::{db, object, web};
 
 fn conflict() -> FaultAction {
@@ -20,46 +20,46 @@ fn patches(cluster: &SimCluster) -> Vec<Value> {
 
 #[tokio::test]
 async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(3));
-    let before = object(&server.cluster, &web());
-    let output = server.run(["undo", "deployment/web"]).run_async().await;
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(3));
+    let before = object(&server.sim, &web());
+    let output = server.command(["undo", "deployment/web"]).run_async().await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
     assert!(output.stderr.contains("error: deployment \"web\" "), "{}", output.stderr);
     assert!(output.stderr.contains("nothing was written"), "{}", output.stderr);
-    assert_eq!(object(&server.cluster, &web()), before);
-    assert_eq!(patches(&server.cluster).len(), 3);
+    assert_eq!(object(&server.sim, &web()), before);
+    assert_eq!(patches(&server.sim).len(), 3);
 }
 
 #[tokio::test]
 async fn two_conflicts_in_a_row_are_retried_and_succeed() {
-    let server = TestServer::of("shop");
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
-    let output = server.run(["undo", "deployment/web"]).run_async().await;
+    let server = Cluster::recorded("shop").served();
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
+    let output = server.command(["undo", "deployment/web"]).run_async().await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
-    let image = &object(&server.cluster, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
-    assert_eq!(patches(&server.cluster).len(), 3);
+    assert_eq!(patches(&server.sim).len(), 3);
 }
 
 /// A pause of a StatefulSet creates the map of annotations, because the workload had none. Another client creates
 /// that map first, so the server refuses the patch although no field of the change differs.
 #[tokio::test]
 async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
-    let server = TestServer::of("shop");
+    let server = Cluster::recorded("shop").served();
     let author = Author::new("colleague");
     let without = |db: &mut Value| drop(db["metadata"].as_object_mut().unwrap().remove("annotations"));
-    server.cluster.store(|store| store.edit(&db(), Part::Object, &author, without).unwrap());
+    server.sim.store(|store| store.edit(&db(), Part::Object, &author, without).unwrap());
     let annotate = FaultAction::write_before(|store| {
         let annotate = |db: &mut Value| db["metadata"]["annotations"]["pager"] = "bob".into();
         store.edit(&db(), Part::Object, &Author::new("colleague"), annotate).unwrap();
     });
-    server.cluster.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
-    let output = server.run(["pause", "statefulset/db"]).run_async().await;
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
+    let output = server.command(["pause", "statefulset/db"]).run_async().await;
     assert_eq!(output.exit, 0, "{}", output.stderr);
-    let after = object(&server.cluster, &db());
+    let after = object(&server.sim, &db());
     assert_eq!(after["metadata"]["annotations"]["pager"], "bob");
     assert_eq!(after["metadata"]["annotations"].as_object().unwrap().len(), 2, "{}", after["metadata"]);
-    let [first, second] = patches(&server.cluster).try_into().unwrap();
+    let [first, second] = patches(&server.sim).try_into().unwrap();
     assert_ne!(first, second);
 }

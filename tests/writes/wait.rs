@@ -1,14 +1,12 @@
 //! `--wait`: `undo` and `restart` follow the rollout that they started.
 
-use harness::Run;
+use harness::{Cluster, Run};
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::PODS;
 
-use harness::test_cluster::TestCluster;
-
 /// Creates a Deployment whose newest revision cannot start.
-async fn deployment_with_failing_update(cluster: &TestCluster) -> Key {
+async fn deployment_with_failing_update(cluster: &Cluster) -> Key {
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -17,7 +15,7 @@ async fn deployment_with_failing_update(cluster: &TestCluster) -> Key {
 }
 
 /// Creates a Deployment whose previous revision cannot start, so that its undo never completes.
-async fn deployment_with_failing_previous_revision(cluster: &TestCluster) -> Key {
+async fn deployment_with_failing_previous_revision(cluster: &Cluster) -> Key {
     let web = deployment_with_failing_update(cluster).await;
     cluster.editor().set_image(&web, "app:3.0");
     cluster.advance(30).await;
@@ -30,7 +28,7 @@ fn on_delete() -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn undo_wait_follows_until_the_rollout_is_complete() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = deployment_with_failing_update(&cluster).await;
     let from = cluster.revision();
     let output = cluster.run("undo deployment/web --wait --timeout 5m --fail-fast").await;
@@ -73,7 +71,7 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
         (json!({"labels": {"app.kubernetes.io/managed-by": "Helm"}}), "helm rollback RELEASE", String::new()),
     ] {
         for (wait, follows) in [("", false), (" --wait --timeout 5m", true)] {
-            let cluster = TestCluster::new();
+            let cluster = Cluster::simulated().start();
             let web = deployment_with_failing_update(&cluster).await;
             cluster.editor().patch(&web, &json!({"metadata": marks}));
             let output = cluster.run(&format!("undo deployment/web{wait}")).await;
@@ -90,7 +88,7 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
 /// The owner would apply the release that works.
 #[tokio::test(start_paused = true)]
 async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = deployment_with_failing_update(&cluster).await;
     let marks =
         json!({"annotations": {"argocd.argoproj.io/tracking-id": "shop:apps/Deployment:default/web"}});
@@ -104,7 +102,7 @@ async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restart_that_crashes_fails_fast() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -122,7 +120,7 @@ async fn a_restart_that_crashes_fails_fast() {
 /// `--wait` follows the rollout that it wrote, and not one that another client starts later.
 #[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_fails_the_wait() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.run("undo deployment/web --wait --timeout 5m").await;
@@ -140,7 +138,7 @@ async fn a_rollout_of_another_client_fails_the_wait() {
 /// A scale by an autoscaler does not change the template.
 #[tokio::test(start_paused = true)]
 async fn changes_outside_the_template_do_not_fail_the_wait() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.later(200, move |editor| {
@@ -163,7 +161,7 @@ async fn wait_has_the_exit_codes_of_status() {
         ("restart deployment/web daemonset/agent --wait", 5, "note: daemonset/agent is held: "),
         ("restart deployment/web deployment/none --wait", 1, "error: no deployment \"none\""),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         deployment_with_failing_previous_revision(&cluster).await;
         cluster.daemon_set(&on_delete());
         cluster.advance(30).await;
@@ -177,7 +175,7 @@ async fn wait_has_the_exit_codes_of_status() {
 
 #[tokio::test(start_paused = true)]
 async fn a_target_deleted_during_the_wait_is_an_error() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.delete(&web));
     let output = cluster.run("undo deployment/web --wait").await;
@@ -188,7 +186,7 @@ async fn a_target_deleted_during_the_wait_is_an_error() {
 /// All targets are written before any is followed, under one timeout.
 #[tokio::test(start_paused = true)]
 async fn several_targets_are_written_first_and_followed_together() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     let agent = cluster.daemon_set(&json!({}));
     cluster.advance(30).await;
@@ -206,7 +204,7 @@ async fn several_targets_are_written_first_and_followed_together() {
 /// The undo writes nothing, and the rollout may still be progressing.
 #[tokio::test(start_paused = true)]
 async fn a_skipped_undo_is_followed_too() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = deployment_with_failing_update(&cluster).await;
     let output = cluster.run("undo deployment/web --to-revision current --wait --fail-fast=5s").await;
     assert!(output.stdout.contains("skipped rollback (current template already matches revision 2)"));
@@ -226,7 +224,7 @@ async fn a_skipped_undo_is_followed_too() {
 
 #[tokio::test(start_paused = true)]
 async fn stuck_pods_are_replaced_before_following() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:2.0-bad");

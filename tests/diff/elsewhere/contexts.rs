@@ -3,19 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use harness::{Output, Run};
+use harness::{Cluster, Output, Run};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Rule, Served, SimCluster, User, Verb, resource};
+use simcluster::{Rule, User, Verb, resource};
 use tokio::time::Instant;
 
 use super::{deployment, image};
-use crate::files::file;
+use harness::files::file;
 
 /// Two served clusters, and a kubeconfig with the contexts `dev` and `prod`.
 struct TwoClusters {
-    clusters: [SimCluster; 2],
-    _served: [Served; 2],
+    clusters: [Cluster; 2],
     kubeconfig: PathBuf,
 }
 
@@ -26,14 +25,13 @@ impl TwoClusters {
             let mut object = deployment(namespaces[index], templates[index]);
             object["metadata"]["name"] = "web".into();
             let list = json!({"kind": "List", "items": [object]});
-            SimCluster::builder().snapshot(&list).unwrap().build()
+            Cluster::of(&list).namespace(namespaces[index]).served()
         };
         let clusters = [cluster(0), cluster(1)];
-        let served = [clusters[0].serve().unwrap(), clusters[1].serve().unwrap()];
         let mut kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "dev",
             "clusters": [], "users": [], "contexts": []});
         for (index, context) in ["dev", "prod"].into_iter().enumerate() {
-            let mut one = served[index].kubeconfig("admin", namespaces[index]).unwrap();
+            let mut one = clusters[index].kubeconfig();
             for (part, named) in [("clusters", 0), ("users", 0), ("contexts", 0)] {
                 one[part][named]["name"] = context.into();
             }
@@ -44,7 +42,7 @@ impl TwoClusters {
             }
         }
         let kubeconfig = file(&format!("{name}.kubeconfig"), &kubeconfig.to_string());
-        Self { clusters, _served: served, kubeconfig }
+        Self { clusters, kubeconfig }
     }
 
     async fn diff(&self, args: &[&str]) -> Output {
@@ -64,7 +62,7 @@ async fn two_contexts_are_compared() {
     ");
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     for (cluster, namespace) in two.clusters.iter().zip(["shop", "shop-prod"]) {
-        let lines: Vec<_> = cluster.requests().iter().map(simcluster::RecordedRequest::line).collect();
+        let lines = cluster.lines();
         let get = format!("GET /apis/apps/v1/namespaces/{namespace}/deployments/web");
         assert_eq!(lines, [get], "the live template needs one request");
     }
@@ -82,7 +80,7 @@ async fn two_contexts_are_compared() {
 async fn both_clusters_are_read_concurrently() {
     let two = TwoClusters::new("slow", [&image("web:1"), &image("web:1")]);
     for cluster in &two.clusters {
-        cluster.fault(Fault::on(
+        cluster.sim.fault(Fault::on(
             Requests::of(Verb::Get, &resource::DEPLOYMENTS),
             FaultAction::Delay(Duration::from_secs(10)),
         ));
@@ -96,16 +94,18 @@ async fn both_clusters_are_read_concurrently() {
 #[tokio::test]
 async fn credentials_of_the_command_line_are_sent_to_the_first_cluster_only() {
     let two = TwoClusters::new("token", [&image("web:1"), &image("web:1")]);
-    two.clusters[0].users(|users| users.grant_token("first-only", "admin", None));
+    two.clusters[0].sim.users(|users| users.grant_token("first-only", "admin", None));
     let flags = ["--token", "first-only", "--as", "boss", "--as-group", "system:masters"];
-    two.clusters[0].users(|users| users.add(User::limited("boss", vec![Rule::allow(&["*"], &["*"])])));
+    two.clusters[0].sim.users(|users| users.add(User::limited("boss", vec![Rule::allow(&["*"], &["*"])])));
     let output = two.diff(&[&flags[..], &["--with-context", "prod", "--exit-code"]].concat()).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    let impersonated =
-        two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("impersonate-user").to_owned());
+    let impersonated = two
+        .clusters
+        .each_ref()
+        .map(|cluster| cluster.sim.requests()[0].header("impersonate-user").to_owned());
     assert_eq!(impersonated, ["boss", ""]);
     let tokens =
-        two.clusters.each_ref().map(|cluster| cluster.requests()[0].header("authorization").to_owned());
+        two.clusters.each_ref().map(|cluster| cluster.sim.requests()[0].header("authorization").to_owned());
     assert_eq!(tokens, ["Bearer first-only", ""]);
 }
 
@@ -120,8 +120,8 @@ async fn an_error_contains_the_context() {
         (output.stderr.as_str(), output.exit),
         ("error: context prod: no statefulset \"web\" in namespace \"shop-prod\"\n", 1)
     );
-    two.clusters[0].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
-    two.clusters[1].fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
+    two.clusters[0].sim.fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
+    two.clusters[1].sim.fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
     let output = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
     assert!(output.stderr.ends_with("error: 2 warnings received\n"), "{}", output.stderr);
 }

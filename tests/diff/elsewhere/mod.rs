@@ -8,7 +8,7 @@ use harness::{Output, Run, data};
 use serde_json::{Value, json};
 
 use crate::diff::{changes_in, web};
-use crate::files::file;
+use harness::files::file;
 
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "an object that is not there fails the test")]
 #![expect(clippy::missing_panics_doc, reason = "an object that is not there fails the test")]
-#![expect(clippy::must_use_candidate, reason = "as in the other methods of `TestCluster`")]
+#![expect(clippy::must_use_candidate, reason = "as in the other methods of `Cluster`")]
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 use simcluster::resource::PODS;
 use simcluster::{Key, object};
 
-use crate::{Output, TestCluster};
+use crate::{Cluster, Output};
 
-impl TestCluster {
+impl Cluster {
     /// Returns an object from the store.
     pub fn object(&self, key: &Key) -> Value {
         self.sim.store(|store| Value::clone(store.find(key).unwrap()))

@@ -2,11 +2,14 @@
 //!
 //! A [`Run`] is one command line in this process. It starts no process, sets no environment variable and waits
 //! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command.
-//! A [`TestCluster`] is a simulated cluster with controllers in the same process, on a clock that advances when every task waits.
+//! A [`Cluster`] is a simulated cluster: with controllers, on a clock that advances when every task waits, or with recorded
+//! objects; in this process, or on a socket.
 //! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
+pub mod cluster;
 mod cluster_state;
+pub mod files;
 pub mod kruise;
 mod kubectl_status;
 pub mod many_workloads;
@@ -19,12 +22,11 @@ mod run;
 pub mod schema;
 mod script;
 pub mod terminal;
-pub mod test_cluster;
 
+pub use cluster::Cluster;
 pub use cluster_state::{ends, is_ready};
 pub use kubectl_status::kubectl_status;
 pub use merge::merged;
 pub use recorded::{Recorded, data, snapshot, snapshot_path};
 pub use run::{Output, Run, ignores_sighup};
 pub use script::write_script;
-pub use test_cluster::TestCluster;

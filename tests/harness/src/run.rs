@@ -8,16 +8,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use k8s_openapi::jiff::Timestamp;
 use rollout2::cli::{self, ParsedArgs};
 use rollout2::cluster::access::Access;
-use rollout2::cluster::live::Cluster;
+use rollout2::cluster::live;
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::source::Source;
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
+use serde_json::Value;
+use simcluster::SimService;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::cluster::Cluster;
+use crate::files::file;
 use crate::real_time;
 
 /// A command line and the `World` that it runs in. By default the environment and stdin are empty, there is
@@ -40,6 +44,8 @@ pub struct Run {
     signals: Signals,
     processes: Processes,
     seed: u64,
+    /// The cluster in this process, and the namespace of the command.
+    service: Option<(SimService, String)>,
 }
 
 /// What a run printed, and its exit code.
@@ -80,6 +86,28 @@ impl Run {
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.into(), value.into());
         self
+    }
+
+    /// Sets `KUBECONFIG` to a file with this content.
+    #[must_use]
+    pub fn kubeconfig(self, content: &Value) -> Self {
+        self.env("KUBECONFIG", file("kubeconfig", &content.to_string()))
+    }
+
+    /// Reaches a cluster as a user: in this process, or through its socket.
+    #[must_use]
+    pub fn on(self, cluster: &Cluster, user: &str) -> Self {
+        if cluster.is_served() {
+            return self.kubeconfig(&cluster.kubeconfig_of(user));
+        }
+        let (service, namespace) = cluster.service(user);
+        self.in_process(service, namespace)
+    }
+
+    /// Reaches a cluster in this process without a socket, so that the clock of tokio can be paused.
+    #[must_use]
+    pub fn in_process(self, service: SimService, namespace: &str) -> Self {
+        Self { service: Some((service, namespace.to_owned())), ..self }
     }
 
     /// Sets the content of standard input.
@@ -157,16 +185,19 @@ impl Run {
     }
 
     /// Runs the command on the runtime of the test, which may also run a server for it.
-    pub async fn run_async(self) -> Output {
-        self.run_on(Source::open).await
+    pub async fn run_async(mut self) -> Output {
+        match self.service.take() {
+            Some((service, namespace)) => self.run_against(kube::Client::new(service, namespace)).await,
+            None => self.run_on(Source::open).await,
+        }
     }
 
-    /// Runs the command on the runtime of the test against a cluster in the same process. It opens no socket,
-    /// so the clock of tokio can be paused.
+    /// Runs the command on the runtime of the test with a client whose service is not that of a simulated cluster, or
+    /// wraps it.
     pub async fn run_against(self, client: kube::Client) -> Output {
         let seed = self.seed;
         self.run_on(move |_, world, listener| {
-            Ok(Source::Cluster(Box::new(Cluster::in_process(client, world.clock, seed, listener))))
+            Ok(Source::Cluster(Box::new(live::Cluster::in_process(client, world.clock, seed, listener))))
         })
         .await
     }

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use harness::Output;
 pub(super) use harness::ends;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, NODES, PODS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key, Resource, SimCluster, object};
+use simcluster::{Key, Resource, object};
 
 /// A workload `web` of pods that run `app:1.0`.
 pub(super) struct Web {
-    pub(super) cluster: TestCluster,
+    pub(super) cluster: Cluster,
     pub(super) key: Key,
     pub(super) target: &'static str,
 }
@@ -25,8 +24,7 @@ impl Web {
     /// Creates a workload with limits in `rollingUpdate`. An Advanced `DaemonSet` has a pod on each of the nodes.
     pub(super) async fn new(kind: (&'static Resource, &'static str), pods: usize, rolling: &Value) -> Self {
         let (resource, target) = kind;
-        let builder = SimCluster::builder().kruise().nodes(pods);
-        let cluster = TestCluster::from_builder(builder, Controllers::new());
+        let cluster = Cluster::simulated().kruise().nodes(pods).start();
         let policy = if resource.kind == "DaemonSet" { "rollingUpdateType" } else { "podUpdatePolicy" };
         let mut limits = json!({policy: "InPlaceIfPossible", "maxUnavailable": 1});
         for (name, value) in rolling.as_object().unwrap() {

@@ -1,12 +1,14 @@
 //! `--allow-restarts`: containers that crash until what they need is there.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::{Controllers, KubeletTiming};
 
 /// Creates a Deployment whose update crashes and runs from its fourth restart on, 70 seconds later.
-async fn recovering() -> TestCluster {
-    let cluster = TestCluster::with_controllers(Controllers::new().kubelet_timing(KubeletTiming::recorded()));
+async fn recovering() -> Cluster {
+    let cluster = Cluster::simulated()
+        .controllers(Controllers::new().kubelet_timing(KubeletTiming::recorded()))
+        .start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-recovers");

@@ -1,5 +1,6 @@
 //! The recorded failures on the simulated cluster. Each run prints the cause as soon as an event shows it.
 
+use harness::Cluster;
 use std::time::Duration;
 
 use rollout2::model::cause::{CauseId, causes};
@@ -8,7 +9,7 @@ use simcluster::controller::Quota;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Controllers, Key, Resource};
 
-use harness::test_cluster::{TestCluster, observed};
+use harness::cluster::observed;
 
 /// A workload, the change that breaks it, and the expected outcome.
 struct BrokenWorkload {
@@ -36,7 +37,7 @@ fn deployment_with_long_deadline(change: Value, exit: u8, cause: Option<CauseId>
 }
 
 fn stateful_set(spec: &Value, change: Value, exit: u8, cause: Option<CauseId>) -> BrokenWorkload {
-    let spec = harness::test_cluster::with(json!({"replicas": 3, "serviceName": "db"}), spec);
+    let spec = harness::cluster::with(json!({"replicas": 3, "serviceName": "db"}), spec);
     BrokenWorkload { resource: &STATEFULSETS, spec, change, args: "--fail-fast=5s --timeout 2m", exit, cause }
 }
 
@@ -52,7 +53,7 @@ async fn every_broken_workload_has_its_cause() {
     let on_delete = || json!({"updateStrategy": {"type": "OnDelete"}});
     let surge = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}});
     let selected = json!({"template": {"spec": {"nodeSelector": {"disk": "nvme"}}}});
-    let paused = harness::test_cluster::with(json!({"paused": true}), &image("app:2.0"));
+    let paused = harness::cluster::with(json!({"paused": true}), &image("app:2.0"));
     for (name, broken) in [
         ("badimage", deployment(image("app:2.0-bad"), 4, Some(ImageNotFound))),
         ("config", deployment(image("app:2.0-config"), 4, Some(MissingConfigMap))),
@@ -82,7 +83,7 @@ async fn every_broken_workload_has_its_cause() {
 }
 
 async fn follow(name: &str, broken: &BrokenWorkload) {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let key = cluster.editor().create_workload(broken.resource, name, &broken.spec);
     cluster.advance(60).await;
     let started = tokio::time::Instant::now();
@@ -122,7 +123,7 @@ async fn follow(name: &str, broken: &BrokenWorkload) {
 
 /// Returns when a cause was first visible in the store.
 fn first_appearance(
-    cluster: &TestCluster,
+    cluster: &Cluster,
     key: &Key,
     cause: CauseId,
 ) -> tokio::task::JoinHandle<tokio::time::Instant> {
@@ -143,9 +144,9 @@ fn first_appearance(
 
 #[tokio::test(start_paused = true)]
 async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
-    let cluster = TestCluster::with_controllers(
-        Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }),
-    );
+    let cluster = Cluster::simulated()
+        .controllers(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }))
+        .start();
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0");
@@ -161,7 +162,7 @@ async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_first_rollout_can_be_undone() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let containers = json!([{"name": "app", "image": "app:1.0-bad"}]);
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));

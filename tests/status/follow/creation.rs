@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use harness::Run;
-use harness::test_cluster::{START, TestCluster};
+use harness::Cluster;
 use serde_json::json;
 use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
 use simcluster::{Rule, User};
 use tokio::time::Instant;
 
 /// Creates a Deployment `web` after 10 seconds and a StatefulSet `db` after 20, as a controller does.
-fn create_later(cluster: &TestCluster) {
+fn create_later(cluster: &Cluster) {
     cluster.later(10_000, |editor| {
         editor.create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
         let label = json!({"metadata": {"labels": {"app.kubernetes.io/instance": "shop"}}});
-        editor.patch(&harness::test_cluster::key(&DEPLOYMENTS, "web"), &label);
+        editor.patch(&harness::cluster::key(&DEPLOYMENTS, "web"), &label);
     });
     cluster.later(20_000, |editor| {
         editor.create_workload(&STATEFULSETS, "db", &json!({"replicas": 1, "serviceName": "db"}));
@@ -38,7 +37,7 @@ async fn targets_that_do_not_exist_are_awaited() {
         ("daemonset", 1, 60, ""),
         ("deployment/web -n nowhere", 1, 60, ""),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         create_later(&cluster);
         let begun = Instant::now();
         let output = cluster.status(&format!("{args} --wait-for-creation 60s --timeout 5m")).await;
@@ -55,7 +54,7 @@ async fn targets_that_do_not_exist_are_awaited() {
 
 #[tokio::test(start_paused = true)]
 async fn the_messages_are_those_of_a_search() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     create_later(&cluster);
     let output = cluster.status("deployment/wbe --wait-for-creation 15s").await;
     assert_eq!(
@@ -80,7 +79,7 @@ async fn the_messages_are_those_of_a_search() {
 /// A workload that exists is not searched again, and an error that time does not end is not awaited.
 #[tokio::test(start_paused = true)]
 async fn only_what_is_missing_is_awaited() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
     cluster
@@ -102,16 +101,15 @@ async fn only_what_is_missing_is_awaited() {
 
 #[tokio::test(start_paused = true)]
 async fn a_signal_ends_the_wait() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let (send, numbers) = tokio::sync::watch::channel(0);
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(5)).await;
         send.send(2).unwrap();
         tokio::time::sleep(Duration::from_secs(5)).await;
     });
-    let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
-    let run = Run::of(["status", "deployment/web", "--wait-for-creation", "60s"]).signals(numbers);
-    let output = run.at(START.parse().unwrap()).run_against(client).await;
+    let run = cluster.command(["status", "deployment/web", "--wait-for-creation", "60s"]).signals(numbers);
+    let output = run.run_async().await;
     assert_eq!(output.exit, 130, "{}", output.transcript);
     assert!(
         output.stderr.ends_with("note: interrupted before the workloads existed\n"),

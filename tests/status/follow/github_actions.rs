@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::test_cluster::START;
-use harness::{Output, Run, TestCluster};
+use harness::{Cluster, Output};
 use serde_json::json;
 
 /// A file for the summary of one test.
@@ -14,15 +13,14 @@ fn summary(name: &str) -> PathBuf {
 }
 
 /// Runs a command line in a job of GitHub Actions.
-async fn in_job(cluster: &TestCluster, words: &str, summary: &std::path::Path) -> Output {
-    let client = kube::Client::new(cluster.sim.service(), "default");
-    let run = Run::of(words.split(' ')).env("GITHUB_ACTIONS", "true").env("CI", "true");
-    run.env("GITHUB_STEP_SUMMARY", summary).at(START.parse().unwrap()).run_against(client).await
+async fn in_job(cluster: &Cluster, words: &str, summary: &std::path::Path) -> Output {
+    let run = cluster.command(words.split(' ')).env("GITHUB_ACTIONS", "true").env("CI", "true");
+    run.env("GITHUB_STEP_SUMMARY", summary).run_async().await
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_annotated_and_summarized() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -42,7 +40,7 @@ async fn a_failure_is_annotated_and_summarized() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -56,7 +54,7 @@ async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reached_goal_is_summarized_without_causes() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({"strategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -70,7 +68,7 @@ async fn a_reached_goal_is_summarized_without_causes() {
 
 #[tokio::test(start_paused = true)]
 async fn other_jobs_have_none_of_it() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -80,7 +78,7 @@ async fn other_jobs_have_none_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_that_cannot_be_written_is_a_warning() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     let output = in_job(&cluster, "status deployment/web", std::path::Path::new("/nowhere/at/all")).await;

@@ -1,12 +1,11 @@
 //! The least time of a rollout, and a `--timeout` below it.
 
-use harness::schema;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, schema};
 use serde_json::{Value, json};
 use simcluster::Key;
 
 /// Creates a Deployment of four pods that are updated one by one, and each must be available for five minutes.
-async fn slow_deployment(cluster: &TestCluster) -> Key {
+async fn slow_deployment(cluster: &Cluster) -> Key {
     let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
     let deadline = 3600;
     let web = cluster.deployment(
@@ -29,7 +28,7 @@ async fn a_followed_rollout_begins_with_its_least_time() {
         ("--timeout 24m", 0, note.clone()),
         ("--timeout 10m", 3, format!("{note}{warning}")),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = slow_deployment(&cluster).await;
         cluster.set_image_on_first_read(&web, "app:2.0");
         let output = cluster.status(&format!("deployment/web {flags}")).await;
@@ -43,7 +42,7 @@ async fn a_followed_rollout_begins_with_its_least_time() {
 /// In JSON it is an event, and no line on stderr.
 #[tokio::test(start_paused = true)]
 async fn the_least_time_is_an_event_in_json() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = slow_deployment(&cluster).await;
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web -o json --timeout 10m").await;
@@ -58,7 +57,7 @@ async fn the_least_time_is_an_event_in_json() {
 
 #[tokio::test(start_paused = true)]
 async fn the_rest_of_a_rollout_counts() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = slow_deployment(&cluster).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(400).await; // the first wave is available
@@ -72,7 +71,7 @@ async fn the_rest_of_a_rollout_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn every_verb_that_updates_has_the_least_time() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = slow_deployment(&cluster).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(2000).await;
@@ -99,7 +98,7 @@ async fn every_verb_that_updates_has_the_least_time() {
 /// Every document has the numbers of the line.
 #[tokio::test(start_paused = true)]
 async fn every_document_has_the_least_time() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = slow_deployment(&cluster).await;
     let least = json!({"seconds": 900.0, "waves": 3, "minReadySeconds": 300}); // the first wave began
     let documents = async |args: &str| {

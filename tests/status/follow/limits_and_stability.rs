@@ -1,8 +1,8 @@
 //! The time limits of `status`: `--stable`, `--timeout` and the progress deadline.
 
+use harness::Cluster;
 use std::time::Duration;
 
-use harness::test_cluster::TestCluster;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::PODS;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 /// Its last line alone would say that it was rolled out.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_before_it_is_stable_says_so() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     let output = cluster.status("deployment/web --stable 30s --timeout 5s").await;
@@ -25,7 +25,7 @@ async fn a_timeout_before_it_is_stable_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_later_readiness_restarts_the_stable_period() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     let now = Instant::now();
@@ -49,7 +49,7 @@ async fn a_later_readiness_restarts_the_stable_period() {
 
 #[tokio::test(start_paused = true)]
 async fn a_hold_does_not_count_towards_the_deadline() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let strategy = |word: &str| json!({"spec": {"updateStrategy": {"type": word}}});
     let agent = cluster.daemon_set(&strategy("OnDelete")["spec"]);
     cluster.advance(60).await;
@@ -64,7 +64,7 @@ async fn a_hold_does_not_count_towards_the_deadline() {
 /// The progress of an earlier generation does not count for the rollout that replaced it.
 #[tokio::test(start_paused = true)]
 async fn a_new_generation_restarts_the_deadline() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&db, "app:2.0-bad");
@@ -79,7 +79,7 @@ async fn a_new_generation_restarts_the_deadline() {
 /// The last refresh before a timeout may take one second. An unreachable server does not delay the exit further.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_during_an_outage_ends_within_a_second() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");

@@ -1,14 +1,14 @@
 //! The live display of complete runs: the redrawn frames and the final screen.
 
 use harness::terminal::{self, SHELL_LINE};
-use harness::{Output, Run};
+use harness::{Cluster, Output, Run};
 use rollout2::world::Terminal;
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS};
 use simcluster::{Rule, User, Verb};
 
-use harness::test_cluster::{START, TestCluster};
+use harness::cluster::START;
 
 const SIZE: Terminal = Terminal { width: 80, height: 24 };
 
@@ -17,20 +17,19 @@ fn screens(output: &Output) -> Vec<Vec<String>> {
     terminal::screens(output, SIZE.width, SIZE.height)
 }
 
-async fn run_on_terminal(cluster: &TestCluster, user: &str, args: &str) -> Output {
+async fn run_on_terminal(cluster: &Cluster, user: &str, args: &str) -> Output {
     run_on_terminal_of(SIZE, cluster, user, args).await
 }
 
-async fn run_on_terminal_of(size: Terminal, cluster: &TestCluster, user: &str, args: &str) -> Output {
+async fn run_on_terminal_of(size: Terminal, cluster: &Cluster, user: &str, args: &str) -> Output {
     let args = ["status"].into_iter().chain(args.split_whitespace());
-    let client = kube::Client::new(cluster.sim.service_for(user), "default");
-    Run::of(args).at(START.parse().unwrap()).terminal(size.width, size.height).run_against(client).await
+    cluster.command_as(user, args).terminal(size.width, size.height).run_async().await
 }
 
 /// `complete   0s` would read as the age of the state.
 #[tokio::test(start_paused = true)]
 async fn a_result_without_a_wait_has_no_duration() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     let screens = screens(&run_on_terminal(&cluster, "admin", "deployment/web").await);
@@ -40,7 +39,7 @@ async fn a_result_without_a_wait_has_no_duration() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_drawn_in_place_until_it_ends() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(10, &json!({"minReadySeconds": 3}));
     cluster.advance(60).await;
     cluster.set_image_on_first_read(&web, "app:2.0");
@@ -62,7 +61,7 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
 /// A wave that is ready is not over before `minReadySeconds`.
 #[tokio::test(start_paused = true)]
 async fn the_estimate_uses_the_waves_that_were_measured() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
     let spec = json!({"minReadySeconds": 300, "progressDeadlineSeconds": 3600, "strategy": rolling});
     let web = cluster.deployment(4, &spec);
@@ -78,7 +77,7 @@ async fn the_estimate_uses_the_waves_that_were_measured() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -90,7 +89,7 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
 
 #[tokio::test(start_paused = true)]
 async fn notes_are_printed_above_the_frame() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let resources = ["deployments", "replicasets", "pods", "events"];
     let rules = vec![Rule::allow(&["get", "list", "watch"], &resources)];
     cluster.sim.users(|users| users.add(User::limited("gina", rules)));
@@ -105,7 +104,7 @@ async fn notes_are_printed_above_the_frame() {
 /// The revision of a rollback is printed at every width.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_is_drawn_until_it_ends() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(10, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -123,7 +122,7 @@ async fn a_rollback_is_drawn_until_it_ends() {
 /// The last frame shows the restored pods.
 #[tokio::test(start_paused = true)]
 async fn the_causes_of_a_failure_stay_above_the_rollback() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -139,7 +138,7 @@ async fn the_causes_of_a_failure_stay_above_the_rollback() {
 /// The last frame shows the counters of the verdict, even if the pods were read earlier.
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(10, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
@@ -157,7 +156,7 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
 /// With many targets the row of a failed target shows one word, and the causes below explain it.
 #[tokio::test(start_paused = true)]
 async fn a_failed_target_among_many_has_a_row_with_its_cause() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let services: Vec<_> = (0..8)
         .map(|number| {
             cluster.editor().create_workload(&DEPLOYMENTS, &format!("svc-{number}"), &json!({"replicas": 3}))
@@ -180,7 +179,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
 /// Lines instead of frames: without a terminal, with `TERM=dumb`, and with `--plain`.
 #[tokio::test(start_paused = true)]
 async fn lines_are_printed_where_no_frame_can_be_drawn() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(2, &json!({}));
     cluster.advance(60).await;
     let status = |args: &[&'static str]| Run::of(args.to_vec()).at(START.parse().unwrap());
@@ -198,9 +197,8 @@ async fn lines_are_printed_where_no_frame_can_be_drawn() {
         (on_terminal(&plain), false),
         (on_terminal(&json), false),
     ] {
-        let client = kube::Client::new(cluster.sim.service_for("admin"), "default");
         let name = format!("{run:?}");
-        let output = run.run_against(client).await;
+        let output = run.on(&cluster, "admin").run_async().await;
         assert_eq!(output.exit, 0, "{name}: {}", output.transcript);
         let frame = output.stdout.contains("deployment/web   revision 1   complete")
             || output.stdout.contains("deployment/web\u{1b}[0m   revision 1   ");

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use harness::Output;
+use harness::{Cluster, Output};
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULSETS};
 use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
 
-use harness::test_cluster::{Editor, TestCluster};
+use harness::cluster::Editor;
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
 async fn assert_verdicts_despite(row: usize, faults: fn() -> Vec<Fault>) {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     for fault in faults() {
@@ -48,8 +48,8 @@ fn assert_reported_once(output: &Output) {
 }
 
 /// Returns a cluster with a rollout whose updated pods do not become ready.
-async fn unfinished_rollout() -> (TestCluster, Key) {
-    let cluster = TestCluster::new();
+async fn unfinished_rollout() -> (Cluster, Key) {
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-notready");
@@ -156,7 +156,7 @@ async fn an_outage_at_the_timeout_is_a_timeout() {
 /// A silent watch hides the success; the final refresh before the timeout finds it.
 #[tokio::test(start_paused = true)]
 async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(1, &json!({}));
     cluster.advance(30).await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
@@ -169,13 +169,12 @@ async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_wrong_local_clock_changes_nothing() {
     for now in ["2026-11-20T03:00:00Z", "2001-01-01T00:00:00Z", "2040-01-01T00:00:00Z"] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(3, &json!({"minReadySeconds": 5}));
         cluster.advance(60).await;
         cluster.editor().set_image(&web, "app:2.0");
-        let client = kube::Client::new(cluster.sim.service(), "default");
-        let run = harness::Run::of(["status", "deployment/web", "--stable", "20s", "--fail-fast"]);
-        let output = run.at(now.parse().unwrap()).run_against(client).await;
+        let run = cluster.command(["status", "deployment/web", "--stable", "20s", "--fail-fast"]);
+        let output = run.at(now.parse().unwrap()).run_async().await;
         assert_eq!(output.exit, 0, "{}", output.transcript);
         assert!(!output.stderr.contains("note: "), "{}", output.transcript);
     }
@@ -202,9 +201,9 @@ async fn a_suspended_process_continues_with_the_current_state() {
                 tokio::time::advance(Duration::from_secs(7_200)).await;
             }
         };
-        let client = kube::Client::new(cluster.service(), "default");
         let args = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
-        let (output, ()) = tokio::join!(harness::Run::of(args).run_against(client), asleep);
+        let run = harness::Run::of(args).in_process(cluster.service(), "default");
+        let (output, ()) = tokio::join!(run.run_async(), asleep);
         assert_eq!(output.exit, exit, "{}", output.transcript);
     }
 }
@@ -265,7 +264,7 @@ async fn a_deleted_namespace_is_an_error() {
 /// One watch for each resource and namespace, whatever the number of targets.
 #[tokio::test(start_paused = true)]
 async fn targets_share_their_watches() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let spec = json!({"replicas": 2, "template": {
         "metadata": {"labels": {"app": "other"}}, "spec": {"containers": [{"name": "app", "image": "app:1.0-slow"}]},
     }, "selector": {"matchLabels": {"app": "other"}}});
@@ -293,7 +292,7 @@ fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resour
 /// A proxy may forward no event at all.
 #[tokio::test(start_paused = true)]
 async fn a_list_follows_each_silent_watch() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(1, &json!({}));
     cluster.advance(30).await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
@@ -338,7 +337,7 @@ async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {
 /// A proxy may forward only the beginning of every watch.
 #[tokio::test(start_paused = true)]
 async fn silent_watches_are_replaced_by_lists() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0");
@@ -348,7 +347,7 @@ async fn silent_watches_are_replaced_by_lists() {
 }
 
 /// Returns how many requests of a verb arrived for a resource.
-fn request_count(cluster: &TestCluster, path: &str) -> usize {
+fn request_count(cluster: &Cluster, path: &str) -> usize {
     cluster
         .sim
         .requests()
@@ -369,7 +368,7 @@ async fn the_pause_between_failed_requests_grows() {
     assert!((3..30).contains(&lists), "{lists} lists");
 
     // After the deadline everything is read again, to confirm the failure.
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:2.0-notready");
@@ -396,7 +395,7 @@ async fn a_watch_that_is_forbidden_for_a_moment_is_opened_again() {
 /// modified.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_removed_from_its_workload_is_not_awaited() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(1, &json!({}));
     cluster.stateful_set(1, &json!({}));
     cluster.advance(30).await;

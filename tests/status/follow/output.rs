@@ -1,13 +1,12 @@
 //! The output of `status` while it follows a rollout: lines, JSON, logs, and usage errors.
 
+use harness::Cluster;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::PODS;
 use simcluster::{Verb, object};
-
-use harness::test_cluster::TestCluster;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -24,7 +23,7 @@ fn names<'a>(some: &'a str, more: &'a str) -> BTreeSet<&'a str> {
 /// Exactly the fields that docs/json.md documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     cluster.advance(30).await;
     write_logs(&cluster);
@@ -68,7 +67,7 @@ async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
 }
 
 /// Writes a log for the previous instance of every container.
-fn write_logs(cluster: &TestCluster) {
+fn write_logs(cluster: &Cluster) {
     let write = FaultAction::write_before(|store| {
         let pods: Vec<String> =
             store.list(&PODS, Some("default")).map(|(_, pod)| object::uid(pod).to_owned()).collect();
@@ -88,7 +87,7 @@ fn write_logs(cluster: &TestCluster) {
 /// Each crashing pod takes a request, so that one evaluation of many workloads has no logs.
 #[tokio::test(start_paused = true)]
 async fn one_evaluation_of_one_workload_has_the_log_too() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.stateful_set(1, &json!({}));
     cluster.advance(30).await;
@@ -110,7 +109,7 @@ async fn one_evaluation_of_one_workload_has_the_log_too() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_log_lines_of_a_crash_follow_its_cause() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
     cluster.advance(30).await;
     write_logs(&cluster);
@@ -130,7 +129,7 @@ async fn the_last_log_lines_of_a_crash_follow_its_cause() {
 
 #[tokio::test(start_paused = true)]
 async fn with_several_targets_every_line_has_a_name() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     let db = cluster.stateful_set(2, &json!({}));
     let agent = cluster.daemon_set(&json!({}));
@@ -157,7 +156,7 @@ async fn with_several_targets_every_line_has_a_name() {
 
 #[tokio::test(start_paused = true)]
 async fn a_future_revision_is_awaited_and_a_replacement_fails() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     let target = web.clone();
@@ -180,7 +179,7 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
 /// Without a live display the pods are printed once, at the end.
 #[tokio::test(start_paused = true)]
 async fn pods_are_printed_without_a_terminal_too() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     for args in
@@ -198,7 +197,7 @@ async fn pods_are_printed_without_a_terminal_too() {
 /// The controller gives the next number to the next template, so a larger one is a mistake.
 #[tokio::test(start_paused = true)]
 async fn a_revision_after_the_next_one_is_refused() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0");
@@ -216,7 +215,7 @@ async fn a_revision_after_the_next_one_is_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     for (args, message) in [
         (
             "deployment/web --timeout 5",
@@ -243,7 +242,7 @@ async fn invalid_arguments_send_no_request() {
 /// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
 async fn a_complete_rollout_takes_at_most_seven_requests() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     let output = cluster.status("deployment/web").await;
@@ -255,7 +254,7 @@ async fn a_complete_rollout_takes_at_most_seven_requests() {
 
 #[tokio::test(start_paused = true)]
 async fn secrets_in_container_logs_are_masked() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(1, &json!({"progressDeadlineSeconds": 30}));
     cluster.advance(30).await;
     let env = json!([{"name": "DB_PASSWORD", "value": "hunter2hunter2"}]);
@@ -281,7 +280,7 @@ async fn secrets_in_container_logs_are_masked() {
 /// The last line has the exit code of the process.
 #[tokio::test(start_paused = true)]
 async fn a_missing_target_is_part_of_the_summary() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     let output = cluster.status("deployment/web deployment/nope -o json").await;
     assert_eq!(output.exit, 1, "{}", output.transcript);
@@ -297,7 +296,7 @@ async fn a_missing_target_is_part_of_the_summary() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(60).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));

@@ -1,14 +1,13 @@
 //! Missing permissions: the command continues without them and prints one note.
 
+use harness::Cluster;
 use serde_json::json;
 use simcluster::{Rule, User};
-
-use harness::test_cluster::TestCluster;
 
 const APPS: [&str; 2] = ["deployments", "replicasets"];
 
 async fn as_user(rules: Vec<Rule>, image: &str, args: &str) -> harness::Output {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 30}));
     cluster.advance(30).await;
@@ -84,7 +83,7 @@ async fn missing_permissions_end_the_command_with_an_error() {
 #[tokio::test(start_paused = true)]
 async fn a_goal_that_needs_pods_ends_with_a_hint() {
     for watch in ["true", "false"] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let rules = Rule::allow(&["get", "list", "watch"], &["statefulsets", "controllerrevisions"]);
         cluster.sim.users(|users| users.add(User::limited("gina", vec![rules])));
         cluster.stateful_set(2, &json!({}));

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use harness::Output;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, Output};
 use serde_json::json;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::DEPLOYMENTS;
@@ -13,8 +12,8 @@ use tokio::time::Instant;
 const ALL: [&str; 4] = ["deployments", "replicasets", "pods", "events"];
 
 /// Returns a cluster whose Deployment `web` does not progress, with a user who may list and watch but not get.
-async fn stuck_rollout() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn stuck_rollout() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let rules = vec![Rule::allow(&["list", "watch"], &ALL)];
     cluster.sim.users(|users| users.add(User::limited("gina", rules)));
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 30}));
@@ -24,7 +23,7 @@ async fn stuck_rollout() -> TestCluster {
 }
 
 /// Refuses every `get` of a Deployment after the first few seconds.
-fn refuse_gets(cluster: &TestCluster, code: u16) {
+fn refuse_gets(cluster: &Cluster, code: u16) {
     cluster.later(2_000, move |editor| {
         let refusal = Refusal::with_status(code, "no such right");
         editor.sim.fault(Fault::on(Requests::of(Verb::Get, &DEPLOYMENTS), FaultAction::Refuse(refusal)));
@@ -45,7 +44,7 @@ async fn without_permission_to_get_a_refresh_lists() {
         let cluster = stuck_rollout().await;
         cluster.advance(before).await;
         cluster.editor().patch(
-            &harness::test_cluster::key(&DEPLOYMENTS, "web"),
+            &harness::cluster::key(&DEPLOYMENTS, "web"),
             &json!({"metadata": {"labels": {"app": "web"}}}),
         );
         let begun = Instant::now();
@@ -93,7 +92,7 @@ async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
 
 #[tokio::test(start_paused = true)]
 async fn step_lists_when_it_may_no_longer_get() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let rights = |gets: bool| {
         let verbs: &[&str] =
             if gets { &["get", "list", "watch", "patch"] } else { &["list", "watch", "patch"] };
@@ -111,7 +110,7 @@ async fn step_lists_when_it_may_no_longer_get() {
 
 #[tokio::test(start_paused = true)]
 async fn step_ends_when_its_reads_are_refused() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
@@ -126,7 +125,7 @@ async fn step_ends_when_its_reads_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_says_since_when_the_server_does_not_answer() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");

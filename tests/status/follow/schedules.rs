@@ -3,6 +3,7 @@
 //!
 //! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test all status::follow::schedules` runs more of them.
 
+use harness::Cluster;
 use std::time::Duration;
 
 use rollout2::model::cause::{CauseId, causes};
@@ -16,10 +17,10 @@ use simcluster::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
     EVENTS, PODS, REPLICASETS, STATEFULSETS,
 };
-use simcluster::{Controllers, Key, KubeletTiming, Order, Refusal, Resource, SimCluster, Verb};
+use simcluster::{Builder, Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
 
+use harness::cluster::{Editor, observed, with};
 use harness::random::Dice;
-use harness::test_cluster::{Editor, TestCluster, observed, with};
 
 /// The number of schedules in a plain `cargo test`.
 const SCHEDULES: u64 = 300;
@@ -82,8 +83,8 @@ async fn run_schedule(seed: u64, kinds: &Kinds) -> u8 {
     let spread = Duration::from_millis(dice.below(2_000));
     let controllers = Controllers::in_order(Order::Seeded(seed))
         .kubelet_timing(KubeletTiming { spread, ..KubeletTiming::default() });
-    let builder = SimCluster::builder().without_managed_fields().nodes(3).kruise();
-    let cluster = TestCluster::from_builder(builder, controllers);
+    let setup = Cluster::simulated().kruise().with(Builder::without_managed_fields);
+    let cluster = setup.controllers(controllers).start();
     let schedule = Schedule::random(&mut dice, kinds);
     let key = cluster.editor().create_workload(schedule.resource, "app", &schedule.spec);
     cluster.advance(60).await;

@@ -1,6 +1,6 @@
 //! `--until available=N%`: a share of the pods is enough.
 
-use harness::test_cluster::TestCluster;
+use harness::Cluster;
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
 use simcluster::resource::{NODES, PODS};
@@ -8,8 +8,8 @@ use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key};
 
 /// Creates the `DaemonSet` `agent` on three nodes, one of which goes down before the update: its pod never terminates.
-async fn agent_with_a_node_down() -> TestCluster {
-    let cluster = TestCluster::new();
+async fn agent_with_a_node_down() -> Cluster {
+    let cluster = Cluster::simulated().start();
     let agent = cluster.daemon_set(&json!({"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}));
     cluster.advance(30).await;
     let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
@@ -45,7 +45,7 @@ async fn a_daemon_set_with_a_node_down_reaches_a_share() {
 #[tokio::test(start_paused = true)]
 async fn a_share_is_reached_after_the_progress_deadline_too() {
     let quota = Quota { name: "few".to_owned(), pods: 3 };
-    let cluster = TestCluster::with_controllers(Controllers::new().quota("default", quota));
+    let cluster = Cluster::simulated().controllers(Controllers::new().quota("default", quota)).start();
     let rolling = json!({"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 2}});
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60, "strategy": rolling}));
     cluster.advance(30).await;

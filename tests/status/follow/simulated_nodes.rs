@@ -2,27 +2,27 @@
 
 use std::time::Duration;
 
-use harness::Output;
-use harness::test_cluster::{TestCluster, key};
+use harness::cluster::key;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, EVENTS, PODS};
 use simcluster::{Controllers, KubeletTiming, Rule, User, Verb};
 
 /// A cluster with a complete Deployment `web` of two pods.
-async fn cluster(timing: KubeletTiming) -> TestCluster {
-    let cluster = TestCluster::with_controllers(Controllers::new().kubelet_timing(timing));
+async fn cluster(timing: KubeletTiming) -> Cluster {
+    let cluster = Cluster::simulated().controllers(Controllers::new().kubelet_timing(timing)).start();
     cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
     cluster
 }
 
-fn set_image(cluster: &TestCluster, image: &str) {
+fn set_image(cluster: &Cluster, image: &str) {
     cluster.editor().set_image(&key(&DEPLOYMENTS, "web"), image);
 }
 
 /// Changes to an image whose readiness probe fails.
-fn fail_readiness_probe(cluster: &TestCluster) {
+fn fail_readiness_probe(cluster: &Cluster) {
     let probe = json!({"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 2});
     let containers = json!([{"name": "app", "image": "app:2.0-notready", "readinessProbe": probe}]);
     let patch = json!({"spec": {"template": {"spec": {"containers": containers}}}});

@@ -1,20 +1,18 @@
 //! Rollouts that were traced with kubectl, on the simulated cluster: the lines of kubectl in the same order, and the same
 //! outcome.
 
-use harness::Output;
+use harness::{Cluster, Output};
 use serde_json::json;
 use simcluster::Key;
 
-use harness::test_cluster::TestCluster;
-
 /// Compares a run with the lines that kubectl prints for the states since a revision of the store.
-fn assert_same_as_kubectl(cluster: &TestCluster, key: &Key, after: u64, output: &Output) {
+fn assert_same_as_kubectl(cluster: &Cluster, key: &Key, after: u64, output: &Output) {
     let ours: Vec<_> = output.stdout.lines().collect();
     assert_eq!(ours, cluster.expected_kubectl_lines(key, after), "{}", output.transcript);
 }
 
 /// Follows the rollout of another image to its end, and compares it with kubectl.
-async fn assert_rolls_forward(cluster: &TestCluster, key: &Key, target: &str) -> Output {
+async fn assert_rolls_forward(cluster: &Cluster, key: &Key, target: &str) -> Output {
     cluster.advance(30).await;
     let from = cluster.revision();
     cluster.set_image_on_first_read(key, "app:2.0");
@@ -26,7 +24,7 @@ async fn assert_rolls_forward(cluster: &TestCluster, key: &Key, target: &str) ->
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_rolls_forward() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     let output = assert_rolls_forward(&cluster, &web, "deployment/web").await;
     assert_eq!(
@@ -45,7 +43,7 @@ async fn a_deployment_rolls_forward() {
 
 #[tokio::test(start_paused = true)]
 async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 5}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -65,7 +63,7 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
     for replicas in [1, 3] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(replicas, &json!({"progressDeadlineSeconds": 5}));
         cluster.advance(30).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
@@ -83,7 +81,7 @@ async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_held_and_a_resume_continues() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
@@ -103,7 +101,7 @@ async fn a_pause_is_held_and_a_resume_continues() {
 /// Otherwise the only command on the screen releases the broken revision.
 #[tokio::test(start_paused = true)]
 async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -121,7 +119,7 @@ async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back(
 
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_canary_lowers_the_partition() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
     let db = cluster.stateful_set(3, &json!({"updateStrategy": strategy}));
     cluster.advance(30).await;
@@ -142,7 +140,7 @@ async fn a_stateful_set_canary_lowers_the_partition() {
 
 #[tokio::test(start_paused = true)]
 async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(3, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:2.0-bad");
@@ -166,14 +164,14 @@ async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_updates_node_by_node() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let agent = cluster.daemon_set(&json!({}));
     assert_rolls_forward(&cluster, &agent, "daemonset/agent").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn recreate_deletes_the_old_pods_first() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
     assert_rolls_forward(&cluster, &web, "deployment/web").await;
 }

@@ -1,13 +1,12 @@
 //! `--undo-on-failure=all`: the failure of one target rolls back the other rollouts of the command.
 
-use harness::schema;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, schema};
 use serde_json::{Value, json};
 use simcluster::Key;
 use simcluster::resource::DEPLOYMENTS;
 
 /// Creates complete Deployments, and then changes the images of those that have another one.
-async fn release<const N: usize>(cluster: &TestCluster, images: [(&str, &str); N]) -> [Key; N] {
+async fn release<const N: usize>(cluster: &Cluster, images: [(&str, &str); N]) -> [Key; N] {
     let create = |(name, _): (&str, &str)| {
         cluster.editor().create_workload(&DEPLOYMENTS, name, &json!({"replicas": 2}))
     };
@@ -19,7 +18,7 @@ async fn release<const N: usize>(cluster: &TestCluster, images: [(&str, &str); N
     keys
 }
 
-fn live_images<const N: usize>(cluster: &TestCluster, keys: &[Key; N]) -> [String; N] {
+fn live_images<const N: usize>(cluster: &Cluster, keys: &[Key; N]) -> [String; N] {
     keys.each_ref().map(|key| {
         let template = cluster.sim.store(|store| store.get(key).unwrap()["spec"]["template"].clone());
         template["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
@@ -33,7 +32,7 @@ async fn the_failure_of_one_rolls_back_the_whole_release() {
         ("=failed", ["app:1.0", "app:2.0-slow", "app:2.0", "app:1.0"]),
         ("", ["app:1.0", "app:2.0-slow", "app:2.0", "app:1.0"]),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let images =
             [("web", "app:2.0-bad"), ("api", "app:2.0-slow"), ("cart", "app:2.0"), ("mail", "app:1.0")];
         let keys = release(&cluster, images).await;
@@ -56,7 +55,7 @@ async fn the_failure_of_one_rolls_back_the_whole_release() {
 
 #[tokio::test(start_paused = true)]
 async fn each_target_has_one_end_in_json() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let keys = release(&cluster, [("web", "app:2.0-bad"), ("cart", "app:2.0")]).await;
     let output = cluster.status("deployment --undo-on-failure=all -o json").await;
     assert_eq!(live_images(&cluster, &keys), ["app:1.0"; 2].map(str::to_owned), "{}", output.transcript);

@@ -1,6 +1,6 @@
 //! `--undo-on-failure`: failed targets are rolled back, and no others.
 
-use harness::Output;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::controller::Quota;
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -10,23 +10,21 @@ use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key, Rule, User, Verb};
 
-use harness::test_cluster::TestCluster;
-
-fn template(cluster: &TestCluster, key: &Key) -> Value {
+fn template(cluster: &Cluster, key: &Key) -> Value {
     cluster.sim.store(|store| store.get(key).unwrap()["spec"]["template"].clone())
 }
 
-fn image(cluster: &TestCluster, key: &Key) -> String {
+fn image(cluster: &Cluster, key: &Key) -> String {
     template(cluster, key)["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
 }
 
 /// The number of write requests, whatever their result.
-fn writes(cluster: &TestCluster) -> usize {
+fn writes(cluster: &Cluster) -> usize {
     cluster.sim.requests().iter().filter(|request| request.method != "GET").count()
 }
 
 /// Asserts that a run rolled nothing back: the exit code, the live image, and the printed reason.
-fn assert_not_rolled_back(cluster: &TestCluster, key: &Key, output: &Output, live: &str, why: &str) {
+fn assert_not_rolled_back(cluster: &Cluster, key: &Key, output: &Output, live: &str, why: &str) {
     assert_eq!((output.exit, image(cluster, key).as_str()), (4, live), "{}", output.transcript);
     let reason = format!("not rolled back: {why}");
     let times = output.stderr.lines().filter(|line| line.contains(&reason)).count();
@@ -35,7 +33,7 @@ fn assert_not_rolled_back(cluster: &TestCluster, key: &Key, output: &Output, liv
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_rollout_is_rolled_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -54,7 +52,7 @@ async fn every_failure_is_rolled_back() {
         (slow.clone(), "app:2.0-notready", "progress deadline"),
         (slow, "app:2.0-bad", "image-not-found"), // the cause or the deadline, whichever is first
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(3, &spec);
         cluster.advance(60).await;
         cluster.editor().set_image(&web, image_of);
@@ -69,7 +67,7 @@ async fn every_failure_is_rolled_back() {
 /// A DaemonSet has no progress deadline, so the default of ten minutes applies.
 #[tokio::test(start_paused = true)]
 async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let agent = cluster.daemon_set(&json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&agent, "app:2.0-notready");
@@ -84,7 +82,7 @@ async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() {
     for (args, is_complete) in [("--replace-stuck-pods", true), ("", false)] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let db = cluster.stateful_set(3, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&db, "app:2.0-crash");
@@ -123,7 +121,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
 /// A rollout by another client is not rolled back, even if it fails.
 #[tokio::test(start_paused = true)]
 async fn a_later_rollout_of_another_client_is_not_rolled_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -139,7 +137,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
     );
     assert_eq!(writes(&cluster), 0);
 
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -153,7 +151,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
 #[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() {
     for verb in [Verb::Get, Verb::Patch] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(4, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
@@ -177,7 +175,7 @@ async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() 
 
 #[tokio::test(start_paused = true)]
 async fn only_the_failed_target_of_two_is_rolled_back() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     let agent = cluster.daemon_set(&json!({}));
     cluster.advance(60).await;
@@ -198,7 +196,7 @@ async fn only_the_failed_target_of_two_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_written_without_a_stable_revision() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.editor().create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
     cluster.editor().set_image(&web, "app:1.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure").await;
@@ -208,7 +206,7 @@ async fn nothing_is_written_without_a_stable_revision() {
 
 #[tokio::test(start_paused = true)]
 async fn the_rollback_target_is_named_at_the_start() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -236,7 +234,7 @@ async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
         (&DAEMONSETS, "daemonset/web"),
         (&STATEFULSETS, "statefulset/web --replace-stuck-pods"),
     ] {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.editor().create_workload(resource, "web", &json!({}));
         if resource.plural != "daemonsets" {
             cluster.editor().patch(&web, &json!({"spec": {"replicas": 3}}));
@@ -256,7 +254,7 @@ async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
 #[tokio::test(start_paused = true)]
 async fn only_a_failure_is_rolled_back() {
     let released = async || {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(4, &json!({}));
         cluster.advance(60).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
@@ -290,7 +288,7 @@ async fn only_a_failure_is_rolled_back() {
 /// After a lost response the workload is read again: the change was applied.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_write_result_is_resolved_by_reading() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -299,7 +297,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert!(output.stderr.contains("the change was applied"), "{}", output.transcript);
 
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -311,9 +309,9 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_restart_is_rolled_back() {
-    let cluster = TestCluster::with_controllers(
-        Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }),
-    );
+    let cluster = Cluster::simulated()
+        .controllers(Controllers::new().quota("default", Quota { name: "q".into(), pods: 3 }))
+        .start();
     let web = cluster.deployment(3, &json!({}));
     cluster.advance(60).await;
     let before = template(&cluster, &web);
@@ -326,7 +324,7 @@ async fn a_failed_restart_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn json_reports_the_rollback() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
@@ -346,7 +344,7 @@ async fn json_reports_the_rollback() {
 /// Commands that only read reject the flags that write.
 #[tokio::test(start_paused = true)]
 async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
-    let cluster = TestCluster::new();
+    let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     cluster.advance(60).await;
     cluster.sim.forget_requests();

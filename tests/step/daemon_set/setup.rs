@@ -1,24 +1,24 @@
 //! A cluster of six nodes in three zones, and its changes.
 
-use harness::Output;
+use harness::cluster::Editor;
 pub(super) use harness::ends;
-use harness::test_cluster::{Editor, TestCluster};
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key, SimCluster, Store, Verb, object};
+use simcluster::{Key, Store, Verb, object};
 
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Six nodes in three zones, and a DaemonSet `agent` on all of them.
 pub(super) struct Nodes {
-    pub(super) cluster: TestCluster,
+    pub(super) cluster: Cluster,
     pub(super) agent: Key,
 }
 
 impl Nodes {
     pub(super) async fn new(more: &Value) -> Self {
-        let cluster = TestCluster::from_builder(SimCluster::builder().nodes(6), Controllers::new());
+        let cluster = Cluster::simulated().nodes(6).start();
         let agent = cluster.daemon_set(more);
         cluster.advance(30).await;
         Self { cluster, agent }

@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use harness::test_cluster::START;
-use harness::{Output, Run};
+use harness::Output;
 use simcluster::Verb;
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, PODS};
@@ -17,9 +16,8 @@ use super::setup::{Nodes, ends};
 async fn interrupted(nodes: &Nodes, seconds: u64) -> (Output, usize) {
     let before = Cell::new(0);
     let (sender, numbers) = watch::channel(0);
-    let client = kube::Client::new(nodes.cluster.sim.service(), "default");
     let args = ["step", "daemonset/agent", "--all", "--no-canary", "--by", "3", "--max-unavailable", "3"];
-    let run = Run::of(args).at(START.parse().unwrap()).signals(numbers).run_against(client);
+    let run = nodes.cluster.command(args).signals(numbers).run_async();
     let signal = async {
         nodes.cluster.advance(seconds).await;
         tokio::time::sleep(Duration::from_millis(500)).await;

@@ -1,6 +1,6 @@
 //! A hold that another client ended in part: `kubectl apply` of a manifest without some of the fields that hold.
 
-use harness::{Output, Run};
+use harness::Output;
 use serde_json::{Value, json};
 
 use super::setup::{Web, ends, strategy};
@@ -19,8 +19,7 @@ async fn preview(web: &Web, spec: &Value) -> Output {
     for (name, value) in spec.as_object().unwrap() {
         applied["spec"][name] = value.clone();
     }
-    let client = kube::Client::new(web.cluster.sim.service(), "default");
-    Run::of(["preview", "--applied", "-"]).stdin(applied.to_string()).run_against(client).await
+    web.cluster.command(["preview", "--applied", "-"]).stdin(applied.to_string()).run_async().await
 }
 
 /// The manifest has a strategy and no `minReadySeconds`: the Deployment rests at three updated pods.
@@ -138,9 +137,8 @@ async fn a_manifest_with_a_progress_deadline_is_rejected_during_a_plan() {
         "case $1 in apply) echo 'The Deployment \"web\" is invalid: spec.progressDeadlineSeconds: Invalid value: 300: must \
          be greater than minReadySeconds' >&2; exit 1;; esac; cat object.json",
     );
-    let client = kube::Client::new(web.cluster.sim.service(), "default");
     let run = preview_with(&program, &["-f", MANIFEST]);
-    let refused = run.run_against(client).await;
+    let refused = run.on(&web.cluster, "admin").run_async().await;
     ends(&refused, 1);
     insta::assert_snapshot!("refusal", refused.stderr);
 }

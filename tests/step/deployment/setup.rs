@@ -1,8 +1,7 @@
 //! A Deployment that was changed while it was paused, and the states of its pods.
 
-use harness::Output;
 pub(super) use harness::ends;
-use harness::test_cluster::TestCluster;
+use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::Key;
 
@@ -11,13 +10,13 @@ const REPLACED_FIELDS: [&str; 4] = ["paused", "minReadySeconds", "progressDeadli
 
 /// A Deployment `web` of pods that run `app:1.0`.
 pub(super) struct Web {
-    pub(super) cluster: TestCluster,
+    pub(super) cluster: Cluster,
     pub(super) web: Key,
 }
 
 impl Web {
     pub(super) async fn new(replicas: i64, more: &Value) -> Self {
-        let cluster = TestCluster::new();
+        let cluster = Cluster::simulated().start();
         let web = cluster.deployment(replicas, more);
         cluster.advance(30).await;
         Self { cluster, web }

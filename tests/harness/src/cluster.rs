@@ -1,9 +1,10 @@
-//! A simulated cluster with controllers on tokio's clock, and command lines that reach it without a socket.
+//! Simulated clusters, with controllers or with recorded objects, and command lines that reach them.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 #![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 #![expect(clippy::must_use_candidate, reason = "a test often needs the object, not its key")]
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
@@ -20,20 +21,36 @@ use simcluster::resource::{
     CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, EVENTS, PODS, REPLICASETS, STATEFULSETS,
 };
 use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Clock, Controllers, Finalization, Key, Resource, SimCluster, Verb};
+use simcluster::{
+    Builder, Clock, Controllers, Finalization, Key, Protocols, Resource, Served, ServerCertificate,
+    SimCluster, SimService, User, Verb,
+};
 use tokio::task::JoinHandle;
 
-use crate::{Output, Run, kubectl_status};
+use crate::{Output, Run, kubectl_status, snapshot};
 
 /// The time at which the clock of every test cluster starts.
 pub const START: &str = "2026-11-20T13:25:25Z";
 
-/// A simulated cluster of three nodes whose controllers run on tokio's clock. Create it on the runtime of the test.
+/// A simulated cluster, reached in this process or through a socket. Create it on the runtime of the test.
 #[derive(Debug)]
-pub struct TestCluster {
+pub struct Cluster {
     /// The simulated API server and its store.
     pub sim: SimCluster,
-    controllers: JoinHandle<()>,
+    namespace: &'static str,
+    controllers: Option<Task>,
+    server: Option<Served>,
+}
+
+/// How a cluster starts.
+#[derive(Debug)]
+pub struct Setup {
+    builder: Builder,
+    /// Its controllers; none if its objects stay as they are.
+    controllers: Option<Controllers>,
+    /// The time of tokio's clock at the start, if the cluster has controllers and no socket.
+    start: Timestamp,
+    namespace: &'static str,
 }
 
 /// The objects of a cluster at a moment. Users, logs and options of the builder are not saved.
@@ -44,71 +61,175 @@ pub struct SavedCluster {
 }
 
 impl SavedCluster {
+    /// Saves the present objects and time of a simulated API server.
+    pub fn of(sim: &SimCluster) -> Self {
+        sim.store(|store| Self { objects: store.snapshot(), now: store.now() })
+    }
+
     /// Starts a cluster with these objects, at this time.
-    pub fn start(&self) -> TestCluster {
+    pub fn start(&self) -> Cluster {
         let builder = SimCluster::builder().snapshot(&self.objects).unwrap();
-        TestCluster::starting_at(self.now, builder, Controllers::new())
+        Setup { builder, start: self.now, ..Cluster::simulated() }.start()
     }
 }
 
-impl Default for TestCluster {
-    fn default() -> Self {
-        Self::new()
+impl Setup {
+    /// Changes the options of the API server.
+    #[must_use]
+    pub fn with(self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        Self { builder: change(self.builder), ..self }
+    }
+
+    /// Serves the kinds of OpenKruise, and runs their controllers.
+    #[must_use]
+    pub fn kruise(self) -> Self {
+        self.with(Builder::kruise)
+    }
+
+    /// Sets the number of nodes.
+    #[must_use]
+    pub fn nodes(self, count: usize) -> Self {
+        self.with(|builder| builder.nodes(count))
+    }
+
+    /// Adds a user.
+    #[must_use]
+    pub fn user(self, user: User) -> Self {
+        self.with(|builder| builder.user(user))
+    }
+
+    /// Sets the controllers.
+    #[must_use]
+    pub fn controllers(self, controllers: Controllers) -> Self {
+        Self { controllers: Some(controllers), ..self }
+    }
+
+    /// Sets the namespace of the commands.
+    #[must_use]
+    pub fn namespace(self, namespace: &'static str) -> Self {
+        Self { namespace, ..self }
+    }
+
+    /// Starts the cluster in this process. Its controllers run on tokio's clock.
+    pub fn start(self) -> Cluster {
+        let clock = Clock::tokio(self.start);
+        self.start_on(clock)
+    }
+
+    /// Starts the cluster on a socket. Its controllers run on the system clock.
+    pub fn served(self) -> Cluster {
+        self.served_with(ServerCertificate::Good, Protocols::default())
+    }
+
+    /// Starts the cluster on a socket with this certificate, over these protocols.
+    pub fn served_with(self, certificate: ServerCertificate, protocols: Protocols) -> Cluster {
+        let cluster = self.start_on(Clock::System);
+        let server = Some(cluster.sim.serve_with(certificate, protocols).unwrap());
+        Cluster { server, ..cluster }
+    }
+
+    fn start_on(self, clock: Clock) -> Cluster {
+        let Self { builder, controllers, namespace, .. } = self;
+        let Some(controllers) = controllers else {
+            return Cluster { sim: builder.build(), namespace, controllers: None, server: None };
+        };
+        let builder = builder.clock(clock).finalization(Finalization::ByControllers).history(100_000);
+        let sim = builder.build();
+        let controllers = Some(Task(tokio::spawn(controllers.run(sim.clone()))));
+        Cluster { sim, namespace, controllers, server: None }
     }
 }
 
-impl Drop for TestCluster {
+/// A task that ends with its cluster.
+#[derive(Debug)]
+struct Task(JoinHandle<()>);
+
+impl Drop for Task {
     fn drop(&mut self) {
-        self.controllers.abort();
+        self.0.abort();
     }
 }
 
-impl TestCluster {
-    /// Starts a cluster whose controllers run one task at a time.
-    pub fn new() -> Self {
-        Self::with_controllers(Controllers::new())
+impl Cluster {
+    /// A cluster of three nodes whose controllers run one task at a time. The commands use the namespace `default`.
+    pub fn simulated() -> Setup {
+        Setup {
+            builder: SimCluster::builder().nodes(3),
+            controllers: Some(Controllers::new()),
+            start: START.parse().unwrap(),
+            namespace: "default",
+        }
     }
 
-    /// Starts a cluster with these controllers.
-    pub fn with_controllers(controllers: Controllers) -> Self {
-        Self::with_nodes(SimCluster::builder(), controllers)
+    /// A cluster with the recorded objects of a namespace, without controllers. The commands use the namespace `shop`.
+    pub fn recorded(namespace: &str) -> Setup {
+        Self::of(&snapshot(namespace))
     }
 
-    /// Starts a cluster that serves the kinds of OpenKruise.
-    pub fn kruise() -> Self {
-        Self::with_nodes(SimCluster::builder().kruise(), Controllers::new())
+    /// A cluster with the objects of a list, without controllers. The commands use the namespace `shop`.
+    pub fn of(list: &Value) -> Setup {
+        Self::built(SimCluster::builder().snapshot(list).unwrap())
     }
 
-    /// Starts a cluster that keeps no `managedFields`, which halves the cost of a write.
-    pub fn without_managed_fields(controllers: Controllers) -> Self {
-        Self::with_nodes(SimCluster::builder().without_managed_fields(), controllers)
-    }
-
-    fn with_nodes(builder: simcluster::Builder, controllers: Controllers) -> Self {
-        Self::from_builder(builder.nodes(3), controllers)
-    }
-
-    /// Starts the cluster of a builder. Clock, finalization and history are set here.
-    pub fn from_builder(builder: simcluster::Builder, controllers: Controllers) -> Self {
-        Self::starting_at(START.parse().unwrap(), builder, controllers)
-    }
-
-    /// Starts the cluster of a builder with its clock at a given time.
-    pub fn starting_at(start: Timestamp, builder: simcluster::Builder, controllers: Controllers) -> Self {
-        let builder = builder.clock(Clock::tokio(start));
-        let sim = builder.finalization(Finalization::ByControllers).history(100_000).build();
-        let controllers = tokio::spawn(controllers.run(sim.clone()));
-        Self { sim, controllers }
+    /// A cluster with these options of the API server, without controllers. The commands use the namespace `shop`.
+    pub fn built(builder: Builder) -> Setup {
+        Setup { builder, controllers: None, namespace: "shop", ..Self::simulated() }
     }
 
     /// Returns the present objects and time, to start any number of clusters with them.
     pub fn saved(&self) -> SavedCluster {
-        self.sim.store(|store| SavedCluster { objects: store.snapshot(), now: store.now() })
+        SavedCluster::of(&self.sim)
+    }
+
+    /// Returns the socket of a served cluster.
+    pub fn server(&self) -> &Served {
+        self.server.as_ref().unwrap()
+    }
+
+    /// Returns the socket of a served cluster, to stop it.
+    pub fn server_mut(&mut self) -> &mut Served {
+        self.server.as_mut().unwrap()
+    }
+
+    /// Returns the kubeconfig of the administrator of a served cluster, with a client certificate.
+    pub fn kubeconfig(&self) -> Value {
+        self.kubeconfig_of("admin")
+    }
+
+    /// Returns the kubeconfig of a user of a served cluster, with a client certificate.
+    pub fn kubeconfig_of(&self, user: &str) -> Value {
+        self.server().kubeconfig(user, self.namespace).unwrap()
+    }
+
+    /// Returns a command of the administrator that reaches this cluster.
+    pub fn command<A: Into<OsString>>(&self, args: impl IntoIterator<Item = A>) -> Run {
+        self.command_as("admin", args)
+    }
+
+    /// Returns a command of a user that reaches this cluster.
+    pub fn command_as<A: Into<OsString>>(&self, user: &str, args: impl IntoIterator<Item = A>) -> Run {
+        let run = Run::of(args).on(self, user);
+        if self.controllers.is_some() && self.server.is_none() { run.at(START.parse().unwrap()) } else { run }
+    }
+
+    /// Returns the service of a user, and the namespace of the commands.
+    pub(crate) fn service(&self, user: &str) -> (SimService, &'static str) {
+        (self.sim.service_for(user), self.namespace)
+    }
+
+    /// Whether the cluster is reached through a socket.
+    pub(crate) fn is_served(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Returns the requests so far, each as method and path.
+    pub fn lines(&self) -> Vec<String> {
+        self.sim.requests().iter().map(simcluster::RecordedRequest::line).collect()
     }
 
     /// Stops the controllers for the rest of the test.
     pub fn stop_controllers(&self) {
-        self.controllers.abort();
+        self.controllers.iter().for_each(|task| task.0.abort());
     }
 
     /// Waits for this many seconds of the simulated time.
@@ -133,8 +254,7 @@ impl TestCluster {
 
     /// Runs a command line as another user.
     pub async fn run_as(&self, user: &str, args: &str) -> Output {
-        let client = kube::Client::new(self.sim.service_for(user), "default");
-        Run::of(args.split_whitespace()).at(START.parse().unwrap()).run_against(client).await
+        self.command_as(user, args.split_whitespace()).run_async().await
     }
 
     /// Runs an action after the given milliseconds, while a command runs.
