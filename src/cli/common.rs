@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::connection::ConnectionArgs;
+use crate::command::Access;
 use crate::command::CommonOptions;
-use crate::command::access::Access;
 use crate::error::{Error, Result};
 use crate::model::text::name;
 use crate::render::appearance::Color;

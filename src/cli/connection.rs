@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::values::{count, seconds_or_duration};
-use crate::command::access::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
+use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::error::{Error, Result};
 
 /// The heading of the connection flags.

@@ -2,9 +2,8 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::concurrently::concurrently;
-use super::list_query::ListQuery;
-use super::source::Source;
+use super::source::{Source, concurrently};
+use crate::cluster::list::ListQuery;
 use crate::error::{Error, Result};
 use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
 use crate::model::revision::references::{Configuration, NamedConfiguration};

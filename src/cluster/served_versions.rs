@@ -7,17 +7,17 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::shared_failure::SharedFailure;
+use super::connection::{RequestError, SharedFailure};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Kind};
 
 /// What the server answered about the group of the types that are not Kubernetes' own. All of them are of one
 /// group.
-#[derive(Debug)]
-pub(super) struct ServedVersions<E> {
+#[derive(Debug, Default)]
+pub(super) struct ServedVersions {
     discovery: OnceCell<Discovery>,
-    failure: SharedFailure<E>,
+    failure: SharedFailure<RequestError>,
 }
 
 /// Which of these types the server serves in the preferred version.
@@ -31,21 +31,15 @@ pub(super) enum Discovery {
     Forbidden,
 }
 
-impl<E> Default for ServedVersions<E> {
-    fn default() -> Self {
-        Self { discovery: OnceCell::default(), failure: SharedFailure::default() }
-    }
-}
-
-impl<E: Clone> ServedVersions<E> {
+impl ServedVersions {
     /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once.
     ///
     /// # Errors
     /// When the server cannot be asked.
     pub(super) async fn has_group(
         &self,
-        answer: impl Future<Output = Result<Discovery, E>>,
-    ) -> Result<bool, E> {
+        answer: impl Future<Output = Result<Discovery, RequestError>>,
+    ) -> Result<bool, RequestError> {
         let asked = Instant::now();
         let discovery = self.discovery.get_or_try_init(async || {
             if let Some(failure) = self.failure.since(asked) {

@@ -1,9 +1,15 @@
-//! The options of a write, and the outcome of a failed one.
+//! Writes objects, each with one request, and says how a write failed.
 
 use http::StatusCode;
+use serde_json::json;
 
-use super::connection::{ApiResponse, RequestError};
-use crate::error::{Error, ErrorKind};
+use super::connection::{ApiRequest, ApiResponse, RequestError};
+use super::served_versions::percent_encoded;
+use super::source::Cluster;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::api::patch::Patch;
+use crate::model::api::resource_type::{POD, ResourceType};
 
 /// The options of a write.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +18,64 @@ pub struct WriteOptions<'a> {
     pub dry_run: bool,
     /// The field manager, which owns the changed fields in `managedFields`.
     pub field_manager: &'a str,
+}
+
+impl Cluster {
+    /// Patches one object with one request.
+    ///
+    /// # Errors
+    /// When the patch was not applied, or the outcome is unknown.
+    pub async fn patch(
+        &self,
+        type_: &ResourceType,
+        namespace: &str,
+        name: &str,
+        patch: &Patch,
+        options: WriteOptions<'_>,
+    ) -> Result<Object, WriteFailure> {
+        let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
+        let object = self.connection.served.object(type_, Some(namespace), name);
+        let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
+        let response = self.connection.write(&ApiRequest::json_patch(&url, patch.body())).await;
+        let response = response.map_err(|failure| self.write_failure(failure))?;
+        Object::read(response.json()).map_err(WriteFailure::without_object)
+    }
+
+    /// Deletes one object with one request, on the precondition that it has this uid.
+    ///
+    /// # Errors
+    /// When the object was not deleted, or the outcome is unknown.
+    pub async fn delete(
+        &self,
+        type_: &ResourceType,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+    ) -> Result<(), WriteFailure> {
+        let path = self.connection.served.object(type_, Some(namespace), name);
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
+        let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
+        response.map(drop).map_err(|failure| self.write_failure(failure))
+    }
+
+    /// Evicts one pod with one request, on the precondition that it has this uid. A PodDisruptionBudget may
+    /// refuse it.
+    ///
+    /// # Errors
+    /// When the pod was not evicted, or the outcome is unknown.
+    pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
+        let path = self.connection.served.object(&POD, Some(namespace), pod) + "/eviction";
+        let eviction = json!({
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
+            "deleteOptions": {"preconditions": {"uid": uid}},
+        });
+        let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
+        response.map(drop).map_err(|failure| self.write_failure(failure))
+    }
+
+    fn write_failure(&self, failure: RequestError) -> WriteFailure {
+        WriteFailure::of(failure, |failure| self.connection.explain(failure))
+    }
 }
 
 /// A write that the server did not confirm.

@@ -7,22 +7,20 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::cluster::access::Access;
 use crate::cluster::kubeconfig::{self, KubeconfigNames};
-use crate::cluster::list_query::ListQuery;
+use crate::cluster::list::ListQuery;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
+use crate::cluster::source::Access;
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::NAMESPACE;
-use crate::model::kind::Kind;
-use crate::model::kind::Workload;
+use crate::model::kind::{Kind, Workload};
 use crate::model::status::history::History;
 use crate::model::text::name::is_object_name;
-use crate::render::completion::{self, Directive};
-use crate::render::completion::{Candidate, NameForm};
+use crate::render::completion::{self, Candidate, Directive, NameForm};
 use crate::render::history::changes;
 use crate::world::World;
 

@@ -3,7 +3,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use crate::cluster::access::Access;
+use crate::cluster::source::Access;
 use crate::cluster::source::Source;
 use crate::model::diff::SecretValues;
 use crate::model::hold::plan::Lock;

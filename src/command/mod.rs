@@ -12,7 +12,6 @@ pub mod follow;
 pub mod history;
 pub mod hold;
 pub mod list;
-mod notice;
 mod outcome;
 mod owners;
 mod patch;
@@ -28,9 +27,9 @@ pub mod template_file;
 pub mod undo;
 pub mod writing_verb;
 
-pub use crate::cluster::access;
-use crate::cluster::access::Access;
+pub use crate::cluster::kubeconfig::overrides;
 use crate::cluster::notice::Listener;
+pub use crate::cluster::source::Access;
 use crate::cluster::source::Source;
 use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind};
@@ -243,7 +242,7 @@ pub async fn run_on(
 
 /// Returns a listener that prints the notices of the transport to stderr.
 fn listener(messages: MessageWriter) -> Listener {
-    Listener::new(move |notice| messages.note(&notice::line(notice)))
+    Listener::new(move |notice| messages.note(&notice.line()))
 }
 
 /// Returns the error of `--warnings-as-errors` if the API server sent warnings.

@@ -9,9 +9,8 @@ use tokio::time::timeout;
 
 use super::patch::PatchOutcome;
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
-use crate::cluster::concurrently::concurrently;
-use crate::cluster::list_query::ListQuery;
-use crate::cluster::source::Source;
+use crate::cluster::list::ListQuery;
+use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};

@@ -1,9 +1,8 @@
 //! Evictions: the responses of the server, and what they mean for the pod.
 
-use rollout2::cluster::live::Cluster;
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::reader::{disruption_budgets, nodes};
-use rollout2::cluster::source::Source;
+use rollout2::cluster::source::{Cluster, Source};
 use rollout2::cluster::write::{WriteFailure, WriteOutcome};
 use rollout2::error::ErrorKind;
 use rollout2::world::Clock;

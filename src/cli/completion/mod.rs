@@ -14,7 +14,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use self::partial_line::PartialLine;
 use self::suggest::Suggestions;
 use super::common::CommonArgs;
-use crate::command::access::Access;
+use crate::command::Access;
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};
 use crate::world::input_path::InputPath;

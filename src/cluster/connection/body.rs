@@ -8,8 +8,8 @@ use kube::client::Body;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::api_server::ApiServer;
+use super::message::{COMMAND_TOO_LARGE, HeldMemory};
 use super::request_error::RequestError;
-use crate::cluster::memory::{COMMAND_TOO_LARGE, HeldMemory};
 
 /// The limit of a response after decompression, in bytes. The API server's largest responses are pages of 500 objects, and
 /// lists that it does not page.

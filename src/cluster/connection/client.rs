@@ -18,9 +18,9 @@ use tokio::time::Instant;
 
 use super::api_server::ApiServer;
 use super::request_error::RequestError;
+use super::request_error::SharedFailure;
 use super::transport;
 use crate::cluster::credential::{Credential, PluginContext};
-use crate::cluster::shared_failure::SharedFailure;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A credential is renewed this long before it expires, so that it does not expire during a request.

@@ -11,10 +11,12 @@ mod request_error;
 mod retry;
 mod transport;
 
-pub(super) use message::{ApiRequest, ApiResponse};
+#[cfg(test)]
+pub(super) use message::CommandMemory;
+pub(super) use message::{ApiRequest, ApiResponse, COMMAND_TOO_LARGE, HeldMemory};
 #[cfg(test)]
 pub(super) use request_error::NoResponse;
-pub(super) use request_error::RequestError;
+pub(super) use request_error::{RequestError, SharedFailure};
 pub(super) use retry::Backoff;
 
 use std::sync::Arc;
@@ -34,11 +36,10 @@ use self::log::ConnectionLog;
 use self::retry::Timeouts;
 use super::credential::PluginContext;
 use super::kubeconfig;
-use super::memory::CommandMemory;
+use super::kubeconfig::overrides::Overrides;
 use super::notice::{Exchange, Listener, Notice, run_if_slow};
 use super::proxy::{is_this_machine, proxy_for};
 use super::served_versions::ServedVersions;
-use crate::cluster::access::Overrides;
 use crate::error::{Error, Result};
 use crate::world::{Clock, Environment, World};
 
@@ -78,9 +79,9 @@ pub(super) struct Connection {
     log: ConnectionLog,
     pub(super) backoff: Backoff,
     /// The memory that all responses to the command take.
-    pub(super) memory: CommandMemory,
+    pub(super) memory: message::CommandMemory,
     /// The versions of types that are not Kubernetes' own.
-    pub(super) served: ServedVersions<RequestError>,
+    pub(super) served: ServedVersions,
 }
 
 impl Connection {
@@ -138,7 +139,7 @@ impl Connection {
             logs_requests: overrides.verbosity >= REQUEST_LOG_VERBOSITY,
             log: ConnectionLog::new(clock),
             backoff: Backoff::random(),
-            memory: CommandMemory::default(),
+            memory: message::CommandMemory::default(),
             served: ServedVersions::default(),
         }
     }

@@ -1,8 +1,10 @@
-//! Why a request failed, and whether a retry can help.
+//! Why a request failed, whether a retry can help, and a failure that several requests share.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::StatusCode;
+use tokio::time::Instant;
 
 use super::message::ApiResponse;
 use crate::error::Error;
@@ -101,5 +103,29 @@ impl RequestError {
             Self::NoResponse(failure) => failure.summary.clone(),
             Self::Status(response) => response.status.to_string(),
         }
+    }
+}
+
+/// The last failure of an attempt that runs once at a time. The requests that waited for it fail with it, instead of
+/// trying one after another. A later request tries again.
+#[derive(Debug)]
+pub(in crate::cluster) struct SharedFailure<E>(Mutex<Option<(Instant, E)>>);
+
+impl<E> Default for SharedFailure<E> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<E: Clone> SharedFailure<E> {
+    /// Returns the failure of an attempt that ended after a request `asked` for its result.
+    pub(in crate::cluster) fn since(&self, asked: Instant) -> Option<E> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.as_ref().filter(|(at, _)| *at >= asked).map(|(_, failure)| failure.clone())
+    }
+
+    /// Records that the attempt failed now.
+    pub(in crate::cluster) fn record(&self, failure: &E) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), failure.clone()));
     }
 }

@@ -1,17 +1,19 @@
-//! Runs credential plugins: programs that print a token or a certificate (`users[].user.exec`).
+//! Runs a credential plugin as client-go does, and reads the `ExecCredential` that it prints.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use k8s_openapi::ByteString;
+use k8s_openapi::jiff::Timestamp;
 use kube::config::{ExecConfig, ExecInteractiveMode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Notify;
 
-use super::exec_credential::{self, GROUP, PluginCredential};
 use super::plugin_policy::allowed_program;
+use crate::cluster::kubeconfig::overrides::Secret;
 use crate::cluster::notice::{Listener, Notice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::shell_command::{Word, command};
@@ -57,7 +59,7 @@ pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<Pl
         Some(limit) => tokio::time::timeout(limit, finished).await.map_err(|_| plugin.timed_out(limit))??,
         None => finished.await?,
     };
-    exec_credential::read(&stdout, exec.api_version.as_deref()).map_err(|why| plugin.invalid_output(&why))
+    read_credential(&stdout, exec.api_version.as_deref()).map_err(|why| plugin.invalid_output(&why))
 }
 
 struct ExecPlugin<'a> {
@@ -213,4 +215,58 @@ impl ExecPlugin<'_> {
         let plugin = [Word::text(self.command, "PLUGIN")];
         command("you may have to log in again; to see what it needs, run it by hand: {}", plugin)
     }
+}
+
+/// The API group of `ExecCredential`, in every version.
+const GROUP: &str = "client.authentication.k8s.io/";
+
+/// The existing versions. Any other text in this field is not printed.
+const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
+
+/// The credential that a plugin printed.
+#[derive(Debug)]
+pub struct PluginCredential {
+    /// A bearer token.
+    pub token: Option<Secret>,
+    /// A certificate and its key, both as base64 of PEM, as in a kubeconfig.
+    pub identity: Option<(String, Secret)>,
+    /// When it expires, if that is known.
+    pub expires: Option<Timestamp>,
+}
+
+/// Parses the output of a plugin. `wanted` is the version that the kubeconfig requires.
+///
+/// # Errors
+/// The reason why it is not a credential, as a fragment. It quotes no part of the output.
+pub fn read_credential(stdout: &[u8], wanted: Option<&str>) -> Result<PluginCredential, String> {
+    // Some plugins print YAML, of which JSON is a subset.
+    let printed: Option<Value> =
+        std::str::from_utf8(stdout).ok().and_then(|text| serde_saphyr::from_str(text).ok());
+    let printed = printed.filter(Value::is_object).ok_or("it printed no JSON object")?;
+    let text =
+        |pointer: &str| printed.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if text("/kind") != Some("ExecCredential") {
+        return Err("it printed an object that is not an ExecCredential".to_owned());
+    }
+    let version = text("/apiVersion").unwrap_or_default();
+    if let Some(wanted) = wanted
+        && version != wanted
+    {
+        let is_known = version.strip_prefix(GROUP).is_some_and(|version| VERSIONS.contains(&version));
+        let version = if is_known { version } else { "another version" };
+        return Err(format!("it uses {version:?}, but the kubeconfig requires {wanted:?}"));
+    }
+    let encoded = |text: &str| match serde_json::to_value(ByteString(text.as_bytes().to_vec())) {
+        Ok(Value::String(base64)) => base64,
+        _ => String::new(),
+    };
+    let certificate = text("/status/clientCertificateData").map(encoded);
+    let key = text("/status/clientKeyData").map(|key| Secret(encoded(key)));
+    let token = text("/status/token").map(|token| Secret(token.to_owned()));
+    if token.is_none() && (certificate.is_none() || key.is_none()) {
+        return Err("it has neither a token nor a certificate with a key".to_owned());
+    }
+    let expires = text("/status/expirationTimestamp").map(str::parse);
+    let expires = expires.transpose().map_err(|_| "its expirationTimestamp is not a time")?;
+    Ok(PluginCredential { token, identity: certificate.zip(key), expires })
 }

@@ -3,8 +3,7 @@
 //! kube's own code runs a plugin three times for one client, without a time limit and in the process
 //! environment. It shows the plugin's output in errors, and keeps the newline at the end of a token file.
 
-pub mod exec_credential;
-mod exec_plugin;
+pub mod exec_plugin;
 mod plugin_policy;
 
 use http::HeaderValue;

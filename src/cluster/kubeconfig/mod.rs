@@ -4,18 +4,19 @@
 //! rules differ: a missing file in `$KUBECONFIG` is fatal, and it reads the process environment. Only its
 //! types are used here.
 
-mod endpoint;
 mod files;
+pub mod overrides;
 mod server;
-mod user_overrides;
 
-pub(super) use endpoint::Endpoint;
 pub(super) use server::{server_url, withhold_credentials};
 
-use kube::config::Context;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
-use crate::cluster::access::Overrides;
-use crate::error::Result;
+use kube::config::{AuthInfo, Cluster, Context, Kubeconfig};
+
+use self::overrides::{Overrides, override_credentials, override_impersonation, override_server};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::secret::{MASK, without_url_secrets};
 use crate::world::Environment;
 
@@ -26,7 +27,7 @@ use crate::world::Environment;
 pub(super) fn endpoint(overrides: &Overrides, environment: &Environment) -> Result<Endpoint> {
     let kubeconfig = files::read(overrides.kubeconfig.as_deref(), environment)?;
     let missing = if overrides.kubeconfig.is_none() { files::missing(environment) } else { Vec::new() };
-    endpoint::decide(kubeconfig, overrides, endpoint::of_this_pod(environment), &missing)
+    decide(kubeconfig, overrides, of_this_pod(environment), &missing)
 }
 
 /// The names in a kubeconfig.
@@ -66,5 +67,274 @@ fn describe(context: Context) -> String {
     match context.namespace {
         Some(namespace) => format!("cluster {}, namespace {namespace}", context.cluster),
         None => format!("cluster {}", context.cluster),
+    }
+}
+
+/// A cluster and a user. No request was sent and no plugin was run yet.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    /// The cluster; its `server` is set.
+    pub(crate) cluster: Cluster,
+    /// The user.
+    pub(crate) user: AuthInfo,
+    /// The namespace of the context.
+    pub(crate) namespace: Option<String>,
+    /// Where the selection comes from, for hints: `context "shop"`.
+    pub(crate) source: String,
+    /// Whether `--server` overrides the server of the selection.
+    pub(crate) is_server_from_flag: bool,
+}
+
+/// Omits the user, because kube's `Debug` prints some secrets.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Endpoint").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// Selects by kubectl's rules: flags, then the context, then the service account of a pod. `missing` are the files of
+/// `$KUBECONFIG` that do not exist.
+fn decide(
+    kubeconfig: Kubeconfig,
+    overrides: &Overrides,
+    mounted: Option<Endpoint>,
+    missing: &[PathBuf],
+) -> Result<Endpoint> {
+    let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
+        (chosen, _) if chosen.cluster.server.is_some() || overrides.server.address.is_some() => chosen,
+        (_, Some(mounted)) => mounted,
+        (_, None) => return Err(no_cluster_configured(missing)),
+    };
+    endpoint.is_server_from_flag = overrides.server.address.is_some();
+    override_server(&mut endpoint.cluster, &overrides.server);
+    override_credentials(&mut endpoint.user, &overrides.credentials);
+    override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
+    if let Some(exec) = &mut endpoint.user.exec
+        && exec.provide_cluster_info
+    {
+        let cluster = (&endpoint.cluster).try_into();
+        exec.cluster = Some(cluster.map_err(|error: kube::config::KubeconfigError| {
+            Error::new(ErrorKind::File, "cannot describe the cluster to the credential plugin")
+                .caused_by(error)
+        })?);
+    }
+    Ok(endpoint)
+}
+
+fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endpoint> {
+    let context_name = overrides.context.clone().or(kubeconfig.current_context);
+    let context = match &context_name {
+        None => Context::default(),
+        Some(name) => {
+            let found = kubeconfig.contexts.into_iter().find(|named| named.name == *name);
+            found.ok_or_else(|| no_such_context(name))?.context.unwrap_or_default()
+        }
+    };
+    let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
+    let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
+    if cluster.is_none() && !cluster_name.is_empty() && overrides.server.address.is_none() {
+        return Err(no_such_cluster(&cluster_name));
+    }
+    let user_name = overrides.user.clone().or(context.user);
+    let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
+    // As in kubectl, a context may refer to a missing user: an authenticating proxy needs no
+    // credentials. A user that a flag selects must exist.
+    if let (None, Some(name)) = (&user, &overrides.user) {
+        return Err(no_such_user(name));
+    }
+    Ok(Endpoint {
+        cluster: cluster.and_then(|named| named.cluster).unwrap_or_default(),
+        user: user.and_then(|named| named.auth_info).unwrap_or_default(),
+        namespace: context.namespace,
+        source: context_name
+            .map_or_else(|| "the command line".to_owned(), |name| format!("context {name:?}")),
+        is_server_from_flag: false,
+    })
+}
+
+/// The directory of a pod's service account.
+const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/// Returns the endpoint in a pod's environment, if this process runs in a pod with a service account.
+fn of_this_pod(environment: &Environment) -> Option<Endpoint> {
+    let directory = Path::new(SERVICE_ACCOUNT);
+    let mounted = directory.join("token").is_file();
+    let namespace = std::fs::read_to_string(directory.join("namespace")).ok();
+    if mounted { from_environment(environment, namespace) } else { None }
+}
+
+fn from_environment(environment: &Environment, namespace: Option<String>) -> Option<Endpoint> {
+    let host = environment.text("KUBERNETES_SERVICE_HOST")?;
+    let port = environment.text("KUBERNETES_SERVICE_PORT")?;
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    let namespace = environment.text("POD_NAMESPACE").map(str::to_owned).or(namespace);
+    let file = |name: &str| Some(format!("{SERVICE_ACCOUNT}/{name}"));
+    Some(Endpoint {
+        cluster: Cluster {
+            server: Some(format!("https://{host}:{port}")),
+            certificate_authority: file("ca.crt"),
+            ..Cluster::default()
+        },
+        user: AuthInfo { token_file: file("token"), ..AuthInfo::default() },
+        namespace: namespace.map(|namespace| namespace.trim().to_owned()).filter(|name| !name.is_empty()),
+        source: "the pod's service account".to_owned(),
+        is_server_from_flag: false,
+    })
+}
+
+/// kubectl tries `localhost:8080` in this case.
+fn no_cluster_configured(missing: &[PathBuf]) -> Error {
+    let files: Vec<_> = missing.iter().map(|path| path.display().to_string()).collect();
+    let why = match files.as_slice() {
+        [] => "no kubeconfig has a current context".to_owned(),
+        [only] => format!("the file {only} in $KUBECONFIG does not exist"),
+        several => format!("the files {} in $KUBECONFIG do not exist", several.join(", ")),
+    };
+    // The same kind as for a missing file of `--kubeconfig`.
+    let kind = if missing.is_empty() { ErrorKind::Unreachable } else { ErrorKind::File };
+    Error::new(kind, format!("no cluster is configured: {why}"))
+        .hint("to list contexts: kubectl config get-contexts; choose one with --context, or a file with --kubeconfig")
+}
+
+fn no_such_context(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no context {name:?}")).hint("kubectl config get-contexts")
+}
+
+fn no_such_cluster(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no cluster {name:?}")).hint("kubectl config get-clusters")
+}
+
+fn no_such_user(name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no user {name:?}")).hint("kubectl config get-users")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overrides::ServerOverrides;
+    use super::*;
+
+    const TWO_CLUSTERS: &str = "
+current-context: shop
+contexts:
+- {name: shop, context: {cluster: near, user: dev, namespace: shop}}
+- {name: orphan, context: {cluster: near, user: gone}}
+- {name: lost, context: {cluster: gone, user: dev}}
+clusters:
+- {name: near, cluster: {server: 'https://near', certificate-authority-data: Q0E=, tls-server-name: near.local}}
+- {name: far, cluster: {server: 'https://far', insecure-skip-tls-verify: true}}
+users:
+- {name: dev, user: {tokenFile: /token}}
+- {name: ops, user: {username: ops, password: p}}
+";
+
+    fn decided(overrides: &Overrides) -> Result<Endpoint> {
+        decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), overrides, None, &[])
+    }
+
+    fn named(context: Option<&str>, cluster: Option<&str>, user: Option<&str>) -> Overrides {
+        let [context, cluster, user] = [context, cluster, user].map(|name| name.map(str::to_owned));
+        Overrides { context, cluster, user, ..Overrides::default() }
+    }
+
+    #[test]
+    fn each_flag_overrides_its_part_of_the_context() {
+        let endpoint = decided(&Overrides::default()).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://near"));
+        assert_eq!(endpoint.user.token_file.as_deref(), Some("/token"));
+        assert_eq!(endpoint.namespace.as_deref(), Some("shop"));
+        assert_eq!(endpoint.source, "context \"shop\"");
+
+        let endpoint = decided(&named(None, Some("far"), Some("ops"))).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://far"));
+        assert_eq!(endpoint.user.username.as_deref(), Some("ops"));
+        assert_eq!(endpoint.namespace.as_deref(), Some("shop"));
+
+        let endpoint = decided(&named(Some("orphan"), None, None)).unwrap();
+        assert!(endpoint.user.token_file.is_none(), "a context's user may be missing");
+    }
+
+    #[test]
+    fn a_missing_name_is_a_usage_error() {
+        for (overrides, message) in [
+            (named(Some("x"), None, None), "no context \"x\""),
+            (named(Some("lost"), None, None), "no cluster \"gone\""),
+            (named(None, Some("x"), None), "no cluster \"x\""),
+            (named(None, None, Some("x")), "no user \"x\""),
+        ] {
+            let error = decided(&overrides).unwrap_err();
+            assert!(error.sentence().contains(message), "{error:?}");
+            assert_eq!(error.exit().code(), 2);
+        }
+    }
+
+    #[test]
+    fn server_flags_do_not_mix_with_the_trust_of_another_server() {
+        let with = |server| decided(&Overrides { server, ..Overrides::default() }).unwrap().cluster;
+        let cluster = with(ServerOverrides { address: Some("https://other".into()), ..Default::default() });
+        assert_eq!(cluster.server.as_deref(), Some("https://other"));
+        assert_eq!(cluster.tls_server_name, None);
+        assert_eq!(cluster.certificate_authority_data.as_deref(), Some("Q0E="), "kubectl keeps it as well");
+
+        let cluster = with(ServerOverrides { insecure: Some(true), ..Default::default() });
+        assert_eq!(cluster.insecure_skip_tls_verify, Some(true));
+        assert_eq!(cluster.certificate_authority_data, None);
+
+        let cluster =
+            with(ServerOverrides { certificate_authority: Some("/ca".into()), ..Default::default() });
+        assert_eq!(cluster.certificate_authority.as_deref(), Some("/ca"));
+        assert_eq!(cluster.certificate_authority_data, None);
+
+        let cluster = with(ServerOverrides {
+            tls_server_name: Some("n".into()),
+            disable_compression: Some(true),
+            ..Default::default()
+        });
+        assert_eq!(cluster.tls_server_name.as_deref(), Some("n"));
+        assert_eq!(cluster.disable_compression, Some(true));
+    }
+
+    #[test]
+    fn without_a_kubeconfig_the_service_account_of_the_pod_is_used() {
+        let pod = || {
+            let cluster = Cluster { server: Some("https://pod".into()), ..Cluster::default() };
+            let source = String::new();
+            let namespace = Some("own".into());
+            Some(Endpoint {
+                cluster,
+                user: AuthInfo::default(),
+                namespace,
+                source,
+                is_server_from_flag: false,
+            })
+        };
+        let endpoint = decide(Kubeconfig::default(), &Overrides::default(), pod(), &[]).unwrap();
+        assert_eq!(endpoint.cluster.server.as_deref(), Some("https://pod"));
+        let endpoint =
+            decide(Kubeconfig::from_yaml(TWO_CLUSTERS).unwrap(), &Overrides::default(), pod(), &[]);
+        assert_eq!(endpoint.unwrap().cluster.server.as_deref(), Some("https://near"));
+        for (missing, words, exit) in [
+            (&[][..], "no kubeconfig has a current context", 1),
+            (&["/a".into()], "the file /a in $KUBECONFIG does not exist", 2),
+            (&["/a".into(), "/b".into()], "the files /a, /b in $KUBECONFIG do not exist", 2),
+        ] {
+            let error = decide(Kubeconfig::default(), &Overrides::default(), None, missing).unwrap_err();
+            assert_eq!(error.sentence(), format!("no cluster is configured: {words}"));
+            assert_eq!(error.exit().code(), exit);
+        }
+    }
+
+    #[test]
+    fn a_pods_environment_contains_its_endpoint() {
+        let variables = [("KUBERNETES_SERVICE_HOST", "fd00::1"), ("KUBERNETES_SERVICE_PORT", "443")];
+        let found = from_environment(&variables.into_iter().collect(), Some("shop\n".into())).unwrap();
+        assert_eq!(found.cluster.server.as_deref(), Some("https://[fd00::1]:443"));
+        assert_eq!(found.namespace.as_deref(), Some("shop"));
+        assert_eq!(found.user.token_file, Some(format!("{SERVICE_ACCOUNT}/token")));
+        let elsewhere = variables.into_iter().chain([("POD_NAMESPACE", "mine")]).collect();
+        assert_eq!(
+            from_environment(&elsewhere, Some("shop".into())).unwrap().namespace.as_deref(),
+            Some("mine")
+        );
+        assert!(from_environment(&Environment::default(), None).is_none(), "not a pod");
     }
 }

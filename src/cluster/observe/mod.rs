@@ -8,12 +8,11 @@ mod cache;
 mod collection;
 mod collections;
 mod outage;
-mod reflector;
+pub mod reflector;
 mod refresh;
 #[cfg(test)]
 mod tests;
 mod wanted;
-pub mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ use self::outage::Outage;
 use self::reflector::Reflector;
 use self::wanted::{FoundWorkloads, Shared, Wanted, narrow_query};
 use super::connection::Connection;
-use crate::cluster::list_query::{label_query, warning_query};
+use crate::cluster::list::{label_query, warning_query};
 use crate::cluster::notice::Notice;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::outage::Outage;
 use crate::cluster::connection::Connection;
-use crate::cluster::list_query::{label_query, warning_query};
-use crate::cluster::pod_labels::PodLabels;
+use crate::cluster::list::{PodLabels, label_query, warning_query};
 use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;

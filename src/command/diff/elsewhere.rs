@@ -1,10 +1,10 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
-use super::comparison::{ComparedTemplates, OtherWorkload};
-use super::comparison::{LabelledTemplate, TemplateRef};
-use crate::cluster::access::{Access, Impersonation};
+use super::comparison::{ComparedTemplates, LabelledTemplate, OtherWorkload, TemplateRef};
+use crate::cluster::kubeconfig::overrides::Impersonation;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
+use crate::cluster::source::Access;
 use crate::cluster::source::Source;
 use crate::command::targets::target_words::TargetWord;
 use crate::command::targets::{TargetScope, find_named};

@@ -10,8 +10,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::stop_signals::StopSignals;
-use crate::cluster::live::Cluster;
 use crate::cluster::observe::Observer;
+use crate::cluster::source::Cluster;
 use crate::error::Error;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};

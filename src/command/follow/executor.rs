@@ -1,13 +1,11 @@
 //! Executes the tasks of a follower: reads, and with `--undo-on-failure` the rollback of a rollout that failed.
 
-use crate::cluster::live::Cluster;
 use crate::cluster::reader::reread;
-use crate::cluster::source::Source;
+use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::command::event_loop::{EventSource, Executor};
 use crate::command::owners;
-use crate::command::patch;
-use crate::command::patch::PatchTarget;
+use crate::command::patch::{self, PatchTarget};
 use crate::command::stuck_pods::remove_pod;
 use crate::command::targets::observe;
 use crate::command::undo::notes::partition_rollback;

@@ -6,10 +6,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::request::{Output, Request};
-use crate::cluster::list_query::ListQuery;
-use crate::cluster::live::Cluster;
+use crate::cluster::list::ListQuery;
 use crate::cluster::observe::{Observer, WatchedScope};
-use crate::cluster::source::Source;
+use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;

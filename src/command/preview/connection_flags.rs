@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::cluster::access::Access;
-use crate::cluster::live::Cluster;
+use crate::cluster::source::{Access, Cluster};
 use crate::error::{Error, ErrorKind, Result};
 use crate::world::Environment;
 use crate::world::temp_dir::TempDir;
@@ -49,7 +48,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::cluster::access::{CredentialOverrides, Overrides, Secret};
+    use crate::cluster::kubeconfig::overrides::{CredentialOverrides, Overrides, Secret};
 
     #[test]
     fn no_credential_is_a_flag() {

@@ -7,8 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::connection_flags::KubectlConnection;
-use crate::cluster::concurrently::concurrently;
-use crate::cluster::live::Cluster;
+use crate::cluster::source::{Cluster, concurrently};
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -18,8 +17,7 @@ use crate::render::preview::RefusedObject;
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::world::Environment;
-use crate::world::program::CapturedOutput;
-use crate::world::program::Program;
+use crate::world::program::{CapturedOutput, Program};
 
 /// The environment variable that names the program.
 const VARIABLE: &str = "KUBECTL";

@@ -1,7 +1,7 @@
 //! What other objects mean for a plan, before it begins: PodDisruptionBudgets that never allow an eviction, and
 //! autoscalers that count the surge pods.
 
-use crate::cluster::list_query::ListQuery;
+use crate::cluster::list::ListQuery;
 use crate::cluster::reader::disruption_budgets;
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};

@@ -9,8 +9,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
 use super::check::{Checker, variables};
 use super::nodes;
-use crate::cluster::live::Cluster;
-use crate::cluster::source::Source;
+use crate::cluster::source::{Cluster, Source};
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::{EventSource, Executor};

@@ -10,17 +10,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::CommandOutcome;
 use super::context::new_lock;
 use super::event_loop::drive;
 use super::event_loop::frames::FrameReporter;
-use super::owners;
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, observe};
-use crate::cluster::live::Cluster;
+use super::{CommandOutcome, owners};
 use crate::cluster::reader::{reread, until_observed};
-use crate::cluster::source::Source;
+use crate::cluster::source::{Cluster, Source};
 use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;

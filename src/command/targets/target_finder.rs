@@ -1,10 +1,9 @@
 //! Finds workloads by type and name, all workloads of a type, and those of manifests.
 
 use super::{FoundTargets, TargetScope};
-use crate::cluster::concurrently::concurrently;
-use crate::cluster::list_query::ListQuery;
+use crate::cluster::list::ListQuery;
 use crate::cluster::reader::without_needless_template;
-use crate::cluster::source::Source;
+use crate::cluster::source::{Source, concurrently};
 use crate::command::targets::manifest::ManifestObject;
 use crate::command::targets::target_words::{TargetType, TargetWord};
 use crate::error::{Error, ErrorKind, Result};

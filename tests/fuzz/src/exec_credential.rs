@@ -1,11 +1,11 @@
 //! The output of a credential plugin: it gives a credential, or an error of one line without any text of the output.
 
-use rollout2::cluster::credential::exec_credential::read;
+use rollout2::cluster::credential::exec_plugin::read_credential;
 
 /// Reads one output, for a kubeconfig with and without an API version.
 pub fn one(data: &[u8]) {
     for wanted in [None, Some("client.authentication.k8s.io/v1")] {
-        match read(data, wanted) {
+        match read_credential(data, wanted) {
             Ok(credential) => {
                 assert!(credential.token.is_some() || credential.identity.is_some());
                 assert!(!format!("{credential:?}").contains("s3same"), "a secret in the `Debug` output");

@@ -1,7 +1,7 @@
 //! The lines of a watch: each is an event or ends the watch, and the status of every object in an event can be printed.
 
 use k8s_openapi::jiff::Timestamp;
-use rollout2::cluster::observe::watch::WatchEvent;
+use rollout2::cluster::observe::reflector::WatchEvent;
 use rollout2::model::api::event::{Event, Events};
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;

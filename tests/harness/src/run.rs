@@ -7,10 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
 use rollout2::cli::{self, ParsedArgs};
-use rollout2::cluster::access::Access;
-use rollout2::cluster::live;
 use rollout2::cluster::notice::Listener;
-use rollout2::cluster::source::Source;
+use rollout2::cluster::source::{Access, Cluster, Source};
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;

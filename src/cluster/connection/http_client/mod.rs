@@ -7,7 +7,8 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use kube::client::Body;
 use tokio::time::Instant;
 use tower::{BoxError, Service, ServiceExt, service_fn};
 
-use crate::cluster::shared_failure::SharedFailure;
+use crate::cluster::connection::request_error::SharedFailure;
 
 /// An HTTP/2 connection that received nothing for this long gets a PING; client-go's
 /// `HTTP2_READ_IDLE_TIMEOUT_SECONDS`.

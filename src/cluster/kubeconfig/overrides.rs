@@ -1,11 +1,111 @@
-//! Applies the credential and impersonation flags to the kubeconfig's user.
+//! The flags that override the kubeconfig, and how they do.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use kube::config::AuthInfo;
+use kube::config::{AuthInfo, Cluster};
 
-use crate::cluster::access::{CredentialOverrides, Impersonation};
 use crate::error::{Error, Result};
+
+/// kubectl's connection flags. Each one overrides the kubeconfig.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// The kubeconfig file to read, instead of `$KUBECONFIG` or `~/.kube/config`.
+    pub kubeconfig: Option<PathBuf>,
+    /// The file of kubectl's preferences, instead of `$KUBERC` or `~/.kube/kuberc`; `off` for none.
+    pub kuberc: Option<PathBuf>,
+    /// The context to use instead of the current one.
+    pub context: Option<String>,
+    /// The cluster to use instead of the context's.
+    pub cluster: Option<String>,
+    /// The user to use instead of the context's.
+    pub user: Option<String>,
+    /// The overrides of the API server.
+    pub server: ServerOverrides,
+    /// The overrides of the credentials.
+    pub credentials: CredentialOverrides,
+    /// The user to impersonate.
+    pub impersonation: Impersonation,
+    /// The time limit of one request; none for the defaults.
+    pub request_timeout: Option<Duration>,
+    /// The log level; from 6 on, every request is logged.
+    pub verbosity: i32,
+    /// Whether the command fails when the server sent a warning.
+    pub warnings_as_errors: bool,
+}
+
+/// The overrides of the API server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerOverrides {
+    /// The address: `https://HOST:PORT`, or without the scheme.
+    pub address: Option<String>,
+    /// The file with the certificates of the server's authority.
+    pub certificate_authority: Option<PathBuf>,
+    /// Whether to skip the check of the server's certificate.
+    pub insecure: Option<bool>,
+    /// The name that the server's certificate is checked against.
+    pub tls_server_name: Option<String>,
+    /// Whether to request uncompressed responses.
+    pub disable_compression: Option<bool>,
+    /// Whether a server on this machine gets credentials over plain HTTP too.
+    pub loopback_credentials: bool,
+}
+
+/// The overrides of the credentials.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CredentialOverrides {
+    /// A bearer token.
+    pub token: Option<Secret>,
+    /// A user name for basic authentication.
+    pub username: Option<String>,
+    /// The password for basic authentication.
+    pub password: Option<Secret>,
+    /// The file with the client certificate.
+    pub client_certificate: Option<PathBuf>,
+    /// The file with the key of the client certificate.
+    pub client_key: Option<PathBuf>,
+}
+
+/// The user to impersonate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impersonation {
+    /// The user name.
+    pub user: Option<String>,
+    /// The user's uid.
+    pub uid: Option<String>,
+    /// The groups; empty to keep the kubeconfig's.
+    pub groups: Vec<String>,
+    /// Extra fields of the user, as keys with values; a key may occur several times.
+    pub extra: Vec<(String, String)>,
+}
+
+/// A secret text, which even `Debug` does not print.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(pub String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("***")
+    }
+}
+
+/// Replaces the address of the kubeconfig's server, and how its certificate is checked.
+pub(super) fn override_server(cluster: &mut Cluster, overrides: &ServerOverrides) {
+    if let Some(address) = &overrides.address {
+        cluster.server = Some(address.clone());
+        cluster.tls_server_name = None; // it belongs to the other server
+    }
+    if overrides.insecure.is_some() || overrides.certificate_authority.is_some() {
+        cluster.insecure_skip_tls_verify = overrides.insecure;
+        cluster.certificate_authority_data = None;
+        cluster.certificate_authority =
+            overrides.certificate_authority.as_ref().map(|path| path.to_string_lossy().into_owned());
+    }
+    cluster.tls_server_name = overrides.tls_server_name.clone().or(cluster.tls_server_name.take());
+    cluster.disable_compression = overrides.disable_compression.or(cluster.disable_compression);
+}
 
 /// Replaces the credentials of the kubeconfig with those of the command line.
 ///
@@ -65,10 +165,8 @@ pub(super) fn override_impersonation(user: &mut AuthInfo, overrides: &Impersonat
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
-    use crate::cluster::access::Secret;
+    use serde_json::{Value, json};
 
     fn overridden(user: Value, overrides: &CredentialOverrides) -> Value {
         let mut user: AuthInfo = serde_json::from_value(user).unwrap();
