@@ -120,7 +120,8 @@ impl PageStart {
 /// The pages of a list: the next one to request, and the objects kept so far.
 #[derive(Debug)]
 pub(super) struct Pages<'a, T> {
-    collection: &'a str,
+    /// The path of the collection.
+    path: &'a str,
     query: String,
     form: ListForm,
     connection: &'a Connection,
@@ -139,17 +140,17 @@ pub(super) struct Pages<'a, T> {
 }
 
 impl<'a, T> Pages<'a, T> {
-    /// Creates the pages of a collection; `query` holds its selectors.
+    /// Creates the pages of the collection with this path; `query` holds its selectors.
     pub(super) fn of(
         type_: &'a ResourceType,
-        collection: &'a str,
+        path: &'a str,
         query: String,
         form: ListForm,
         connection: &'a Connection,
     ) -> Self {
         let (is_whole, held) = (form == ListForm::Whole, connection.memory.hold());
         Self {
-            collection,
+            path,
             query,
             form,
             connection,
@@ -184,14 +185,14 @@ impl<'a, T> Pages<'a, T> {
             let accepted = self.accept(&response, &keep);
             accepted.map_err(|why| RequestError::NotSent(unusable_list(self.reader.type_, why)))?;
         }
-        let list = format!("{}?{}", self.collection, self.query);
+        let list = format!("{}?{}", self.path, self.query);
         self.connection.memory.keep_list(list, self.reader.held);
         Ok((self.kept, self.version))
     }
 
     /// Returns the path of the next page; none after the last.
     fn next(&self) -> Option<String> {
-        Some(format!("{}?{}", self.collection, self.next.as_ref()?.query(&self.query)))
+        Some(format!("{}?{}", self.path, self.next.as_ref()?.query(&self.query)))
     }
 
     /// Whether a response says that the `continue` token expired, so that the list must start again. A list

@@ -18,8 +18,8 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 /// The targets of an observer, and the objects that belong to them.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    /// Whether each workload that is read becomes a target.
-    takes_all: bool,
+    /// Whether it is of a scope, so that each workload that is read becomes a target.
+    is_of_scope: bool,
     pub(super) collections: Collections,
     targets: BTreeMap<TargetId, Target>,
     /// The targets by their collection and key.
@@ -37,7 +37,7 @@ struct Target {
     /// The state that was emitted last, or as it was found.
     workload: Workload,
     /// The states that were not emitted, because something else was not read yet, oldest first.
-    pending: VecDeque<Workload>,
+    unemitted: VecDeque<Workload>,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
     is_complete: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist.
@@ -47,9 +47,9 @@ struct Target {
 }
 
 impl Cache {
-    /// Creates an empty cache. `takes_all` says that each workload that is read becomes a target.
-    pub(super) fn new(takes_all: bool) -> Self {
-        Self { takes_all, ..Self::default() }
+    /// Creates an empty cache. `is_of_scope` says that each workload that is read becomes a target.
+    pub(super) fn new(is_of_scope: bool) -> Self {
+        Self { is_of_scope, ..Self::default() }
     }
 
     /// Adds a target whose workload is in a collection.
@@ -59,7 +59,7 @@ impl Cache {
         let target = Target {
             collection,
             workload,
-            pending: VecDeque::new(),
+            unemitted: VecDeque::new(),
             is_complete: false,
             version: None,
             refreshed: None,
@@ -119,7 +119,7 @@ impl Cache {
             Delta::Lost(error) => {
                 let here = self.targets.iter().filter(|(_, target)| target.collection == index);
                 let lost: Vec<_> = here.map(|(id, _)| *id).collect();
-                if self.takes_all {
+                if self.is_of_scope {
                     for id in lost {
                         self.remove(id, events);
                     }
@@ -141,7 +141,7 @@ impl Cache {
     ) -> Vec<TargetId> {
         let Facts::Workload(workload) = stored.facts else { return Vec::new() };
         let mut ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
-        if ids.is_empty() && self.takes_all {
+        if ids.is_empty() && self.is_of_scope {
             ids.push(self.add_target(index, (*workload).clone()));
         }
         let version = workload.object().resource_version().map(str::to_owned);
@@ -152,19 +152,19 @@ impl Cache {
             if is_known || target.knows_newer(&workload) {
                 continue;
             }
-            if self.takes_all {
+            if self.is_of_scope {
                 target.workload = (*workload).clone();
                 continue;
             }
-            target.pending.push_back((*workload).clone());
-            self.emit_pending(*id, events);
+            target.unemitted.push_back((*workload).clone());
+            self.emit_once_read(*id, events);
         }
         ids
     }
 
     /// Removes a workload that does not exist. One that was found stays a target, as it may be created again.
     fn remove(&mut self, id: TargetId, events: &mut TargetEvents) {
-        if let Some(target) = self.targets.get_mut(&id).filter(|_| !self.takes_all) {
+        if let Some(target) = self.targets.get_mut(&id).filter(|_| !self.is_of_scope) {
             target.version = None;
             return events.push((id, TargetEvent::Deleted));
         }
@@ -203,7 +203,7 @@ impl Cache {
         }
         has_newer |= is_known_newer;
         (target.is_complete, target.refreshed) = (true, refreshed);
-        target.pending.clear(); // these are older
+        target.unemitted.clear(); // these are older
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
         if has_newer {
             self.emit(id, events);
@@ -217,7 +217,8 @@ impl Cache {
             return;
         }
         // The user of a scope reads all observations at once.
-        let is_changed = |target: &Target| !self.takes_all && self.collections.has_changed(&target.workload);
+        let is_changed =
+            |target: &Target| !self.is_of_scope && self.collections.has_changed(&target.workload);
         let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
         self.collections.all.iter_mut().for_each(Collection::forget_changes);
@@ -225,27 +226,27 @@ impl Cache {
             if self.targets.get(&id).is_some_and(|target| target.is_complete) {
                 self.emit(id, events);
             } else {
-                self.emit_pending(id, events);
+                self.emit_once_read(id, events);
             }
         }
     }
 
     /// Emits the states of a workload that were not emitted, once everything else was read.
-    fn emit_pending(&mut self, id: TargetId, events: &mut TargetEvents) {
+    fn emit_once_read(&mut self, id: TargetId, events: &mut TargetEvents) {
         let Some(target) = self.targets.get(&id) else { return };
         if !target.is_complete && !self.collections.was_read(&target.workload) {
             return;
         }
         loop {
             let Some(target) = self.targets.get_mut(&id) else { return };
-            let Some(workload) = target.pending.pop_front() else { return };
+            let Some(workload) = target.unemitted.pop_front() else { return };
             (target.workload, target.is_complete) = (workload, true);
             self.emit(id, events);
         }
     }
 
     fn emit(&self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get(&id).filter(|_| !self.takes_all) else { return };
+        let Some(target) = self.targets.get(&id).filter(|_| !self.is_of_scope) else { return };
         let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
         let knows_warnings = warnings.is_some_and(Collection::was_read);
         let observation = Box::new(self.collections.observation(&target.workload));

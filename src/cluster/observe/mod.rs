@@ -71,7 +71,7 @@ pub struct Observer {
 impl Observer {
     /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
     pub(super) fn of_found(connection: Arc<Connection>, found: &[Workload]) -> Self {
-        let mut observer = Self::new(connection, Wanted::Of(FoundWorkloads::of(found)), None);
+        let mut observer = Self::new(connection, Wanted::Found(FoundWorkloads::of(found)), None);
         observer.start_in_each_namespace(|found| found.kind().type_());
         for found in found {
             let type_ = found.kind().type_();
@@ -86,7 +86,7 @@ impl Observer {
 
     /// Starts to watch the workloads of a scope.
     pub(super) fn of_scope(connection: Arc<Connection>, scope: WatchedScope) -> Self {
-        let wanted = Wanted::All { with_managed_fields: scope.keeps_managed_fields };
+        let wanted = Wanted::Scope { with_managed_fields: scope.keeps_managed_fields };
         let mut observer = Self::new(connection, wanted, scope.namespace);
         for kind in &scope.kinds {
             observer.start_in_scope(kind.type_(), label_query(&scope.selector.to_query()));
@@ -102,7 +102,7 @@ impl Observer {
 
     fn new(connection: Arc<Connection>, wanted: Wanted, namespace: Option<String>) -> Self {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
-        let cache = Cache::new(matches!(wanted, Wanted::All { .. }));
+        let cache = Cache::new(matches!(wanted, Wanted::Scope { .. }));
         let outage = Outage::new(Arc::clone(&connection));
         let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
         let shared = Arc::new(Shared { connection, wanted, outage });
@@ -116,8 +116,8 @@ impl Observer {
             return false;
         }
         match self.shared.wanted {
-            Wanted::Of(_) => self.start_in_each_namespace(|_| &EVENT),
-            Wanted::All { .. } => self.start_in_scope(&EVENT, warning_query()),
+            Wanted::Found(_) => self.start_in_each_namespace(|_| &EVENT),
+            Wanted::Scope { .. } => self.start_in_scope(&EVENT, warning_query()),
         }
         true
     }

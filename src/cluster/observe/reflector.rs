@@ -37,7 +37,7 @@ pub(super) struct Reflector {
     type_: &'static ResourceType,
     pub(super) shared: Arc<Shared>,
     /// `/apis/apps/v1/namespaces/shop/deployments`.
-    pub(super) collection: String,
+    pub(super) path: String,
     /// The selectors of the list and the watch, as a query; empty for all objects.
     pub(super) query: String,
     /// The names of the workloads; empty if all are read.
@@ -88,9 +88,9 @@ impl Reflector {
         names: Vec<String>,
         shared: Arc<Shared>,
     ) -> Self {
-        let collection = shared.connection.served.collection(type_, namespace);
+        let path = shared.connection.served.collection(type_, namespace);
         let (mode, version, allowed) = (ReadMode::Watch, None, BTreeSet::new());
-        Self { index, type_, shared, collection, query, names, mode, version, allowed }
+        Self { index, type_, shared, path, query, names, mode, version, allowed }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
@@ -173,7 +173,9 @@ impl Reflector {
         self.mode = match self.mode {
             ReadMode::Watch if may_be_less && self.version.is_some() => ReadMode::List,
             ReadMode::Watch | ReadMode::List
-                if may_be_less && is_workload(self.type_) && matches!(self.shared.wanted, Wanted::Of(_)) =>
+                if may_be_less
+                    && is_workload(self.type_)
+                    && matches!(self.shared.wanted, Wanted::Found(_)) =>
             {
                 ReadMode::Get
             }
@@ -194,7 +196,7 @@ impl Reflector {
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let (query, connection) = (self.query.clone(), &self.shared.connection);
-        let pages = Pages::of(self.type_, &self.collection, query, ListForm::Facts, connection);
+        let pages = Pages::of(self.type_, &self.path, query, ListForm::Facts, connection);
         let keep = |object| self.shared.wanted.stored(object, self.type_);
         let (listed, version) = pages.read(Policy::QUIET, keep).await?;
         self.send(Delta::Listed(listed), sender).await?;
@@ -206,7 +208,7 @@ impl Reflector {
     async fn get(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let mut kept = Vec::new();
         for name in &self.names {
-            let path = format!("{}/{}", self.collection, percent_encoded(name));
+            let path = format!("{}/{}", self.path, percent_encoded(name));
             let request = ApiRequest::get(&path);
             let connection = &self.shared.connection;
             let response =
@@ -269,7 +271,7 @@ impl Reflector {
     pub(super) async fn watch(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
-        let mut lines = self.shared.connection.stream(&self.path()).await?;
+        let mut lines = self.shared.connection.stream(&self.watch_path()).await?;
         self.shared.outage.record_success(self.reader());
         let mut event_count = 0_usize;
         loop {
@@ -297,12 +299,12 @@ impl Reflector {
         Ok(())
     }
 
-    fn path(&self) -> String {
+    fn watch_path(&self) -> String {
         let version = self.version.as_deref().unwrap_or_default();
         let separator = if self.query.is_empty() { "" } else { "&" };
         format!(
             "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{separator}{}",
-            self.collection,
+            self.path,
             WATCH_TIMEOUT.as_secs(),
             percent_encoded(version),
             self.query

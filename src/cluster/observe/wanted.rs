@@ -27,9 +27,9 @@ pub(super) struct Shared {
 #[derive(Debug)]
 pub(super) enum Wanted {
     /// Those that may belong to the workloads that a search found.
-    Of(FoundWorkloads),
-    /// All of them.
-    All {
+    Found(FoundWorkloads),
+    /// All of a scope.
+    Scope {
         /// Whether the workloads keep their managed fields.
         with_managed_fields: bool,
     },
@@ -77,8 +77,8 @@ impl Wanted {
 
     fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
         match self {
-            Self::Of(found) => found.facts(object, type_),
-            Self::All { with_managed_fields } => {
+            Self::Found(found) => found.facts(object, type_),
+            Self::Scope { with_managed_fields } => {
                 let object = if *with_managed_fields { object } else { object.into_unmanaged() };
                 let owner = object.controller().and_then(|owner| kind::of(owner.kind, owner.api_version));
                 Facts::read(object, type_, owner)
@@ -89,8 +89,8 @@ impl Wanted {
     /// Returns the workloads that a search found; empty if all are watched.
     pub(super) fn found(&self) -> &[Workload] {
         match self {
-            Self::Of(found) => &found.found,
-            Self::All { .. } => &[],
+            Self::Found(found) => &found.found,
+            Self::Scope { .. } => &[],
         }
     }
 }

@@ -44,8 +44,8 @@ pub(super) trait Executor<E: Engine> {
         std::future::pending().await
     }
 
-    /// Returns the events of a change of a target.
-    fn events_of(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
+    /// Returns the events of the engine for a change of a target.
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
     /// Called after each event, for example to start a watch.
     fn after_event(&mut self, engine: &E, source: &mut EventSource<'_>);
@@ -166,14 +166,14 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                     vec![E::stopped(stop)]
                 }
                 events = self.executor.results() => events,
-                Some(log) = self.source.logs.join_next() => self.events_of_log(log.ok()),
+                Some(log) = self.source.logs.join_next() => self.log_events(log.ok()),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
                     vec![E::tick(self.source.observer.since_answer())]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
                 changes = self.source.observer.next() => {
                     let changes = changes.into_iter();
-                    changes.flat_map(|(target, change)| self.executor.events_of(target, change)).collect()
+                    changes.flat_map(|(target, change)| self.executor.engine_events(target, change)).collect()
                 }
             };
             self.apply(events).await;
@@ -197,15 +197,15 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         };
         let _ = timeout(LOG_DRAIN_TIMEOUT, all).await; // later logs are dropped
         for log in read {
-            let events = self.events_of_log(log);
+            let events = self.log_events(log);
             self.apply(events).await;
         }
     }
 
-    fn events_of_log(&mut self, read: Option<ReadLog>) -> Vec<E::Event> {
+    fn log_events(&mut self, read: Option<ReadLog>) -> Vec<E::Event> {
         let Some((target, place, lines)) = read else { return Vec::new() };
         let event = event_of_log(place, lines, self.reporter.ui());
-        event.map(|event| self.executor.events_of(target, event)).unwrap_or_default()
+        event.map(|event| self.executor.engine_events(target, event)).unwrap_or_default()
     }
 
     /// Applies events, and those that follow from the tasks. Events that arrive meanwhile wait in the source.

@@ -51,7 +51,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
         Vec::new()
     }
 
-    fn events_of(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
         vec![FollowerEvent::Target(target, change)]
     }
 

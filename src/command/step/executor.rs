@@ -85,7 +85,7 @@ impl Executor<Stepper> for StepExecutor {
     }
 
     /// A refresh is delayed until its nodes are read too.
-    fn events_of(&mut self, _target: TargetId, change: TargetEvent) -> Vec<StepEvent> {
+    fn engine_events(&mut self, _target: TargetId, change: TargetEvent) -> Vec<StepEvent> {
         match change {
             TargetEvent::Refreshed(observed) => {
                 self.in_flight.push(Box::pin(self.complete_refresh(observed)));
