@@ -11,7 +11,7 @@ use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
-use crate::command::targets::target_words::{TargetWord, read_one_target};
+use crate::command::targets::scope::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;

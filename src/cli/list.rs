@@ -9,7 +9,7 @@ use super::values::{duration, start_time};
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::{TargetWord, read_targets};
+use crate::command::targets::scope::{TargetWord, read_targets};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::{Manifests, check_stdin_once};
-use crate::command::targets::target_words::read_workload_targets;
+use crate::command::targets::scope::read_workload_targets;
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::text::shell_command::{Word, command};

@@ -43,7 +43,7 @@ pub enum Source {
     /// A recorded snapshot.
     Snapshot(Snapshot),
     /// An API server.
-    Cluster(Box<Cluster>),
+    Cluster(Cluster),
 }
 
 impl Source {
@@ -55,7 +55,7 @@ impl Source {
     pub fn open(access: &Access, world: &mut World, listener: Listener) -> Result<Self> {
         match &access.snapshot {
             Some(path) => Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?)),
-            None => Ok(Self::Cluster(Box::new(Cluster::open(&access.overrides, world, listener)?))),
+            None => Ok(Self::Cluster(Cluster::open(&access.overrides, world, listener)?)),
         }
     }
 

@@ -7,12 +7,10 @@ pub mod complete;
 pub mod context;
 pub mod diff;
 mod event_loop;
-mod external_diff;
 pub mod follow;
 pub mod history;
 pub mod hold;
 pub mod list;
-mod outcome;
 mod owners;
 mod patch;
 mod preflight;
@@ -41,8 +39,8 @@ use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::{DocumentFormat, Ui};
 use crate::world::{World, job_summary};
+pub use context::CommandOutcome;
 use context::Context;
-pub use outcome::CommandOutcome;
 
 /// A parsed command line.
 #[derive(Debug)]

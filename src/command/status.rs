@@ -98,13 +98,13 @@ impl Request {
         if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
     }
 
-    fn follow_request(
+    fn follow_request<'a>(
         &self,
         workloads: &[Workload],
         names: NameContext,
-        context: &Context<'_>,
+        context: &'a Context<'a>,
         ui: &Ui,
-    ) -> follow::Request {
+    ) -> follow::Request<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(ui, self.plain || once),
@@ -112,8 +112,8 @@ impl Request {
             Output::Json | Output::Template(_) => ReportFormat::Documents(DocumentFormat::Json),
         };
         let options = FollowOptions { once, ..self.options.clone() };
-        let (configuration, signals) = (self.configuration(workloads), context.signals.clone());
-        follow::Request { options, format, names, configuration, shows_pods: self.pods, signals }
+        let configuration = self.configuration(workloads);
+        follow::Request { options, format, names, configuration, shows_pods: self.pods, context }
     }
 }
 
@@ -121,7 +121,7 @@ impl Request {
 async fn evaluate_all(
     mut workloads: Vec<Workload>,
     request: &Request,
-    follow: &follow::Request,
+    follow: &follow::Request<'_>,
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
@@ -136,7 +136,7 @@ async fn evaluate_all(
     ui.notes(&read.notes);
     let logs = match source {
         Source::Cluster(cluster) if read.observations.len() == 1 && follow.format == ReportFormat::Lines => {
-            Some(&**cluster)
+            Some(cluster)
         }
         _ => None, // each crashing pod takes a request
     };
@@ -167,7 +167,7 @@ async fn evaluate_all(
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
 /// Returns its outcome, and its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
-    request: &follow::Request,
+    request: &follow::Request<'_>,
     observed: Observation,
     configuration: &[Configuration],
     (logs, server_time): (Option<&Cluster>, Timestamp),

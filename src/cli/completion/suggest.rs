@@ -9,12 +9,11 @@ use super::partial_line::{LastWord, PartialLine};
 use crate::cli::follow::SHARE;
 use crate::cli::step;
 use crate::command::complete::Lookup;
-use crate::command::targets::target_words::{TargetType, TargetWord, read_targets};
+use crate::command::targets::scope::{TargetType, TargetWord, read_targets};
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
-use crate::render::completion::Directive;
-use crate::render::completion::{Candidate, NameForm};
+use crate::render::completion::{Candidate, Directive, NameForm};
 
 /// The suggestions for the last word of a line.
 #[derive(Debug, Default)]

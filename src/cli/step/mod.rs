@@ -10,7 +10,7 @@ use super::write::dry_run;
 use crate::command::CommonOptions;
 use crate::command::step::{Output, Request};
 use crate::command::targets::TargetScope;
-use crate::command::targets::target_words::{TargetType, TargetWord, read_one_target};
+use crate::command::targets::scope::{TargetType, TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
 use crate::model::hold::plan::PaceFlags;

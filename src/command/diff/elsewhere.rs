@@ -4,9 +4,8 @@ use super::comparison::{ComparedTemplates, LabelledTemplate, OtherWorkload, Temp
 use crate::cluster::kubeconfig::overrides::Impersonation;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
-use crate::cluster::source::Access;
-use crate::cluster::source::Source;
-use crate::command::targets::target_words::TargetWord;
+use crate::cluster::source::{Access, Source};
+use crate::command::targets::scope::TargetWord;
 use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::pod_update::PodUpdate;

@@ -12,7 +12,7 @@ use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
-use crate::command::targets::target_words::{TargetType, TargetWord};
+use crate::command::targets::scope::{TargetType, TargetWord};
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::kind::Kind;

@@ -1,11 +1,8 @@
 //! `preview`: what applying manifests would do to rollouts. It never writes.
 
 mod applied;
-mod connection_flags;
-mod kubectl;
 
-pub use applied::AppliedObjects;
-pub use kubectl::ApplyFlags;
+pub use applied::{AppliedObjects, ApplyFlags};
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;

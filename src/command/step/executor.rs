@@ -3,13 +3,14 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 
-use super::check::{Checker, variables};
-use super::nodes;
-use crate::cluster::source::{Cluster, Source};
+use super::other_objects;
+use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::event_loop::{EventSource, Executor};
@@ -25,8 +26,11 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, Stepper, Task};
 use crate::render::message_writer::MessageWriter;
+use crate::render::step::lines;
 use crate::render::ui::Ui;
+use crate::world::Environment;
 use crate::world::process::{Process, Processes};
+use crate::world::shell::{ShellCommand, ShellOutcome};
 
 /// The only target.
 const TARGET: TargetId = TargetId(0);
@@ -35,8 +39,8 @@ const TARGET: TargetId = TargetId(0);
 const CONCURRENT_DELETIONS: usize = 32;
 
 /// Executes the tasks of a stepper.
-pub(super) struct StepExecutor {
-    cluster: Cluster,
+pub(super) struct StepExecutor<'a> {
+    source: &'a Source,
     field_manager: String,
     checker: Option<Checker>,
     processes: Processes,
@@ -46,10 +50,10 @@ pub(super) struct StepExecutor {
     /// Whether the owners of the strategy were checked.
     has_warned: bool,
     /// The requests in flight: a write or a wave of deletions, and perhaps a check. Dropping them cancels them.
-    in_flight: FuturesUnordered<LocalBoxFuture<'static, Vec<StepEvent>>>,
+    in_flight: FuturesUnordered<LocalBoxFuture<'a, Vec<StepEvent>>>,
 }
 
-impl Executor<Stepper> for StepExecutor {
+impl Executor<Stepper> for StepExecutor<'_> {
     async fn execute(
         &mut self,
         task: Task,
@@ -106,17 +110,16 @@ impl Executor<Stepper> for StepExecutor {
     }
 }
 
-impl StepExecutor {
+impl<'a> StepExecutor<'a> {
     pub(super) fn new(
         check: Option<&str>,
         field_manager: &str,
-        context: &Context<'_>,
-        cluster: &Cluster,
+        context: &Context<'a>,
         messages: &MessageWriter,
     ) -> Self {
         let checker = check.map(|command| Checker::new(command, &context.environment, messages));
         Self {
-            cluster: cluster.clone(),
+            source: context.source,
             field_manager: field_manager.to_owned(),
             checker,
             processes: context.processes.clone(),
@@ -125,10 +128,6 @@ impl StepExecutor {
             has_warned: false,
             in_flight: FuturesUnordered::new(),
         }
-    }
-
-    fn source(&self) -> Source {
-        Source::Cluster(Box::new(self.cluster.clone()))
     }
 
     /// Warns once of every manager whose next apply may end the plan, before the first write. A pause has fewer fields
@@ -140,13 +139,13 @@ impl StepExecutor {
     }
 
     /// Sends one patch of the workload.
-    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<> {
-        let (source, workload) = (self.source(), workload.clone());
+    fn write(&self, workload: &Workload, mut patch: Patch) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+        let (source, workload) = (self.source, workload.clone());
         let field_manager = self.field_manager.clone();
         async move {
             let options = WriteOptions { dry_run: false, field_manager: &field_manager };
             let target = PatchTarget::of(&workload);
-            vec![StepEvent::Written(attempt(&mut patch, &target, options, &source).await)]
+            vec![StepEvent::Written(attempt(&mut patch, &target, options, source).await)]
         }
     }
 
@@ -157,8 +156,8 @@ impl StepExecutor {
         workload: &Workload,
         pods: Vec<PodRef>,
         evict: bool,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
-        let (source, workload) = (self.source(), workload.clone());
+    ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+        let (source, workload) = (self.source, workload.clone());
         let ends = Rc::clone(&self.ends);
         async move {
             let object = workload.object();
@@ -172,7 +171,7 @@ impl StepExecutor {
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
                     None if ends.get() => DeletionResult::NotSent,
-                    None => remove_pod(pod, object.namespace(), evict, &source).await,
+                    None => remove_pod(pod, object.namespace(), evict, source).await,
                     Some(why) => why.clone(),
                 }
             });
@@ -187,7 +186,7 @@ impl StepExecutor {
         workload: &Workload,
         view: Option<&PlanView>,
         batch: &BatchView,
-    ) -> impl Future<Output = Vec<StepEvent>> + use<> {
+    ) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
         let checker = self.checker.clone();
         let is_wanted = view.is_some_and(|view| view.pace.check.is_some());
         let variables = variables(workload, view, batch);
@@ -201,11 +200,11 @@ impl StepExecutor {
     }
 
     /// Completes a refresh: reads the nodes that it needs, and looks whether the process that holds the lock has ended.
-    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<> {
-        let (source, messages) = (self.source(), self.messages.clone());
+    fn complete_refresh(&self, observed: Box<Observation>) -> impl Future<Output = Vec<StepEvent>> + use<'a> {
+        let (source, messages) = (self.source, self.messages.clone());
         let ended_holder = ended_holder(&observed.workload, &self.processes);
         async move {
-            vec![match nodes::until_read(&observed, &source, &messages).await {
+            vec![match other_objects::nodes_until_read(&observed, source, &messages).await {
                 Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },
                 Err(error) => StepEvent::Target(TargetEvent::Unreadable(error)),
             }]
@@ -218,4 +217,59 @@ pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option
     let lock = Hold::of(workload).ok()??.lock()?;
     let process = Process { host: lock.host?, id: lock.process? };
     processes.has_ended(&process).then_some(lock.holder)
+}
+
+/// The time limit of a check. A command with a shorter one begins with `timeout`.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Runs the command of `--check`.
+#[derive(Clone)]
+pub(super) struct Checker {
+    line: ShellCommand,
+    environment: Arc<Environment>,
+    messages: MessageWriter,
+}
+
+/// The variables of the check. The help of `step` documents them.
+pub(super) type CheckVariables = Vec<(&'static str, String)>;
+
+impl Checker {
+    pub(super) fn new(command: &str, environment: &Environment, messages: &MessageWriter) -> Self {
+        let environment = Arc::new(environment.clone());
+        Self { line: ShellCommand::new(command), environment, messages: messages.clone() }
+    }
+
+    /// Runs the command once. Its output goes to stderr.
+    pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
+        let messages = self.messages.clone();
+        let say = move |line: &str| messages.note(&lines::check_output(line));
+        match self.line.run(&self.environment, facts, LIMIT, say).await {
+            Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
+            Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
+            Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
+            Err(error) => {
+                self.messages.note(&lines::check_output(&format!("sh cannot be started: {error}")));
+                CheckResult::NotRun
+            }
+        }
+    }
+}
+
+/// Returns the variables of the check. None is a secret. Names from the cluster are only values of variables, so the
+/// shell never reads them as a part of the command.
+pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) -> CheckVariables {
+    let object = workload.object();
+    let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
+    let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();
+    vec![
+        ("ROLLOUT2_NAMESPACE", object.namespace().to_owned()),
+        ("ROLLOUT2_TYPE", workload.kind().type_().typed().to_owned()),
+        ("ROLLOUT2_NAME", workload.name().to_owned()),
+        ("ROLLOUT2_FROM", known(|view| view.from.clone().unwrap_or_default())),
+        ("ROLLOUT2_TO", known(|view| view.to.clone().unwrap_or_default())),
+        ("ROLLOUT2_BATCH", batch.number.to_string()),
+        ("ROLLOUT2_PODS", slots.join(" ")),
+        ("ROLLOUT2_UPDATED", known(|view| view.updated.to_string())),
+        ("ROLLOUT2_TOTAL", known(|view| view.wanted.to_string())),
+    ]
 }

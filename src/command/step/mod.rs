@@ -1,37 +1,32 @@
 //! `step`: releases an update batch by batch.
 
-mod before_plan;
-mod check;
 mod executor;
-mod nodes;
-mod reporter;
+mod other_objects;
 
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::context::new_lock;
-use super::event_loop::drive;
-use super::event_loop::frames::FrameReporter;
+use self::executor::StepExecutor;
+use super::context::{Context, new_lock};
+use super::event_loop::{FrameReporter, FrameSource, Reporter, drive};
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, observe};
 use super::{CommandOutcome, owners};
 use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::{Cluster, Source};
-use crate::command::context::Context;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
+use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
-use crate::model::step::{StepOptions, StepOutcome, Stepper, preview};
-use crate::render::frame::Frame;
-use crate::render::step::{Closing, json, lines, plan};
+use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
+use crate::render::frame::{Frame, Steps};
+use crate::render::step::{Closing, Printed, json, lines, plan};
 use crate::render::ui::Ui;
-
-use self::executor::StepExecutor;
-use self::reporter::{PlanFrames, PlanLineReporter, print};
+use crate::world::Terminal;
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +69,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if let Some(sentence) = found.deletion_sentence() {
         return Err(Error::new(ErrorKind::Refused, sentence + "; nothing was written"));
     }
-    before_plan::check_budgets(&request.options, &found, source, ui).await?;
+    other_objects::check_budgets(&request.options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
     let is_new = request.options.new_plan || PlanRecord::in_force(&found).is_none();
     let planned = Planned::of(found.clone());
@@ -82,7 +77,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
     // Beside the plan, whose first write comes after more round trips than these.
-    let warning = before_plan::warn_of_autoscalers(&request.options, &target, source, &messages);
+    let warning = other_objects::warn_of_autoscalers(&request.options, &target, source, &messages);
     let check = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
@@ -135,7 +130,7 @@ async fn step(
     ui: &mut Ui,
 ) -> CommandOutcome {
     let executor =
-        StepExecutor::new(request.check.as_deref(), &request.field_manager, context, cluster, &ui.messages());
+        StepExecutor::new(request.check.as_deref(), &request.field_manager, context, &ui.messages());
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
@@ -165,7 +160,7 @@ async fn show_plan(
 ) -> Result<CommandOutcome> {
     let source = context.source;
     let observed = observe(found, source, ui).await?;
-    let nodes = nodes::read_if_needed(&observed, source, &ui.messages()).await?;
+    let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;
     let ended = executor::ended_holder(workload, &context.processes);
@@ -220,4 +215,72 @@ fn exit(outcome: &StepOutcome) -> Exit {
         StepOutcome::Gone { .. } => Exit::Error,
         StepOutcome::Error(error) => error.exit(),
     }
+}
+
+/// Prints each report as a line of text or JSON.
+pub(super) struct PlanLineReporter<'a> {
+    ui: &'a mut Ui,
+    is_json: bool,
+}
+
+impl<'a> PlanLineReporter<'a> {
+    pub(super) fn new(ui: &'a mut Ui, is_json: bool) -> Self {
+        Self { ui, is_json }
+    }
+}
+
+impl Reporter<Stepper> for PlanLineReporter<'_> {
+    fn ui(&mut self) -> &mut Ui {
+        self.ui
+    }
+
+    fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
+        if let StepReport::Decision(why) = report {
+            self.ui.note(&lines::decision(why)); // on stderr, also with JSON
+        } else if self.is_json {
+            if let Some(line) = json::line(stepper, report, now) {
+                self.ui.json(&line);
+            }
+        } else {
+            print(lines::of(stepper, report, now), self.ui);
+        }
+    }
+}
+
+/// Renders the frames of a plan: its batches, and the logs of the causes.
+#[derive(Default)]
+pub(super) struct PlanFrames {
+    logs: ContainerLogs,
+}
+
+impl PlanFrames {
+    /// Returns the content of a frame.
+    pub(super) fn steps<'a>(&'a self, stepper: &'a Stepper, now: Now) -> Steps<'a> {
+        Steps { stepper, now, logs: &self.logs }
+    }
+}
+
+impl FrameSource<Stepper> for PlanFrames {
+    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
+        Frame::of_steps(self.steps(stepper, now), size)
+    }
+
+    fn record(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) -> Vec<String> {
+        match report {
+            StepReport::Cause { .. } => Vec::new(), // the frame shows it
+            StepReport::Log(log) => {
+                self.logs.keep(log.clone());
+                Vec::new()
+            }
+            report => lines::of(stepper, report, now).notes,
+        }
+    }
+}
+
+/// Prints results on stdout, everything else on stderr.
+pub(super) fn print(printed: Printed, ui: &mut Ui) {
+    for line in printed.results {
+        ui.wrapped_line(&line);
+    }
+    ui.notes(&printed.notes);
 }

@@ -2,20 +2,24 @@
 
 pub mod creation;
 pub mod manifest;
-mod scope;
-mod target_finder;
-pub mod target_words;
+pub mod scope;
 
 pub use scope::{FoundTargets, TargetScope};
-pub use target_finder::KeptFields;
 
-use self::target_finder::TargetFinder;
-use crate::cluster::reader::{Needs, read_one};
-use crate::cluster::source::Source;
-use crate::command::targets::target_words::TargetWord;
+use self::manifest::ManifestObject;
+use self::scope::{TargetType, TargetWord};
+use crate::cluster::list::ListQuery;
+use crate::cluster::reader::{Needs, read_one, without_needless_template};
+use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::kind::Workload;
+use crate::model::api::managed_fields::with_template_owners_only;
+use crate::model::api::object::Object;
+use crate::model::api::resource_type::ResourceType;
+use crate::model::api::selector::Selector;
+use crate::model::kind::{self, Kind, Workload};
 use crate::model::observation::Observation;
+use crate::model::text::name;
+use crate::model::text::shell_command::{Word, command};
 use crate::render::ui::Ui;
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
@@ -76,5 +80,275 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     match target {
         TargetWord::Named(type_, name) => finder.named(*type_, name, None).await,
         TargetWord::All(_) => Err(Error::usage("exactly one workload must be named")),
+    }
+}
+
+/// What the workloads of a list keep of their objects; a named one keeps everything. `metadata.managedFields` are the largest part of most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptFields {
+    /// All fields.
+    All,
+    /// Of `metadata.managedFields` only what is owned of the template, to find its last writer.
+    TemplateOwners,
+    /// All fields but `metadata.managedFields`.
+    Unmanaged,
+    /// As `Unmanaged`, without the [needless templates](without_needless_template).
+    UnmanagedWithoutTemplates,
+}
+
+/// Finds the workloads of one command.
+pub(super) struct TargetFinder<'a> {
+    source: &'a Source,
+    namespaces: NamespaceScope,
+    suggests_names: bool,
+}
+
+impl<'a> TargetFinder<'a> {
+    /// Creates the finder of a scope. `suggests_names` adds a similar name to the error of a missing workload, which needs a
+    /// list.
+    ///
+    /// # Errors
+    /// When there is no valid namespace.
+    pub(super) fn new(scope: &TargetScope, source: &'a Source, suggests_names: bool) -> Result<Self> {
+        Ok(Self { source, namespaces: NamespaceScope::of(scope, source)?, suggests_names })
+    }
+
+    /// Searches the workloads of a scope once: gets each named one, and lists each type.
+    pub(super) async fn search(&self, scope: &TargetScope, kept_fields: KeptFields) -> FoundTargets {
+        let mut found = FoundTargets::default();
+        found.outcome.errors.clone_from(&scope.manifest_errors);
+        self.find_manifests(scope, &mut found).await;
+        let answers = scope.targets.iter().map(async |word| match word {
+            TargetWord::Named(type_, name) => Ok(vec![self.named(*type_, name, None).await?]),
+            TargetWord::All(type_) => self.all(*type_, &scope.selector, kept_fields).await,
+        });
+        let answers = concurrently(answers).await;
+        for (word, answer) in scope.targets.iter().zip(answers) {
+            match (word, answer) {
+                (_, Ok(workloads)) => found.workloads.extend(workloads),
+                // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
+                (word, Err(error)) if is_optional(word) && is_absent(&error) => {}
+                (word, Err(error)) if is_optional(word) && error.kind() == ErrorKind::Refused => {
+                    found.notes.push(format!("note: {}", error.sentence()));
+                }
+                (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
+                    found.notes.push(format!("note: {}", error.sentence()));
+                }
+                (_, Err(error)) => found.note_error(error),
+            }
+        }
+        if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifest_objects.is_empty()
+        {
+            found.missing.push(self.namespaces.nothing_found_error());
+            found.notes.push(self.namespaces.nothing_found());
+            found.notes.extend(self.missing_namespace().await);
+            found.outcome.nothing_found = (!scope.allow_empty).then(|| self.namespaces.nothing_found_error());
+        }
+        found
+    }
+
+    /// Finds the workloads of all manifests, in the order of the files.
+    async fn find_manifests(&self, scope: &TargetScope, found: &mut FoundTargets) {
+        let with_rollouts = with_rollouts(scope, &mut found.notes);
+        if with_rollouts.is_empty() && !scope.manifest_objects.is_empty() {
+            found.outcome.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
+        }
+        let answers = with_rollouts.iter().map(|(declared, kind)| self.find_declared(declared, *kind, scope));
+        for answer in concurrently(answers).await {
+            match answer {
+                // As in kubectl, a workload that the selector does not match is skipped silently.
+                Ok(workload) if !scope.selector.matches(workload.object()) => {}
+                Ok(workload) => found.workloads.push(workload),
+                // Several objects in another namespace have one error.
+                Err(error) if found.outcome.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
+                Err(error) => found.note_error(error),
+            }
+        }
+    }
+
+    async fn find_declared(
+        &self,
+        declared: &ManifestObject,
+        kind: &'static dyn Kind,
+        scope: &TargetScope,
+    ) -> Result<Workload> {
+        declared.namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
+        let workload =
+            self.named(TargetType::Kind(kind), &declared.name, declared.namespace.as_deref()).await?;
+        match (&declared.namespace, &scope.namespace) {
+            (Some(declared), Some(asked)) if declared != asked => Err(other_namespace(declared, asked)),
+            _ => Ok(workload),
+        }
+    }
+
+    /// Gets a workload by name with all its fields, in `namespace` or else in the namespace of the command.
+    pub(super) async fn named(
+        &self,
+        type_: TargetType,
+        name: &str,
+        namespace: Option<&str>,
+    ) -> Result<Workload> {
+        let Some(namespace) = namespace.or(self.namespaces.namespace()) else {
+            return Err(Error::usage("a resource cannot be retrieved by name across all namespaces")
+                .hint("name its namespace with -n"));
+        };
+        name::check_object(name)?; // the name may come from a manifest, unchecked
+        if self.source.is_live() {
+            name::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
+        }
+        let Some(object) = self.source.get(type_.type_(), namespace, name).await? else {
+            if self.is_missing(namespace).await? {
+                return Err(no_namespace(namespace));
+            }
+            return Err(self.not_found(type_.type_(), namespace, name).await);
+        };
+        workload(type_, object)
+    }
+
+    /// Lists all workloads of a type that a selector matches, with some of their fields.
+    async fn all(
+        &self,
+        type_: TargetType,
+        selector: &Selector,
+        kept_fields: KeptFields,
+    ) -> Result<Vec<Workload>> {
+        let keep = |object: Object| match kept_fields {
+            KeptFields::All => workload(type_, object),
+            KeptFields::TemplateOwners => workload(type_, with_template_owners_only(object)),
+            KeptFields::Unmanaged => workload(type_, object.into_unmanaged()),
+            KeptFields::UnmanagedWithoutTemplates => {
+                workload(type_, object.into_unmanaged()).map(without_needless_template)
+            }
+        };
+        let query = ListQuery::of(type_.type_(), self.namespaces.namespace()).with_labels(selector);
+        let found = self.source.list(&query, |object| Some(keep(object))).await?;
+        found.into_iter().collect()
+    }
+
+    /// Whether a namespace does not exist. As in kubectl, the namespace `default` is never checked.
+    async fn is_missing(&self, namespace: &str) -> Result<bool> {
+        Ok(namespace != "default" && !self.source.has_namespace(namespace).await?)
+    }
+
+    /// Returns a note if the namespace of the search does not exist, which a search that found nothing does not show.
+    async fn missing_namespace(&self) -> Option<String> {
+        let namespace = self.namespaces.namespace()?;
+        let is_missing = self.is_missing(namespace).await.unwrap_or_default();
+        is_missing.then(|| format!("note: there is no namespace {namespace:?}"))
+    }
+
+    /// Returns the "not found" error. Its hint is the nearest name in the namespace, or for a live cluster a
+    /// kubectl command.
+    async fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
+        let error = Error::new(
+            ErrorKind::NotFound,
+            format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
+        );
+        let Some(kind) = kind::of_type(type_).filter(|_| self.suggests_names) else {
+            return error; // without a hint, so that no list is needed
+        };
+        let everything = ListQuery::of(type_, Some(namespace));
+        let names = self.source.list(&everything, |one| Some(one.name().to_owned())).await;
+        let names = names.unwrap_or_default(); // the error is about the missing workload
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        match similar::get_close_matches(name, &names, 1, 0.6)[..] {
+            [near, ..] => error.hint(format!("did you mean {}/{near}?", type_.typed())),
+            [] if self.source.is_live() => {
+                // kubectl reads `statefulsets` as those of `apps/v1`.
+                let resource = if kind.is_built_in() { type_.plural() } else { &type_.resource() };
+                let words = [Word::name(resource, "TYPE"), Word::in_namespace(namespace)];
+                error.hint(command("kubectl get {}{}", words))
+            }
+            [] => error,
+        }
+    }
+}
+
+fn workload(type_: TargetType, object: Object) -> Result<Workload> {
+    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", type_.type_().plural())))
+}
+
+fn no_namespace(namespace: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("there is no namespace {namespace:?}"))
+        .hint("kubectl get namespaces")
+}
+
+/// Returns the objects that have rollouts, and names the others in one note. kubectl fails for each of the
+/// others, such as a Service in the same file.
+fn with_rollouts<'a>(
+    scope: &'a TargetScope,
+    notes: &mut Vec<String>,
+) -> Vec<(&'a ManifestObject, &'static dyn Kind)> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for declared in &scope.manifest_objects {
+        match declared.kind_spec() {
+            Some(kind) => with.push((declared, kind)),
+            None => without.push(format!("{}/{}", declared.kind.to_lowercase(), declared.name)),
+        }
+    }
+    if !without.is_empty() {
+        notes.push(format!("note: skipped objects without rollouts: {}", without.join(" ")));
+    }
+    with
+}
+
+fn other_namespace(declared: &str, asked: &str) -> Error {
+    Error::usage(format!(
+        "the namespace from the provided object {declared:?} does not match the namespace {asked:?}. \
+         You must pass '--namespace={declared}' to perform this operation."
+    ))
+}
+
+/// Whether `all` includes the type only where the server has it.
+fn is_optional(word: &TargetWord) -> bool {
+    matches!(word, TargetWord::All(TargetType::IfServed(_)))
+}
+
+/// Whether the server or the snapshot has no objects of a type at all.
+fn is_absent(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotFound || error.is_withheld()
+}
+
+/// One namespace, or all of them.
+enum NamespaceScope {
+    One(String),
+    All,
+}
+
+impl NamespaceScope {
+    fn of(scope: &TargetScope, source: &Source) -> Result<Self> {
+        match &scope.namespace {
+            _ if scope.all_namespaces => Ok(Self::All),
+            Some(namespace) => Ok(Self::One(namespace.clone())),
+            None => {
+                let namespace = source.default_namespace()?;
+                if source.is_live() {
+                    name::check_namespace(&namespace)?; // it comes from the kubeconfig, unchecked
+                }
+                Ok(Self::One(namespace))
+            }
+        }
+    }
+
+    fn namespace(&self) -> Option<&str> {
+        match self {
+            Self::One(namespace) => Some(namespace),
+            Self::All => None,
+        }
+    }
+
+    /// Returns kubectl's line for a search that found nothing.
+    fn nothing_found(&self) -> String {
+        match self {
+            Self::One(namespace) => format!("No resources found in {namespace} namespace."),
+            Self::All => "No resources found".to_owned(),
+        }
+    }
+
+    /// Returns the error of a search that found nothing.
+    fn nothing_found_error(&self) -> Error {
+        let place =
+            self.namespace().map(|namespace| format!(" in namespace {namespace:?}")).unwrap_or_default();
+        Error::new(ErrorKind::NotFound, format!("no workload found{place}"))
     }
 }

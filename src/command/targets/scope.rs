@@ -1,13 +1,15 @@
-//! Which workloads a command is about, and which it found.
+//! Which workloads a command is about: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
 use std::io::Read;
 
 use super::manifest::{self, ManifestObject, Manifests};
-use super::target_words::TargetWord;
 use crate::command::CommandOutcome;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
-use crate::model::kind::Workload;
+use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
+use crate::model::kind::{self, Kind, Workload};
+use crate::model::text::name;
 
 /// Which workloads the user named or selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,5 +77,256 @@ impl FoundTargets {
             self.missing.push(error.clone());
         }
         self.outcome.errors.push(error);
+    }
+}
+
+/// One target on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetWord {
+    /// One object.
+    Named(TargetType, String),
+    /// Every object of a type.
+    All(TargetType),
+}
+
+/// The type of a [`TargetWord`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetType {
+    /// A kind with rollouts.
+    Kind(&'static dyn Kind),
+    /// A kind that `all` includes where the server has it.
+    IfServed(&'static dyn Kind),
+}
+
+impl TargetType {
+    /// Returns the resource type of the API.
+    #[must_use]
+    pub fn type_(self) -> &'static ResourceType {
+        match self {
+            Self::Kind(kind) | Self::IfServed(kind) => kind.type_(),
+        }
+    }
+}
+
+/// Parses the words of a command line as kubectl's resource builder does.
+///
+/// Commas separate several types. Several types with several names give every combination.
+///
+/// # Errors
+/// Usage errors with kubectl's messages.
+pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    let Some((first, names)) = words.split_first() else {
+        return Err(Error::usage("required resource not specified")
+            .hint("name a workload, such as deployment/web, or a type, such as deployment"));
+    };
+    if first.contains('/') {
+        return read_pairs(words, has_selector);
+    }
+    if words.iter().any(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    let types = read_types(first)?;
+    if names.is_empty() {
+        return Ok(types.into_iter().map(TargetWord::All).collect());
+    }
+    if has_selector {
+        return Err(Error::usage("name cannot be provided when a selector is specified"));
+    }
+    names.iter().try_for_each(|name| name::check_object(name))?;
+    Ok(types
+        .iter()
+        .flat_map(|&type_| names.iter().map(move |name| TargetWord::Named(type_, name.clone())))
+        .collect())
+}
+
+/// As [`read_targets`], for commands that take names. A single unknown word may be a name without its type.
+///
+/// # Errors
+/// As [`read_targets`].
+pub fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    read_targets(words, has_selector).map_err(|error| match words {
+        [word]
+            if matches!(read_type(word), TypeWord::Unknown)
+                && nearest_spelling(word).is_none()
+                && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')) =>
+        {
+            error.hint(format!("name the type too, such as deployment/{word}"))
+        }
+        _ => error,
+    })
+}
+
+/// Parses one workload at the beginning of `words`, and returns it with the remaining words. `example` is a
+/// valid target for the hint.
+///
+/// # Errors
+/// As [`read_targets`], and when the words do not name exactly one workload.
+pub fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(TargetWord, &'w [String])> {
+    let write_it_as = format!("write it as {example}");
+    if words.is_empty() {
+        return Err(Error::usage("required resource not specified").hint(write_it_as));
+    }
+    let one = |count: usize| -> Result<(TargetWord, &'w [String])> {
+        let (target, rest) = words.split_at(count.min(words.len()));
+        match read_targets(target, false)?.as_slice() {
+            [target @ TargetWord::Named(..)] => Ok((target.clone(), rest)),
+            _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
+        }
+    };
+    if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
+}
+
+fn read_pairs(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
+    if !words.iter().all(|word| word.contains('/')) {
+        return Err(mixed_forms());
+    }
+    if has_selector {
+        return Err(Error::usage(
+            "selectors and the all flag cannot be used when passing resource/name arguments",
+        ));
+    }
+    words.iter().map(|word| read_pair(word)).collect()
+}
+
+fn read_pair(word: &str) -> Result<TargetWord> {
+    match word.split('/').collect::<Vec<_>>().as_slice() {
+        [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
+            match read_types(type_)?.as_slice() {
+                [type_] => name::check_object(name).map(|()| TargetWord::Named(*type_, (*name).to_owned())),
+                _ => Err(single_form()),
+            }
+        }
+        [_, _] => Err(single_form()),
+        _ => Err(Error::usage("arguments in resource/name form may not have more than one slash")),
+    }
+}
+
+fn read_types(words: &str) -> Result<Vec<TargetType>> {
+    let mut types = Vec::new();
+    for word in words.split(',') {
+        match read_type(word) {
+            TypeWord::Kind(kind) => types.push(TargetType::Kind(kind)),
+            TypeWord::All => {
+                types.extend(kind::built_in().map(TargetType::Kind));
+                types.extend(kind::optional().map(TargetType::IfServed));
+            }
+            TypeWord::Other(other) => return Err(without_rollouts(other)),
+            TypeWord::Unknown => return Err(unknown_type(word)),
+        }
+    }
+    Ok(types)
+}
+
+fn without_rollouts(type_: &ResourceType) -> Error {
+    if type_.is_of_kruise() {
+        return Error::usage(format!("{} are not supported", type_.resource()))
+            .hint("use the plugin of OpenKruise: kubectl kruise");
+    }
+    Error::usage(format!("{} have no rollouts", type_.plural()))
+        .hint("name a deployment, a daemonset or a statefulset")
+}
+
+fn unknown_type(word: &str) -> Error {
+    let hint = match nearest_spelling(word) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "use deployment, daemonset or statefulset".to_owned(),
+    };
+    Error::usage(format!("unknown type {word:?}")).hint(hint)
+}
+
+fn single_form() -> Error {
+    Error::usage("arguments in resource/name form must have a single resource and name")
+}
+
+fn mixed_forms() -> Error {
+    // kubectl's message lacks the closing parenthesis. Scripts may match it.
+    Error::usage("there is no need to specify a resource type as a separate argument when passing arguments in resource/name form")
+        .hint("write every target as TYPE/NAME, or one TYPE followed by names")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::kind::daemon_set::DaemonSet;
+    use crate::model::kind::deployment::Deployment;
+    use crate::model::kind::stateful_set::StatefulSet;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn named(kind: &'static dyn Kind, name: &str) -> TargetWord {
+        TargetWord::Named(TargetType::Kind(kind), name.to_owned())
+    }
+
+    fn every(kind: &'static dyn Kind) -> TargetWord {
+        TargetWord::All(TargetType::Kind(kind))
+    }
+
+    #[test]
+    fn every_form_of_an_argument_selects_the_same_targets_as_in_kubectl() {
+        for (line, asks) in [
+            ("deployment/web", vec![named(&Deployment, "web")]),
+            ("deploy web api", vec![named(&Deployment, "web"), named(&Deployment, "api")]),
+            ("sts/db ds/agent", vec![named(&StatefulSet, "db"), named(&DaemonSet, "agent")]),
+            ("deploy,sts x", vec![named(&Deployment, "x"), named(&StatefulSet, "x")]),
+            ("deploy,ds", vec![every(&Deployment), every(&DaemonSet)]),
+        ] {
+            assert_eq!(read_targets(&words(line), false).unwrap(), asks, "{line}");
+        }
+    }
+
+    #[test]
+    fn all_means_the_built_in_kinds_and_the_others_where_the_server_has_them() {
+        let all = read_targets(&words("all"), false).unwrap();
+        let built_in = [every(&DaemonSet), every(&Deployment), every(&StatefulSet)];
+        assert_eq!(all[..3], built_in);
+        assert!(all[3..].iter().all(|word| matches!(word, TargetWord::All(TargetType::IfServed(_)))));
+    }
+
+    #[test]
+    fn malformed_arguments_are_usage_errors() {
+        for (line, selector, message) in [
+            ("", false, "required resource not specified"),
+            ("pods/foo bar", false, "no need to specify a resource type"),
+            ("deploy deploy/web", false, "no need to specify a resource type"),
+            (",pods/foo", false, "must have a single resource and name"),
+            ("deploy,sts/foo", false, "must have a single resource and name"),
+            ("all/foo", false, "must have a single resource and name"),
+            ("/bar", false, "must have a single resource and name"),
+            ("deploy/", false, "must have a single resource and name"),
+            ("a/b/c", false, "more than one slash"),
+            ("zebra/foo", false, "unknown type \"zebra\""),
+            ("deploy/web", true, "selectors and the all flag"),
+            ("deploy web", true, "name cannot be provided"),
+        ] {
+            let error = read_targets(&words(line), selector).unwrap_err();
+            assert!(error.sentence().contains(message), "{line}: {error:?}");
+            assert_eq!(error.exit().code(), 2, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_type_has_a_hint_with_a_type() {
+        for (line, hint) in [
+            ("web", "name the type too, such as deployment/web"),
+            ("web api", "use deployment, daemonset or statefulset"),
+            ("web,api", "use deployment, daemonset or statefulset"),
+            ("deploymnt", "did you mean deployment?"),
+        ] {
+            let error = read_workload_targets(&words(line), false).unwrap_err();
+            assert_eq!(error.next_step(), Some(hint), "{line}");
+        }
+    }
+
+    #[test]
+    fn read_one_returns_one_target_and_the_remaining_words() {
+        let line = words("sts/db 3 live");
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&StatefulSet, "db"), &line[1..]));
+        let line = words("sts db 3");
+        assert_eq!(read_one_target(&line, "sts/db").unwrap(), (named(&StatefulSet, "db"), &line[2..]));
+        for line in ["sts", "sts,ds db", "all db", ""] {
+            assert!(read_one_target(&words(line), "sts/db").is_err(), "{line}");
+        }
     }
 }

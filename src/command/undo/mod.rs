@@ -2,14 +2,13 @@
 
 pub(super) mod notes;
 mod prepared;
-mod several;
 
 pub use self::prepared::Request;
-use self::prepared::{Prepared, observe_target, planned, read_all_ahead, target_of};
-use self::several::{asks_once, only_failed, refuse_unasked};
-use super::CommandOutcome;
+use self::prepared::{
+    Prepared, asks_once, observe_target, only_failed, planned, read_all_ahead, refuse_unasked, target_of,
+};
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
-use super::{follow, owners, preflight};
+use super::{CommandOutcome, follow, owners, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
 use crate::command::patch::{PatchOutcome, PatchTarget};
@@ -21,9 +20,8 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
-use crate::render::change as render;
-use crate::render::hold;
 use crate::render::ui::Ui;
+use crate::render::{change as render, hold};
 
 /// How often a rollback is prepared again after a conflict.
 const MAX_CONFLICTS: usize = 5;
@@ -67,7 +65,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }));
     }
     if writer.is_real() {
-        writer.ui.notes(several::receipt(&rolled_back));
+        writer.ui.notes(notes::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let outcome = follow::after_change(&mut writer, written).await;

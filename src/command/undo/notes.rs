@@ -100,3 +100,17 @@ pub(super) fn print_skipped(workload: &Workload, label: &str, writer: &mut Write
         writer.print_as_read(workload, &line);
     }
 }
+
+/// Returns the line with the one command that takes back the rollbacks of several workloads of one namespace. Each goes to
+/// the revision before the current one, which is the one that was rolled back until there is another release. The lines
+/// of the single workloads name their revisions.
+pub(super) fn receipt(rolled_back: &[Workload]) -> Option<String> {
+    let [first, _, ..] = rolled_back else { return None };
+    let target = |workload: &Workload| Word::typed_name(workload.kind().type_().typed(), workload.name());
+    let targets =
+        rolled_back.iter().map(target).reduce(|all, next| all.and(&Word::command(" {}", [next])))?;
+    Some(command(
+        "to take all of this back, before another release: kubectl rollout2 undo {}{}",
+        [targets, first.in_namespace()],
+    ))
+}

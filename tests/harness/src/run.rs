@@ -195,7 +195,7 @@ impl Run {
     pub async fn run_against(self, client: kube::Client) -> Output {
         let seed = self.seed;
         self.run_on(move |_, world, listener| {
-            Ok(Source::Cluster(Box::new(live::Cluster::in_process(client, world.clock, seed, listener))))
+            Ok(Source::Cluster(Cluster::in_process(client, world.clock, seed, listener)))
         })
         .await
     }

@@ -1,20 +1,27 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`.
 
-mod executor;
-
 use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
-use self::executor::FollowExecutor;
-use super::CommandOutcome;
-use super::event_loop::frames::{FrameReporter, FrameSource};
-use super::event_loop::{Reporter, drive};
-use super::writing_verb::{Output, Writer};
+use super::context::{CommandOutcome, Context};
+use super::event_loop::{EventSource, Executor, FrameReporter, FrameSource, Reporter, drive};
+use super::owners;
+use super::patch::{self, PatchTarget};
+use super::stuck_pods::remove_pod;
+use super::targets::observe;
+use super::undo::notes::partition_rollback;
+use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::configuration::named_configuration;
+use crate::cluster::reader::reread;
 use crate::cluster::source::{Cluster, Source, beside};
+use crate::cluster::write::WriteOptions;
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::configuration::Configuration;
-use crate::model::engine::Now;
-use crate::model::follow::{FollowOptions, Follower, TargetReport};
+use crate::model::change::undo::{UndoOptions, undo};
+use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
+use crate::model::follow::{
+    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport,
+};
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::{ReportFormat, json, lines};
@@ -22,11 +29,10 @@ use crate::render::frame::{FollowMoment, Frame};
 use crate::render::job_summary;
 use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
-use crate::world::{Signals, Terminal};
+use crate::world::Terminal;
 
 /// What to follow and how to print it.
-#[derive(Clone, Debug)]
-pub struct Request {
+pub struct Request<'a> {
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
     /// The output format.
@@ -37,11 +43,11 @@ pub struct Request {
     pub configuration: NamedConfiguration,
     /// Whether to show each pod: in a live frame, and after the last line.
     pub shows_pods: bool,
-    /// The signals that stop the command.
-    pub signals: Signals,
+    /// The source of the objects, and the signals that stop the command.
+    pub context: &'a Context<'a>,
 }
 
-impl Request {
+impl Request<'_> {
     /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and Secrets
     /// that were read beside it.
     async fn follow(
@@ -50,11 +56,11 @@ impl Request {
         cluster: &Cluster,
         reporter: &mut impl Reporter<Follower>,
     ) -> (Follower, Vec<Configuration>) {
-        let executor = FollowExecutor::new(cluster);
+        let source = self.context.source;
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
-        let source = Source::Cluster(Box::new(cluster.clone()));
-        let read = named_configuration(&self.configuration, &source);
-        let work = drive(follower, executor, &found, cluster, self.signals.clone(), reporter);
+        let read = named_configuration(&self.configuration, source);
+        let signals = self.context.signals.clone();
+        let work = drive(follower, FollowExecutor { source }, &found, cluster, signals, reporter);
         let ((follower, _), configuration) = beside(work, read).await;
         (follower, configuration)
     }
@@ -82,7 +88,7 @@ impl Request {
 
 /// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`.
 pub(super) async fn run(
-    request: &Request,
+    request: &Request<'_>,
     found: Vec<Workload>,
     so_far: CommandOutcome,
     cluster: &Cluster,
@@ -134,7 +140,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
         names: NameContext { others: written.len() > 1, namespaces: false },
         configuration: NamedConfiguration::default(),
         shows_pods: false,
-        signals: context.signals.clone(),
+        context,
     };
     let so_far = writer.take_outcome();
     run(&request, written, so_far, cluster, writer.ui).await
@@ -156,7 +162,7 @@ pub(super) fn print_remarks(
 /// Prints the reports of a follower as lines or as documents.
 pub(super) struct FollowReporter<'a> {
     pub(super) ui: &'a mut Ui,
-    pub(super) request: &'a Request,
+    pub(super) request: &'a Request<'a>,
 }
 
 impl Reporter<Follower> for FollowReporter<'_> {
@@ -176,7 +182,7 @@ impl Reporter<Follower> for FollowReporter<'_> {
 }
 
 /// Renders the frames of followed rollouts.
-struct RolloutFrames<'a>(&'a Request);
+struct RolloutFrames<'a>(&'a Request<'a>);
 
 impl RolloutFrames<'_> {
     fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
@@ -192,4 +198,108 @@ impl FrameSource<Follower> for RolloutFrames<'_> {
     fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
         lines::above_frame(report, self.0.names)
     }
+}
+
+/// Executes the tasks of a follower.
+pub(super) struct FollowExecutor<'a> {
+    source: &'a Source,
+}
+
+impl Executor<Follower> for FollowExecutor<'_> {
+    async fn execute(
+        &mut self,
+        (id, task): (TargetId, FollowerTask),
+        follower: &Follower,
+        source: &mut EventSource<'_>,
+        ui: &mut Ui,
+    ) -> Vec<FollowerEvent> {
+        let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
+        match task {
+            FollowerTask::Refresh => source.refresh(id),
+            FollowerTask::ReadLog(place) => source.fetch_log(id, target.workload(), place),
+            FollowerTask::RollBack => {
+                let written = undo_on_failure(target, self.source, ui).await;
+                return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
+            }
+            FollowerTask::DeletePod(pod) => {
+                delete_stuck(target.workload(), &pod, self.source, ui).await;
+            }
+        }
+        Vec::new()
+    }
+
+    fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
+        vec![FollowerEvent::Target(target, change)]
+    }
+
+    /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
+    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>) {
+        let mut verdicts = follower.targets().iter().filter_map(FollowedTarget::verdict);
+        if verdicts.any(|verdict| verdict.state.is_under_way()) {
+            source.watch_warnings();
+        }
+    }
+
+    fn without_reader(&self) -> Option<FollowerEvent> {
+        None
+    }
+}
+
+/// Rolls a target back to the revision that was stable when following began. Reads everything again
+/// first, because the patch must match the objects as they are now.
+///
+/// # Errors
+/// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
+/// the write fails. Nothing is written then, except where the error says so.
+async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) -> Result<Workload> {
+    let found = reread(target.workload(), source).await?;
+    let observed = observe(found, source, ui).await?;
+    let workload = &observed.workload;
+    let origin = target.start_state().ok_or_else(|| stable_unknown(workload))?;
+    if !origin.matches(workload) {
+        return Err(template_changed(workload));
+    }
+    let stable = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
+    owners::warn_before_an_undo(workload, ui);
+    owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
+    let undo = undo(&observed, stable, &UndoOptions::default())?;
+    ui.notes(partition_rollback(&undo));
+    let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
+    let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
+    let written = written.applied(workload, "its rollback was prepared")?;
+    Workload::of(written).ok_or_else(|| written_but_unreadable(workload))
+}
+
+/// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
+/// continues when the user deletes the pod.
+async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &mut Ui) {
+    ui.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
+    let namespace = workload.object().namespace();
+    // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
+    if let Some(why) = remove_pod(pod, namespace, false, source).await.refusal() {
+        ui.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+    }
+}
+
+fn template_changed(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(ErrorKind::Conflict, format!("another client rolled out another revision of {target}"))
+}
+
+fn stable_unknown(workload: &Workload) -> Error {
+    let target = workload.target();
+    let message = format!("the stable revision of {target} was not known when following began");
+    Error::new(ErrorKind::NotFound, message)
+}
+
+fn written_but_unreadable(workload: &Workload) -> Error {
+    let target = workload.target();
+    let message =
+        format!("the rollback of {target} was written, but the server answered with another object");
+    Error::new(ErrorKind::Malformed, message)
+}
+
+fn revision_gone(workload: &Workload) -> Error {
+    let target = workload.target();
+    Error::new(ErrorKind::NotFound, format!("the stable revision of {target} no longer exists"))
 }
