@@ -7,8 +7,7 @@ use clap::{Args, Command};
 
 use super::connection::{CONNECTION_OPTIONS, ConnectionArgs};
 use crate::render::appearance::Color;
-use crate::render::line::Line;
-use crate::render::style::Style;
+use crate::render::line::{Line, Style};
 
 /// The heading of the options of `step` that `-h` leaves out.
 pub(super) const ADVANCED: &str = "Advanced";

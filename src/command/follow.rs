@@ -19,14 +19,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::configuration::Configuration;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
-use crate::model::follow::{
-    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport,
-};
+use crate::model::follow::{FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport};
 use crate::model::kind::Workload;
-use crate::model::revision::references::{Configuration, NamedConfiguration};
-use crate::render::follow::{ReportFormat, json, lines};
-use crate::render::frame::{FollowMoment, Frame};
+use crate::model::revision::configuration::NamedConfiguration;
 use crate::render::job_summary;
+use crate::render::follow::{self as render, ReportFormat, json};
+use crate::render::frame::{FollowMoment, Frame};
 use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
 use crate::world::Terminal;
@@ -80,7 +78,7 @@ impl Request<'_> {
         let ui = reporter.finish(|frames, size| Frame::last(frames.moment(&follower, now), size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
-            ui.notes(lines::below_frame(target, result, self.names, now.server_time));
+            ui.notes(render::below_frame(target, result, self.names, now.server_time));
         }
         (follower, configuration)
     }
@@ -103,7 +101,7 @@ pub(super) async fn run(
     };
     if !ui.is_read() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
-        ui.notes(unfinished.map(lines::without_reader));
+        ui.notes(unfinished.map(render::without_reader));
     }
     let summary = job_summary::of_follower(&follower, names, cluster.now());
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
@@ -175,7 +173,7 @@ impl Reporter<Follower> for FollowReporter<'_> {
         match format {
             ReportFormat::Documents(format) => self.ui.document(&json::event(report, now.elapsed), *format),
             ReportFormat::Lines | ReportFormat::Frames => {
-                lines::print(report, *names, *shows_pods, now, self.ui);
+                render::print(report, *names, *shows_pods, now, self.ui);
             }
         }
     }
@@ -196,7 +194,7 @@ impl FrameSource<Follower> for RolloutFrames<'_> {
     }
 
     fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
-        lines::above_frame(report, self.0.names)
+        render::above_frame(report, self.0.names)
     }
 }
 

@@ -6,12 +6,11 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::age::age;
 use super::diff;
-use super::effect;
 use super::history::last_changed;
-use super::line::Line;
-use super::pod_names::{MAX_NAMES, names};
+use super::line::{Line, Style};
+use super::pods::{self, MAX_NAMES, names};
 use super::status::serving_line;
-use super::style::Style;
+use crate::model::api::configuration::Configuration;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
@@ -56,7 +55,7 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
         lines.push(Line::of("  ").joined_with(diff::no_differences(changes.reordered())));
     }
     lines.extend(diff::rows(&changes.rows()));
-    lines.extend(effect::lines(&undo.effect));
+    lines.extend(pods::effect_lines(&undo.effect));
     if undo.ends_hold.is_some() {
         lines.push(Line::of("  releases the hold and restores the update strategy"));
     }
@@ -143,7 +142,7 @@ fn receipt_to(before: &Workload, revision: &str) -> String {
 #[must_use]
 pub fn verb_effect(workload: &Workload, verb: &str, effect: &Effect) -> Vec<Line> {
     let title = Line::styled(Style::Heading, workload.target()).with(Style::Plain, format!("  {verb}"));
-    std::iter::once(title).chain(effect::lines(effect)).collect()
+    std::iter::once(title).chain(pods::effect_lines(effect)).collect()
 }
 
 /// Counts the selected workloads by kind, and names the first ones: `1 deployment and 1 statefulset: deployment/web

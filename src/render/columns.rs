@@ -4,8 +4,7 @@
 use tabled::builder::Builder;
 use tabled::settings::{Padding, Style as TableStyle};
 
-use super::line::Line;
-use super::style::Style;
+use super::line::{Line, Style};
 use crate::model::text::secret::without_secrets;
 
 /// The spaces between two columns.

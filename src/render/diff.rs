@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::columns::aligned;
 use super::json::workload_json;
-use super::line::Line;
-use super::pod_update;
-use super::style::Style;
+use super::line::{Line, Style};
+use super::pods;
 use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
 use crate::model::kind::Workload;
@@ -140,7 +139,7 @@ pub fn json(
     update: &PodUpdate,
 ) -> Value {
     let digest = |digest: Digest| format!("sha256:{}", digest.hex());
-    let update = with.is_none().then(|| pod_update::json(update));
+    let update = with.is_none().then(|| pods::update_json(update));
     let with = with.map(|with| {
         let not_compared: Vec<String> = with.not_compared.iter().map(ToString::to_string).collect();
         json!({

@@ -3,14 +3,11 @@
 use serde_json::{Value, json};
 
 use super::columns::{Table, code};
-use super::fit_width::LongWord;
+use super::line::{Line, LongWord, Style};
 use super::json::workload_json;
-use super::line::Line;
-use super::style::Style;
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::api::managed_fields::Authorship;
-use crate::model::api::managed_fields::last_template_author;
+use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::diff::short_digests;
 use crate::model::hold::{HoldSummary, hold_words, left_words};
 use crate::model::observation::{Observation, Role};

@@ -1,8 +1,14 @@
-//! One line of output: styled spans and their width.
+//! One line of output: styled and escaped text, its width in cells of a terminal, and how it fits into one.
+//!
+//! Any client of the cluster can write change-causes, image names, messages and logs. Escape sequences in them would control the
+//! terminal, and bidirectional overrides would display one text as another. Both are replaced by visible escapes.
 
-use super::escape;
-use super::fit_width::{self, LongWord, beginning, shortened_to};
-use super::style::Style;
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::model::text::control::is_misleading;
 
 /// One line of output. Text is escaped when it enters the line, so that it stays on one line and controls no terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +35,13 @@ impl Line {
     /// Appends text.
     #[must_use]
     pub fn with(self, style: Style, text: impl AsRef<str>) -> Self {
-        self.with_escaped(style, &escape::line(text.as_ref()))
+        self.with_escaped(style, &escaped_line(text.as_ref()))
     }
 
     /// Appends text that keeps its tabs, such as a line of a script.
     #[must_use]
     pub(super) fn with_tabs(self, style: Style, text: &str) -> Self {
-        self.with_escaped(style, &escape::block(&text.replace('\n', "\\n")))
+        self.with_escaped(style, &escaped_block(&text.replace('\n', "\\n")))
     }
 
     fn with_escaped(mut self, style: Style, text: &str) -> Self {
@@ -71,13 +77,13 @@ impl Line {
     /// Returns the width in cells of a terminal. Wide characters take two.
     #[must_use]
     pub fn cells(&self) -> usize {
-        self.0.iter().map(|span| fit_width::cells(&span.text)).sum()
+        self.0.iter().map(|span| cells(&span.text)).sum()
     }
 
     /// Returns the width of each character in cells.
     pub(super) fn characters(&self) -> impl Iterator<Item = usize> {
         let characters = self.0.iter().flat_map(|span| span.text.chars());
-        characters.map(|character| fit_width::cells(character.encode_utf8(&mut [0; 4])))
+        characters.map(|character| cells(character.encode_utf8(&mut [0; 4])))
     }
 
     /// Returns the style of the first text.
@@ -105,7 +111,7 @@ impl Line {
         if self.cells() <= width {
             return vec![self];
         }
-        let lines = fit_width::wrapped(&self.text(), indent, width, most, long);
+        let lines = wrapped_text(&self.text(), indent, width, most, long);
         lines.into_iter().map(|line| Self::default().with_escaped(self.style(), &line)).collect()
     }
 
@@ -126,10 +132,10 @@ impl Line {
         let mut cut = Self::default();
         let mut left = width;
         for span in self.0 {
-            let cells = fit_width::cells(&span.text);
+            let cells = cells(&span.text);
             if cells >= left {
                 // Cut even a span that just fits, because the spans after it are dropped.
-                let text = shortened_to(&(span.text + "…"), left);
+                let text = shortened_text(&(span.text + "…"), left);
                 cut.0.push(Span { text, ..span });
                 break;
             }
@@ -149,8 +155,8 @@ impl Line {
         let text = self.text();
         let for_the_end = width.saturating_sub(1) / 2;
         let mut ends = text.char_indices().map(|(start, _)| &text[start..]);
-        let end = ends.find(|end| fit_width::cells(end) <= for_the_end).unwrap_or_default();
-        let beginning = beginning(&text, width.saturating_sub(1 + fit_width::cells(end)));
+        let end = ends.find(|end| cells(end) <= for_the_end).unwrap_or_default();
+        let beginning = beginning(&text, width.saturating_sub(1 + cells(end)));
         Self::default().with_escaped(self.style(), &format!("{beginning}…{end}"))
     }
 }
@@ -161,9 +167,200 @@ pub fn text_of(lines: &[Line], colored: bool) -> String {
     lines.iter().fold(String::new(), |text, line| text + &line.drawn(colored) + "\n")
 }
 
+/// The meaning of a piece of text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// No special meaning.
+    #[default]
+    Plain,
+    /// The name of what follows.
+    Heading,
+    /// What a diff adds.
+    Added,
+    /// The words that a changed line adds.
+    AddedWord,
+    /// What a diff removes.
+    Removed,
+    /// The words that a changed line removes.
+    RemovedWord,
+    /// The path of a hunk in a template.
+    Location,
+    /// Success.
+    Good,
+    /// Failure.
+    Bad,
+    /// A warning.
+    Warning,
+    /// Less important text.
+    Dim,
+}
+
+impl Style {
+    /// Returns the SGR parameters of the style; empty for plain text.
+    fn sgr(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Heading => "1",
+            Self::Added | Self::Good => "32",
+            Self::AddedWord => "1;7;32",
+            Self::Removed | Self::Bad => "31",
+            Self::RemovedWord => "1;7;31",
+            Self::Location => "36",
+            Self::Warning => "33",
+            Self::Dim => "2",
+        }
+    }
+
+    /// Returns an escaped text with the escape sequences of the style, if it is coloured.
+    pub(super) fn applied_to(self, text: &str, colored: bool) -> String {
+        match self.sgr() {
+            sgr if colored && !sgr.is_empty() => format!("\x1b[{sgr}m{text}\x1b[0m"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+/// Escapes text of several lines. Newlines and tabs stay.
+#[must_use]
+pub(super) fn escaped_block(text: &str) -> Cow<'_, str> {
+    escaped(text, |character| matches!(character, '\n' | '\t'))
+}
+
+/// Escapes text that must stay on one line and in one column, newlines and tabs included.
+#[must_use]
+pub(super) fn escaped_line(text: &str) -> Cow<'_, str> {
+    escaped(text, |_| false)
+}
+
+fn escaped(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if text.chars().all(|character| keeps(character) || !is_misleading(character)) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if keeps(character) || !is_misleading(character) {
+            safe.push(character);
+        } else {
+            safe.push_str(&shown(character));
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn shown(character: char) -> String {
+    match character {
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\x7f' => "^?".to_owned(),
+        // The caret notation of kubectl's describe: escape is ^[.
+        '\0'..='\x1f' => format!("^{}", char::from((character as u8) ^ 0x40)),
+        other => format!("\\u{{{:x}}}", other as u32),
+    }
+}
+
+/// Returns the width of a text in cells of a terminal. Wide characters take two.
+pub(super) fn cells(text: &str) -> usize {
+    text.width()
+}
+
+/// What to do with a word that is wider than a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LongWord {
+    /// Split it, so that no line is too wide.
+    Split,
+    /// Keep it whole, so that names can be copied. Its line is too wide. A command is one word if it fits into a line.
+    Keep,
+    /// Keep commands of any width whole too. For text that the terminal itself may wrap, and no frame redraws.
+    KeepCommand,
+}
+
+/// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
+/// the first begin with `indent`.
+pub(super) fn wrapped_text(text: &str, indent: &str, width: usize, most: usize, long: LongWord) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let margin = if lines.is_empty() { "" } else { indent };
+        let room = width.saturating_sub(cells(margin));
+        if lines.len() + 1 == most {
+            lines.push(format!("{margin}{}", shortened_text(rest, room)));
+            break;
+        }
+        let line = first_line(rest, room, long);
+        lines.push(format!("{margin}{}", line.trim_end()));
+        rest = rest.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
+    }
+    lines
+}
+
+/// Returns the part of a text that fits into one line: at least one character, or one word if words are kept whole.
+fn first_line(text: &str, width: usize, long: LongWord) -> &str {
+    let fitting = beginning(text, width).len();
+    if fitting == text.len() {
+        return text;
+    }
+    let mut whole = commands(text);
+    whole.retain(|command| match long {
+        LongWord::Split => false,
+        LongWord::Keep => text.get(command.clone()).is_some_and(|command| cells(command) <= width),
+        LongWord::KeepCommand => true,
+    });
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let is_between = |at: &usize| *at > indent && !whole.iter().any(|command| command.contains(at));
+    let mut ends = text.match_indices(' ').map(|(at, _)| at).filter(is_between);
+    let end = match (ends.clone().take_while(|end| *end <= fitting).last(), long) {
+        (Some(end), _) => end,
+        (None, LongWord::Split) => fitting.max(text.chars().next().map_or(0, char::len_utf8)),
+        (None, LongWord::Keep | LongWord::KeepCommand) => ends.next().unwrap_or(text.len()),
+    };
+    text.get(..end).unwrap_or(text)
+}
+
+/// Returns the commands in a text: from the word `kubectl` to a comma or semicolon outside of quotes, or to the end.
+fn commands(text: &str) -> Vec<Range<usize>> {
+    const PROGRAM: &str = "kubectl ";
+    let mut commands: Vec<Range<usize>> = Vec::new();
+    for (start, _) in text.match_indices(PROGRAM) {
+        let is_word = text.get(..start).is_some_and(|before| before.is_empty() || before.ends_with(' '));
+        if !is_word || commands.last().is_some_and(|last| last.contains(&start)) {
+            continue;
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        let mut is_quoted = false;
+        let end = rest.char_indices().find_map(|(at, character)| {
+            is_quoted ^= character == '\'';
+            let ends = matches!(character, ',' | ';') && !is_quoted;
+            (ends && rest.get(at + 1..).is_some_and(|after| after.starts_with(' '))).then_some(start + at)
+        });
+        commands.push(start..end.unwrap_or(text.len()));
+    }
+    commands
+}
+
+/// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
+/// two cells.
+pub(super) fn shortened_text(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
+}
+
+/// Returns the longest beginning of a text that fits into `width` cells.
+pub(super) fn beginning(text: &str, width: usize) -> &str {
+    // A binary search, because a text may have a hundred thousand characters of zero width.
+    let ends: Vec<usize> =
+        text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
+    let fitting = ends.partition_point(|&end| cells(&text[..end]) <= width);
+    let end = fitting.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
+    &text[..end]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn control_characters_are_escaped() {
@@ -216,5 +413,123 @@ mod tests {
             assert_eq!(short.text(), text, "{width}");
             assert!(short.cells() <= width, "{width}");
         }
+    }
+
+    #[test]
+    fn clean_text_is_left_alone() {
+        for text in ["", "image 1.1", "größe 大 🚀", "a\tb\nc"] {
+            assert!(matches!(escaped_block(text), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        for (text, safe) in [
+            ("\x1b[31mred\x1b[0m", "^[[31mred^[[0m"),
+            ("\u{9b}31m", "\\u{9b}31m"),
+            ("bell\x07 back\x08 delete\x7f", "bell^G back^H delete^?"),
+            ("user\u{202e}gpj.exe", "user\\u{202e}gpj.exe"),
+            ("a\rb\0", "a\\rb^@"),
+            ("hidden\u{200b}\u{e0041}", "hidden\\u{200b}\\u{e0041}"),
+        ] {
+            assert_eq!(escaped_block(text), safe);
+        }
+        assert_eq!(escaped_line("two\nlines\there"), "two\\nlines\\there");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn escaped_text_has_no_control_characters_and_keeps_all_others(text in any::<String>()) {
+            let (block, line) = (escaped_block(&text), escaped_line(&text));
+            prop_assert!(!line.contains(is_misleading));
+            prop_assert!(!block.contains(|c| is_misleading(c) && c != '\n' && c != '\t'));
+            prop_assert_eq!(block.lines().count(), text.split('\n').count() - usize::from(text.ends_with('\n') || text.is_empty()));
+            prop_assert_eq!(super::line(&line).into_owned(), line.to_string(), "once is enough");
+            prop_assert_eq!(line == text, !text.contains(is_misleading));
+            let kept: String = text.chars().filter(|c| !is_misleading(*c)).collect();
+            let mut shown = line.chars();
+            prop_assert!(kept.chars().all(|c| shown.any(|other| other == c)), "nothing else is lost");
+        }
+    }
+
+    #[test]
+    fn words_stay_whole_if_they_fit() {
+        for (text, lines) in [
+            ("", &[][..]),
+            ("one two", &["one two"]),
+            ("one two three", &["one two", "three"]),
+            ("one  two   three", &["one  two", "three"]),
+            ("a sesquipedalian", &["a", "sesquiped", "alian"]),
+            ("大大大大大 x", &["大大大大", "大 x"]),
+            ("a b c d e f g h i j k l m", &["a b c d e", "f g h i j", "k l m"]),
+            ("one two three four five six seven", &["one two", "three", "four fiv…"]),
+        ] {
+            assert_eq!(wrapped_text(text, "", 9, 3, LongWord::Split), lines);
+        }
+        assert_eq!(wrapped_text("大大", "", 0, 9, LongWord::Split), ["大", "大"], "it terminates");
+    }
+
+    #[test]
+    fn a_long_word_can_stay_whole() {
+        let text = "  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1";
+        for (width, lines) in [
+            (80, &["  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1"] as &[_]),
+            (30, &["  ! web-1 and 2 more  app:", "    CrashLoopBackOff, exit 1"]),
+            (20, &["  ! web-1 and 2 more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+            (10, &["  ! web-1", "    and 2", "    more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+        ] {
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, LongWord::Keep), lines, "{width}");
+        }
+        assert_eq!(wrapped_text("大大 大大", "", 4, usize::MAX, LongWord::Keep), ["大大", "大大"]);
+    }
+
+    #[test]
+    fn a_command_is_one_word() {
+        let text = "  - web  held, until kubectl rollout2 resume web; then wait";
+        for (width, long, lines) in [
+            (
+                46,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web; then wait"] as &[_],
+            ),
+            (
+                31,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+            (
+                22,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2", "    resume web; then", "    wait"],
+            ),
+            (
+                22,
+                LongWord::KeepCommand,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+        ] {
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, long), lines, "{width} {long:?}");
+        }
+        for (text, lines) in [
+            ("kubectl patch -p '{; , }' x; next", &["kubectl patch -p '{; , }' x;", "next"] as &[_]),
+            ("mykubectl is no command", &["mykubectl", "is no", "command"]),
+            ("run kubectl a b && kubectl c d", &["run", "kubectl a b && kubectl c d"]),
+        ] {
+            assert_eq!(wrapped_text(text, "", 9, usize::MAX, LongWord::KeepCommand), lines);
+        }
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!(shortened_text("大大大大", 5), "大大…");
+        assert_eq!(shortened_text("大大", 4), "大大");
+    }
+
+    #[test]
+    fn zero_width_characters_stay_with_their_base_character() {
+        assert_eq!(shortened_text("e\u{301}e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}…");
+        assert_eq!(shortened_text(&format!("ab{}", "\u{301}".repeat(1 << 17)), 1), "…");
     }
 }

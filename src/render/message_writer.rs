@@ -9,10 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
 use super::drawn_frame::{DrawnFrame, drawing};
-use super::fit_width::LongWord;
+use super::line::{Line, LongWord, Style, text_of};
 use super::frame::Frame;
-use super::line::{Line, text_of};
-use super::style::Style;
 use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
 use crate::world::job_summary::is_github_actions;

@@ -1,5 +1,7 @@
 //! Formats the output: tables, lines, live frames, JSON, YAML and colour, and escapes untrusted text.
 
+pub mod preview;
+pub mod pods;
 pub mod age;
 pub mod appearance;
 pub mod change;
@@ -7,9 +9,6 @@ mod columns;
 pub mod completion;
 pub mod diff;
 pub mod drawn_frame;
-mod effect;
-mod escape;
-mod fit_width;
 pub mod follow;
 pub mod frame;
 pub mod history;
@@ -21,15 +20,11 @@ pub mod line;
 pub mod list;
 pub mod message_writer;
 pub mod owner_warnings;
-mod pod_names;
-pub mod pod_update;
-pub mod preview;
 pub mod recent;
 pub mod revision;
 mod state_words;
 pub mod status;
 pub mod step;
-pub mod style;
 pub mod template_form;
 pub mod template_text;
 pub mod ui;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::age::lasting;
-use super::style::Style;
+use super::line::Style;
 use crate::model::follow::{FollowedTarget, Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::Revision;

@@ -5,10 +5,8 @@ use std::io::{self, Read};
 use serde_json::Value;
 
 use super::appearance::{Appearance, Color};
-use super::escape;
-use super::fit_width::LongWord;
+use super::line::{Line, LongWord, escaped_block, text_of};
 use super::frame::Frame;
-use super::line::{Line, text_of};
 use super::message_writer::MessageWriter;
 use crate::error::Error;
 use crate::model::text::control::{disarmed, escaped_json};
@@ -99,7 +97,7 @@ impl Ui {
 
     /// Prints a result of several lines on stdout.
     pub fn result(&mut self, text: &str) {
-        self.print_text(&escape::block(text));
+        self.print_text(&escaped_block(text));
     }
 
     /// Prints a result of one line on stdout, with line breaks escaped.
@@ -121,7 +119,7 @@ impl Ui {
     /// Prints a document for programs on stdout: YAML, values of a template.
     pub fn exact(&mut self, document: &str) {
         if self.out.terminal().is_some() {
-            self.print(&escape::block(document));
+            self.print(&escaped_block(document));
         } else {
             self.print(document);
         }

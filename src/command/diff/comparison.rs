@@ -15,7 +15,7 @@ use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::text::digest::Digest;
 use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
-use crate::render::{diff as render, pod_update};
+use crate::render::{diff as render, pods};
 use crate::world::Environment;
 use crate::world::program::Program;
 use crate::world::temp_dir::TempDir;
@@ -58,7 +58,7 @@ impl ComparedTemplates {
         ui.lines(&[title]);
         ui.lines(&words);
         let is_of_interest = self.workload.has_pod_update_policy();
-        let words = pod_update::words(&self.pod_update, self.workload.pod_update_policy());
+        let words = pods::update_words(&self.pod_update, self.workload.pod_update_policy());
         if let Some(words) = words.filter(|_| is_of_interest) {
             ui.lines(&[render::pod_update(&words)]);
         }

@@ -26,8 +26,7 @@ use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::model::text::yaml::yaml;
-use crate::render::preview as render;
-use crate::render::preview::{RefusedObject, json};
+use crate::render::preview::{self as render, RefusedObject};
 use crate::render::ui::Ui;
 use crate::world::Environment;
 
@@ -193,7 +192,7 @@ impl<'a> PreviewPrinter<'a> {
         self.workloads += 1;
         self.rollouts += usize::from(preview.outcome.is_rollout());
         let Output::Text { diff } = self.request.output else {
-            self.items.push(json::item(preview));
+            self.items.push(render::item_json(preview));
             return Ok(());
         };
         ui.lines(&render::block(preview, self.in_namespaces));
@@ -216,15 +215,15 @@ impl<'a> PreviewPrinter<'a> {
         self.workloads += 1;
         match self.request.output {
             Output::Text { .. } => ui.lines(&[render::refused(refused, self.in_namespaces)]),
-            Output::Json | Output::Yaml => self.items.push(json::refused_item(refused)),
+            Output::Json | Output::Yaml => self.items.push(render::refused_item_json(refused)),
         }
     }
 
     fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) {
         let items = std::mem::take(&mut self.items);
         match self.request.output {
-            Output::Json => ui.json(&format!("{:#}\n", json::document(&items, others))),
-            Output::Yaml => ui.yaml(&yaml(&json::document(&items, others))),
+            Output::Json => ui.json(&format!("{:#}\n", render::document(&items, others))),
+            Output::Yaml => ui.yaml(&yaml(&render::document(&items, others))),
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
             Output::Text { .. } => ui.line(&render::summary(self.rollouts, self.workloads, others)),
         }

@@ -26,7 +26,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, Stepper, Task};
 use crate::render::message_writer::MessageWriter;
-use crate::render::step::lines;
+use crate::render::step::check_output;
 use crate::render::ui::Ui;
 use crate::world::Environment;
 use crate::world::process::{Process, Processes};
@@ -242,13 +242,13 @@ impl Checker {
     /// Runs the command once. Its output goes to stderr.
     pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
         let messages = self.messages.clone();
-        let say = move |line: &str| messages.note(&lines::check_output(line));
+        let say = move |line: &str| messages.note(&check_output(line));
         match self.line.run(&self.environment, facts, LIMIT, say).await {
             Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
             Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
             Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,
             Err(error) => {
-                self.messages.note(&lines::check_output(&format!("sh cannot be started: {error}")));
+                self.messages.note(&check_output(&format!("sh cannot be started: {error}")));
                 CheckResult::NotRun
             }
         }

@@ -10,10 +10,10 @@ use tokio::time::timeout;
 use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
 use super::event_loop::{FrameReporter, FrameSource, Reporter, drive};
+use super::{CommandOutcome, owners};
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, observe};
-use super::{CommandOutcome, owners};
 use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,7 +24,7 @@ use crate::model::hold::plan::PlanRecord;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
 use crate::render::frame::{Frame, Steps};
-use crate::render::step::{Closing, Printed, json, lines, plan};
+use crate::render::step::{self as render, Closing, Printed, json};
 use crate::render::ui::Ui;
 use crate::world::Terminal;
 
@@ -178,8 +178,8 @@ async fn show_plan(
     owners::warn_before_a_plan(workload, ui);
     match request.output {
         Output::Text => {
-            ui.lines(&plan::lines(workload, &view, ui.terminal()));
-            print(plan::obstacles(workload, &view, now), ui);
+            ui.lines(&render::plan_lines(workload, &view, ui.terminal()));
+            print(render::obstacles(workload, &view, now), ui);
         }
         Output::Json => ui.json(&json::plan(workload, &view)),
     }
@@ -190,7 +190,7 @@ async fn show_plan(
 fn end(closing: &Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
     let exit = exit(&outcome);
     match output {
-        Output::Text => print(lines::outcome(closing, &outcome), ui),
+        Output::Text => print(render::outcome(closing, &outcome), ui),
         Output::Json => ui.json(&json::outcome(closing, &outcome, exit.code())),
     }
     closed(outcome, exit)
@@ -236,13 +236,13 @@ impl Reporter<Stepper> for PlanLineReporter<'_> {
 
     fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
         if let StepReport::Decision(why) = report {
-            self.ui.note(&lines::decision(why)); // on stderr, also with JSON
+            self.ui.note(&render::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
             if let Some(line) = json::line(stepper, report, now) {
                 self.ui.json(&line);
             }
         } else {
-            print(lines::of(stepper, report, now), self.ui);
+            print(render::of(stepper, report, now), self.ui);
         }
     }
 }
@@ -272,7 +272,7 @@ impl FrameSource<Stepper> for PlanFrames {
                 self.logs.keep(log.clone());
                 Vec::new()
             }
-            report => lines::of(stepper, report, now).notes,
+            report => render::of(stepper, report, now).notes,
         }
     }
 }

@@ -1,12 +1,25 @@
-//! The output of followed rollouts as lines and as JSON.
+//! The reports of a follower as lines of text: which words, and which stream; and as JSON.
 
 mod end;
 pub mod json;
-pub mod lines;
 
 pub(super) use end::way_back;
 
+use k8s_openapi::jiff::Timestamp;
+
 use super::ui::{DocumentFormat, Ui};
+use self::end::{EndLines, blocked_rollback, end, ended};
+use crate::model::cause::Cause;
+use crate::model::cause::container_logs::LogLines;
+use crate::model::change::least_time::LeastTime;
+use crate::model::engine::Now;
+use crate::model::follow::{CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult};
+use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
+use crate::model::text::go_duration;
+use super::frame::pod_tree;
+use super::status::{NameContext, cause_line, cause_lines, colored, line};
 
 /// The output format of followed rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,5 +37,208 @@ impl ReportFormat {
     #[must_use]
     pub fn of_text(ui: &Ui, wants_lines: bool) -> Self {
         if ui.can_draw() && !wants_lines { Self::Frames } else { Self::Lines }
+    }
+}
+
+/// Prints a report: kubectl's lines on stdout, all others on stderr. `shows_pods` adds each pod to the end.
+pub fn print(
+    TargetReport { target, report }: &TargetReport<'_>,
+    names: NameContext,
+    shows_pods: bool,
+    now: Now,
+    ui: &mut Ui,
+) {
+    let terminal = ui.terminal();
+    match report {
+        Report::Status { prints_line: false, .. } => {}
+        Report::Status { verdict, is_rollback, .. } => {
+            let line = line(target.workload(), verdict, names);
+            match (verdict.state, is_rollback) {
+                // kubectl ends with an error, which is the result, or here above the causes.
+                (RolloutState::Failed, false) if target.is_evaluated_once() => {
+                    ui.note(&format!("error: {line}"));
+                }
+                (RolloutState::Failed, _) => {}
+                (state, false) => ui.lines(&colored(&line, state, terminal)),
+                // A script that waits for `successfully rolled out` on stdout waits for the rollout that failed.
+                (_, true) => ui.note(&format!("rolling back: {line}")),
+            }
+        }
+        Report::Cause { cause: reported, change } => {
+            // A script reads only kubectl's lines from stdout; a person reads the causes below them.
+            let (workload, observed) = (target.workload(), target.observation());
+            match terminal.filter(|_| *change != CauseChange::Gone) {
+                Some(size) => ui.lines(&cause_lines(reported, workload, names, size)),
+                None => ui.note(&cause(workload, observed, reported, *change, names)),
+            }
+            if *change == CauseChange::Appeared {
+                ui.notes(blocked_rollback(target, reported));
+            }
+        }
+        Report::Log { log: lines } => {
+            ui.group(&format!("log of {} {}", lines.pod, lines.container), &log(lines));
+        }
+        Report::Waiting { reason } => {
+            ui.note(&format!("note: {}: waiting for {reason}", target.workload().target()));
+        }
+        Report::RollbackTarget(to) => ui.note(&rollback_target(target, to, names)),
+        Report::LeastTime { least, timeout } => ui.notes(least_time(target, *least, *timeout, names)),
+        Report::RollbackStarted { result, revision } => {
+            ui.notes(rollback_started(target, result, revision, names));
+        }
+        Report::Ended { result } => {
+            if let Some(observed) = target.observation().filter(|_| shows_pods) {
+                ui.lines(&pod_tree(observed, now.server_time, terminal));
+            }
+            let EndLines { result, serving, hints } = end(target, result, names, now.server_time);
+            ui.notes(result);
+            match (terminal, serving) {
+                (Some(_), Some(serving)) => ui.line(&serving),
+                (_, serving) => ui.notes(serving),
+            }
+            ui.notes(hints);
+        }
+    }
+}
+
+/// Returns what a report prints above a live frame, because no frame shows it. The last frame shows the rollback, so the
+/// causes of the failure have to stay above it.
+#[must_use]
+pub fn above_frame(TargetReport { target, report }: &TargetReport<'_>, names: NameContext) -> Vec<String> {
+    match report {
+        Report::RollbackTarget(to) => vec![rollback_target(target, to, names)],
+        Report::LeastTime { least, timeout } => least_time(target, *least, *timeout, names),
+        Report::RollbackStarted { result, revision } => {
+            let causes = target.causes().flat_map(|cause| cause_with_log(target, cause, names));
+            causes.chain(rollback_started(target, result, revision, names)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the last lines about a target below the last frame: its result, what still serves, and what helps.
+pub fn below_frame(
+    target: &FollowedTarget,
+    result: &TargetResult,
+    names: NameContext,
+    now: Timestamp,
+) -> impl Iterator<Item = String> {
+    let EndLines { result, serving, hints } = end(target, result, names, now);
+    result.into_iter().chain(serving).chain(hints)
+}
+
+/// Returns one line about a cause that appeared, changed or went away.
+#[must_use]
+pub fn cause(
+    workload: &Workload,
+    observed: Option<&Observation>,
+    cause: &Cause,
+    change: CauseChange,
+    names: NameContext,
+) -> String {
+    match change {
+        CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
+        CauseChange::Gone => {
+            let what = match &cause.container {
+                Some(container) if is_ready(observed, cause, container) => format!("{container} is ready"),
+                Some(container) => format!("{container}: {}", cause.summary),
+                None => cause.summary.clone(),
+            };
+            let summary = format!("resolved: {what}");
+            let gone = Cause { summary, container: None, evidence: None, restarts: 0, ..cause.clone() };
+            cause_line(&gone, workload, names)
+        }
+    }
+}
+
+/// Whether a container is ready on every pod of a cause that still exists, and one does.
+fn is_ready(observed: Option<&Observation>, cause: &Cause, container: &str) -> bool {
+    let pods = observed.into_iter().flat_map(Observation::own_pods);
+    let mut containers = pods
+        .filter(|pod| cause.pods.contains(&pod.name))
+        .flat_map(|pod| pod.containers.iter().filter(|of_pod| of_pod.name == container))
+        .peekable();
+    containers.peek().is_some() && containers.all(|container| container.ready)
+}
+
+/// Returns the last lines of a container's log, indented below their cause.
+#[must_use]
+pub fn log(log: &LogLines) -> Vec<String> {
+    let container = format!("    {} {}| ", log.pod, log.container);
+    log.lines.iter().map(|line| format!("{container}{line}")).collect()
+}
+
+/// Returns a cause and the last lines of the log that it is about.
+fn cause_with_log(
+    target: &FollowedTarget,
+    of: &Cause,
+    names: NameContext,
+) -> impl Iterator<Item = String> + use<> {
+    let cause = cause(target.workload(), target.observation(), of, CauseChange::Appeared, names);
+    std::iter::once(cause).chain(target.log_for(of).map(log).unwrap_or_default())
+}
+
+/// Returns what a failure of a target would be rolled back to.
+fn rollback_target(target: &FollowedTarget, to: &RollbackTarget, names: NameContext) -> String {
+    let name = names.name(target.workload());
+    match to {
+        RollbackTarget::Revision { label, images } => {
+            let image = if images.len() == 1 { "image" } else { "images" };
+            format!("note: {name}: would roll back to revision {label} ({image} {})", images.join(", "))
+        }
+        RollbackTarget::Nothing(why) => format!("note: {name}: nothing to roll back to: {why}"),
+    }
+}
+
+/// Returns the least time that a rollout needs, and a warning if the command ends before.
+fn least_time(
+    target: &FollowedTarget,
+    least: LeastTime,
+    timeout: Option<ShortTimeout>,
+    names: NameContext,
+) -> Vec<String> {
+    let name = names.name(target.workload());
+    let warning = timeout.map(|ShortTimeout { given, fitting }| {
+        let [given, fitting] = [given, fitting].map(go_duration::short);
+        format!("warning: --timeout {given} ends before the rollout of {name} can; --timeout {fitting} fits")
+    });
+    std::iter::once(format!("note: {name}: {least}")).chain(warning).collect()
+}
+
+/// Returns that the command stops following a target because the reader of its output exited.
+#[must_use]
+pub fn without_reader(target: &FollowedTarget) -> String {
+    format!("note: stdout was closed; the rollout of {} continues in the cluster", target.workload().target())
+}
+
+/// Returns that a target failed, and that its rollback started.
+fn rollback_started(
+    target: &FollowedTarget,
+    result: &TargetResult,
+    revision: &str,
+    names: NameContext,
+) -> Vec<String> {
+    let name = names.name(target.workload());
+    let why = match &result.outcome {
+        Outcome::OtherTargetFailed(other) => format!(", because {other} failed"),
+        _ => String::new(),
+    };
+    let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
+    ended(target, result, names).into_iter().chain([back]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use crate::model::cause::CauseId;
+
+    #[test]
+    fn the_container_of_a_pod_that_is_gone_is_not_ready() {
+        let object = json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"}});
+        let workload = Workload::of_json(&object).unwrap();
+        let crashed = Cause { container: Some("app".to_owned()), ..Cause::sample(CauseId::CrashLoop) };
+        let line = cause(&workload, None, &crashed, CauseChange::Gone, NameContext::default());
+        assert!(!line.contains("app is ready"), "{line}");
     }
 }

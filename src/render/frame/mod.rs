@@ -3,7 +3,6 @@
 //! A frame depends only on the follower, a moment and the size of the terminal. [`drawn_frame`](super::drawn_frame)
 //! replaces one frame on the terminal by the next.
 
-mod bars;
 mod header;
 mod revisions;
 mod steps;

@@ -12,8 +12,7 @@ use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::columns::aligned;
-use crate::render::line::Line;
-use crate::render::style::Style;
+use crate::render::line::{Line, Style};
 
 /// The most revisions with their own line. Further ones share one line.
 const SHOWN: usize = 4;

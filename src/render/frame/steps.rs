@@ -5,17 +5,14 @@ use super::workload_block::{RenderedCause, cause_lines};
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
-use crate::model::step::{
-    BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
-};
+use crate::model::step::{BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
 use crate::render::columns::{aligned, fit};
-use crate::render::line::Line;
-use crate::render::pod_names::pods;
+use crate::render::line::{Line, Style};
+use crate::render::pods::pods;
 use crate::render::status::NameContext;
 use crate::render::step::words::{detail, pace, released, revisions, skipped, style, time};
-use crate::render::style::Style;
 
 /// The content of a frame about a plan.
 #[derive(Clone, Copy, Debug)]

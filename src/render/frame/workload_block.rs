@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::bars::bars;
-use super::header::BlockHeader;
-use super::revisions;
-use super::revisions::TreeLine;
+use super::header::{BlockHeader, bars};
+use super::revisions::{self, TreeLine};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
@@ -13,10 +11,8 @@ use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
-use crate::render::fit_width::LongWord;
-use crate::render::line::Line;
+use crate::render::line::{Line, LongWord, Style};
 use crate::render::status::{NameContext, cause_style, cause_words, new_evidence};
-use crate::render::style::Style;
 
 /// The lines of one workload.
 #[derive(Debug)]

@@ -11,16 +11,15 @@ use serde_json::{Value, json};
 use super::age::{in_utc, start_age};
 use super::columns::Table;
 use super::json::{remark_pods_json, workload_json};
-use super::line::Line;
+use super::line::{Line, Style};
 use super::status::started_before;
-use super::style::Style;
+use crate::model::api::configuration::Configuration;
 use crate::model::kind::Workload;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::secret::without_secrets;
-use crate::model::view::recent::ConfigurationChange;
-use crate::model::view::recent::RecentRollout;
+use crate::model::view::recent::{ConfigurationChange, RecentRollout};
 use crate::world::Terminal;
 
 /// What changed since a time.

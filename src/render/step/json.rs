@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Closing;
-use super::plan::least_time;
+use super::{Closing, least_time};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace};
 use crate::model::kind::Workload;
-use crate::model::step::{
-    BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
-};
+use crate::model::step::{BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason};
 use crate::render::json::{cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json};
-use crate::render::pod_update;
+use crate::render::pods;
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
 #[must_use]
@@ -127,9 +124,9 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
         "pods": {"wanted": view.wanted, "updated": view.updated},
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
-        "podUpdate": view.update.as_ref().map(pod_update::json_of_plan),
+        "podUpdate": view.update.as_ref().map(pods::plan_update_json),
         "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
-            json!({"batch": number, "podUpdate": pod_update::json_of_plan(update)})
+            json!({"batch": number, "podUpdate": pods::plan_update_json(update)})
         }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),

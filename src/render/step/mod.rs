@@ -2,15 +2,25 @@
 
 mod hints;
 pub mod json;
-pub mod lines;
 mod outcome;
-pub mod plan;
 pub(super) mod words;
+
+pub use outcome::outcome;
 
 use crate::model::engine::Now;
 use crate::model::hold::plan::BatchFailure;
 use crate::model::kind::Workload;
-use crate::model::step::{PlanView, Stepper};
+use crate::model::step::{BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods};
+use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots, time};
+use crate::model::hold::plan::{Lock, own_min_ready_seconds};
+use super::age::lasting;
+use super::follow::{self, log};
+use super::pods::{self, names, pods};
+use super::status::NameContext;
+use crate::model::change::least_time::LeastTime;
+use super::line::{Line, LongWord, Style};
+use super::frame::batch_rows;
+use crate::world::Terminal;
 
 /// The state at the end of a command.
 #[derive(Clone, Debug)]
@@ -72,4 +82,207 @@ impl Printed {
         self.notes.push(line.into());
         self
     }
+}
+
+/// Returns the lines of a report; none for the outcome.
+#[must_use]
+pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
+    let workload = stepper.workload();
+    match report {
+        StepReport::ReplacesLock(lock) => {
+            let (by, written) = (holder(lock), last_write(lock, now));
+            Printed::note(format!("note: replaced the lock of {by} on {}{written}", workload.target()))
+        }
+        StepReport::HoldEnded { manager } => Printed::note(hold_ended(workload, manager.as_deref())),
+        StepReport::Began { origin, already_updated } => began(stepper, *origin, already_updated, now),
+        StepReport::Scaled { from, to } => {
+            Printed::note(format!("note: scaled from {from} to {} since the last batch", pods(*to)))
+        }
+        StepReport::Waiting(reason) => Printed::note(format!("note: waiting for {reason}")),
+        StepReport::Skipped(pods) if pods.is_empty() => Printed::note("note: no pod is skipped any more"),
+        StepReport::Skipped(pods) => Printed::note(format!("note: {}", skipped(pods))),
+        StepReport::Batch(batch) => {
+            batch_line(batch, stepper.workload()).map_or_else(Printed::default, Printed::result)
+        }
+        StepReport::Released { batch, slot } => Printed::result(format!("batch {batch}: {slot} released")),
+        StepReport::EvictionRefused { pod, message } => {
+            Printed::note(format!("note: the eviction of {pod} is not allowed yet: {message}"))
+        }
+        StepReport::SoakRestarted { pod, why } => {
+            Printed::note(format!("note: the soak starts again, because of {pod}: {why}"))
+        }
+        StepReport::Checked { batch, result: CheckResult::Passed, .. } => {
+            Printed::note(format!("note: the check of batch {batch} passed again"))
+        }
+        StepReport::Checked { batch, result, failures, limit } => Printed::note(format!(
+            "note: the check of batch {batch} failed, {failures} of {limit} in a row: {}",
+            check_result(*result)
+        )),
+        StepReport::AddedByController(pods) => Printed::note(format!(
+            "note: the controller created these on the new revision, and they count as released: {}",
+            names(pods)
+        )),
+        StepReport::BackToCanary => Printed::note(
+            "note: a scale-down removed every released pod, so the next batch is the canary again",
+        ),
+        StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
+        StepReport::Cause { cause, change } => {
+            Printed::note(follow::cause(workload, stepper.observed(), cause, *change, NameContext::default()))
+        }
+        StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
+        StepReport::RollingBack { revision } => {
+            Printed::note(format!("{} rolls back to revision {revision}", workload.target()))
+        }
+        StepReport::ReplacesStuckPod(pod) => Printed::note(format!(
+            "deleting {pod}, which is not ready and whose controller does not replace it"
+        )),
+        StepReport::Decision(why) => Printed::note(decision(why)),
+    }
+}
+
+/// Returns the heading of a plan: `statefulset/db  revision 3 -> 4   5 pods   2 per batch, soak 5m`.
+pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
+    let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
+    let heading = [revisions(view), count, pace(&view.pace)].join("   ");
+    format!("{}  {heading}", workload.target())
+}
+
+fn began(stepper: &Stepper, origin: Origin, already_updated: &[String], now: Now) -> Printed {
+    let workload = stepper.workload();
+    let printed = match stepper.view(now) {
+        Some(view) => Printed::result(heading(workload, &view)),
+        None => Printed::default(),
+    };
+    let named = names(already_updated);
+    match origin {
+        Origin::Plan => printed.and_note("note: continuing the existing plan"),
+        Origin::Pause | Origin::Free { .. } if already_updated.is_empty() => printed,
+        Origin::Pause | Origin::Free { .. } => {
+            printed.and_note(format!("note: already updated before this plan: {named}"))
+        }
+        Origin::Replaced if already_updated.is_empty() => {
+            printed.and_note("note: a new plan replaces the existing one")
+        }
+        Origin::Replaced => printed.and_note(format!(
+            "note: a new plan replaces the existing one; already updated before it: {named}"
+        )),
+    }
+}
+
+/// Where the controller chooses the pods, the last line of a batch has their names. That of a failed batch has only those
+/// that are not available.
+fn batch_line(batch: &BatchView, workload: &Workload) -> Option<String> {
+    let has_failed = batch.stage == BatchStage::Failed;
+    let listed = batch.slots.iter().filter(|slot| !has_failed || slot.state != SlotState::Updated);
+    let listed: Vec<_> = listed.filter(|_| counts_pods(workload)).cloned().collect();
+    let chosen = if listed.is_empty() { String::new() } else { format!(": {}", slots(&listed)) };
+    let number = batch.number;
+    let canary = if batch.is_canary { " (canary)" } else { "" };
+    Some(match &batch.stage {
+        BatchStage::Waiting => return None,
+        BatchStage::Updating => format!("batch {number}{canary}: {}", slots(&batch.slots)),
+        BatchStage::Soaking { of, .. } => format!("batch {number}: available, soaking {}", time(*of)),
+        BatchStage::Checking => format!("batch {number}: checking"),
+        BatchStage::Failed => format!("batch {number}: failed{chosen}"),
+        BatchStage::Done { .. } => match detail(batch).as_str() {
+            "" => format!("batch {number}: done{chosen}"),
+            healthy => format!("batch {number}: done, {healthy}{chosen}"),
+        },
+    })
+}
+
+/// Returns who holds a lock: `ada@laptop`.
+pub(super) fn holder(lock: &Lock) -> &str {
+    lock.by.as_deref().unwrap_or("another process")
+}
+
+/// Returns `, last write 2m ago`; empty if the time is not known.
+pub(super) fn last_write(lock: &Lock, now: Now) -> String {
+    let since = lock.last_write().map(|written| now.server_time.duration_since(written));
+    since
+        .map(|since| format!(", last write {} ago", lasting(since.try_into().unwrap_or_default())))
+        .unwrap_or_default()
+}
+
+fn hold_ended(workload: &Workload, manager: Option<&str>) -> String {
+    format!(
+        "note: {} ended the hold of {} with another update strategy; the plan begins with that one",
+        manager.unwrap_or("another client"),
+        workload.target()
+    )
+}
+
+/// Returns the line of a decision (`-v 4`).
+#[must_use]
+pub fn decision(why: &str) -> String {
+    format!("step: {why}")
+}
+
+/// Returns a line of the output of a check.
+#[must_use]
+pub fn check_output(line: &str) -> String {
+    format!("    check| {line}")
+}
+
+/// Returns the whole plan, wrapped between words on a terminal.
+#[must_use]
+pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Line> {
+    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
+    let line = |style: Style, text: &str| {
+        Line::styled(style, text).wrapped("    ", width, usize::MAX, LongWord::KeepCommand)
+    };
+    let mut lines = line(Style::Heading, &heading(workload, view));
+    lines.extend(batch_rows(&view.batches));
+    if view.has_more_batches {
+        lines.push(Line::styled(Style::Dim, "  and more, which are not listed"));
+    }
+    if !view.skipped.is_empty() {
+        lines.extend(line(Style::Warning, &format!("  {}", skipped(&view.skipped))));
+    }
+    lines.extend(line(Style::Plain, &format!("  {}", safeguards(view).join("; "))));
+    let soaks = if view.soaks.is_zero() {
+        "no soak".to_owned()
+    } else {
+        let more = if view.has_more_batches { "more than " } else { "" };
+        format!("the soaks add up to {more}{}", time(view.soaks))
+    };
+    lines.extend(line(Style::Plain, &format!("  {soaks}; this command {}", reach(view.reach))));
+    lines.extend(
+        least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
+    );
+    let may_stay = workload.has_pod_update_policy();
+    for (number, update) in &view.batch_updates {
+        let update = pods::plan_update(update, may_stay);
+        lines.extend(line(Style::Plain, &format!("  batch {number}: {update}")));
+    }
+    let update = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
+    let how = update.map(|update| pods::plan_update(update, may_stay));
+    let by = view.holds_by.iter().map(|(field, value)| match value {
+        Some(value) => format!("held by {field}: {value}"),
+        None => format!("held by {field}"),
+    });
+    let end = "at the end it is neither held nor paused".to_owned();
+    let facts: Vec<String> = how.into_iter().chain(by).chain([end]).collect();
+    lines.extend(line(Style::Plain, &format!("  {}", facts.join("; "))));
+    if let Some(command) = &view.end_by_hand {
+        lines.extend(line(Style::Plain, &format!("  to end the hold without this program: {command}")));
+    }
+    lines
+}
+
+/// Returns the least time of the listed batches that are not done.
+pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
+    let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
+    let at_a_time = view.max_unavailable.saturating_add(view.surge);
+    LeastTime::of_plan(left, at_a_time, own_min_ready_seconds(workload), [view.pace.soak, view.soaks])
+}
+
+/// Returns the reason why the plan cannot run now, if there is one.
+#[must_use]
+pub fn obstacles(workload: &Workload, view: &PlanView, now: Now) -> Printed {
+    let Some(reason) = &view.stops else { return Printed::default() };
+    let closing = Closing { view: Some(view.clone()), ..Closing::before(workload, now) };
+    let stopped = outcome(&closing, &StepOutcome::Stopped(reason.clone()));
+    let printed = Printed::note("note: at the moment no pod would be released:");
+    stopped.notes.into_iter().fold(printed, Printed::and_note)
 }

@@ -1,13 +1,11 @@
 //! Containers: image, command, resources, probes, environment and mounts.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
-use crate::model::api::quantity::Quantity;
-
-use super::environment;
-use super::field::IndentedText;
-use super::field::{flag, items, member, number, part, quoted, texts, words};
-use super::probe;
+use crate::model::api::quantity::{Precision, Quantity};
+use super::field::{IndentedText, flag, items, list, member, number, part, port, quoted, texts, words};
 
 /// Writes a list of containers.
 pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Value]) {
@@ -23,8 +21,8 @@ pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Valu
         quantities(text, "Limits", member(resources, "limits"));
         quantities(text, "Requests", member(resources, "requests"));
         probes(text, container);
-        environment::sources(text, container);
-        environment::variables(text, container);
+        environment_sources(text, container);
+        environment(text, container);
         mounts(text, container);
     }
 }
@@ -85,7 +83,7 @@ fn probes(text: &mut IndentedText, container: &Value) {
         [("Liveness", "livenessProbe"), ("Readiness", "readinessProbe"), ("Startup", "startupProbe")];
     for (label, name) in probes {
         if let Some(probe) = part(container, name) {
-            text.field(2, label, probe::line(probe));
+            text.field(2, label, probe_line(probe));
         }
     }
 }
@@ -113,5 +111,188 @@ fn mounts(text: &mut IndentedText, container: &Value) {
     devices.sort_by_key(|device| words(device, "devicePath"));
     for device in devices {
         text.line(3, format_args!("{} from {}", words(device, "devicePath"), words(device, "name")));
+    }
+}
+
+/// Writes `envFrom`.
+fn environment_sources(text: &mut IndentedText, container: &Value) {
+    let sources = items(container, "envFrom");
+    if sources.is_empty() {
+        return;
+    }
+    text.line(2, "Environment Variables from:");
+    for source in sources {
+        let (kind, of) = match (part(source, "configMapRef"), part(source, "secretRef")) {
+            (Some(map), _) => ("ConfigMap", map),
+            (None, Some(secret)) => ("Secret", secret),
+            (None, None) => ("", &Value::Null),
+        };
+        let prefix = match words(source, "prefix") {
+            "" => String::new(),
+            prefix => format!(" with prefix '{prefix}'"),
+        };
+        let (name, optional) = (words(of, "name"), flag(of, "optional"));
+        text.line(3, format_args!("{name}\t{kind}{prefix}\tOptional: {optional}"));
+    }
+}
+
+/// Writes `env`. As in kubectl, a variable with an unknown source is left out.
+fn environment(text: &mut IndentedText, container: &Value) {
+    let variables = items(container, "env");
+    text.line(2, format_args!("Environment:{}", if variables.is_empty() { "\t<none>" } else { "" }));
+    for variable in variables {
+        let value = match part(variable, "valueFrom") {
+            None => Some(words(variable, "value").replace('\n', "\n      \t")),
+            Some(source) => source_words(source, container),
+        };
+        if let Some(value) = value {
+            text.field(3, words(variable, "name"), value);
+        }
+    }
+}
+
+fn source_words(source: &Value, container: &Value) -> Option<String> {
+    if let Some(field) = part(source, "fieldRef") {
+        // A template has no value for the field; only a pod has.
+        return Some(format!(" ({}:{})", words(field, "apiVersion"), words(field, "fieldPath")));
+    }
+    if let Some(field) = part(source, "resourceFieldRef") {
+        let resource = words(field, "resource");
+        return Some(format!("{} ({resource})", resource_value(field, container)));
+    }
+    if let Some(secret) = part(source, "secretKeyRef") {
+        let (key, name) = (words(secret, "key"), words(secret, "name"));
+        let optional = flag(secret, "optional");
+        return Some(format!("<set to the key '{key}' in secret '{name}'>\tOptional: {optional}"));
+    }
+    if let Some(map) = part(source, "configMapKeyRef") {
+        let (key, name) = (words(map, "key"), words(map, "name"));
+        let optional = flag(map, "optional");
+        return Some(format!("<set to the key '{key}' of config map '{name}'>\tOptional: {optional}"));
+    }
+    None
+}
+
+/// Returns the value of a resource such as `limits.cpu`, in units of the divisor, rounded up. kubectl reads it from
+/// the container with the variable, even if `containerName` is another container.
+fn resource_value(field: &Value, container: &Value) -> String {
+    let resource = words(field, "resource");
+    let Some((list, name)) = resource.split_once('.') else { return String::new() };
+    let step = match name {
+        "cpu" => Precision::Milli,
+        "memory" | "ephemeral-storage" => Precision::Whole,
+        _ if name.starts_with("hugepages-") => Precision::Whole,
+        _ => return String::new(),
+    };
+    if !matches!(list, "limits" | "requests") {
+        return String::new();
+    }
+    let resources = member(member(container, "resources"), list);
+    let amount = Quantity::read(member(resources, name)).unwrap_or_else(Quantity::zero);
+    let divisor = Quantity::read(member(field, "divisor")).unwrap_or_else(Quantity::one);
+    match amount.divided_by(&divisor, step) {
+        // Without a limit, a container may use all that the node can allocate.
+        0 if matches!(resource, "limits.cpu" | "limits.memory") => "node allocatable".to_owned(),
+        count => count.to_string(),
+    }
+}
+
+/// Formats a probe: `ACTION delay=..s timeout=..s period=..s #success=.. #failure=..`
+fn probe_line(probe: &Value) -> String {
+    format!(
+        "{} delay={}s timeout={}s period={}s #success={} #failure={}",
+        action(probe),
+        number(probe, "initialDelaySeconds"),
+        number(probe, "timeoutSeconds"),
+        number(probe, "periodSeconds"),
+        number(probe, "successThreshold"),
+        number(probe, "failureThreshold"),
+    )
+}
+
+fn action(probe: &Value) -> String {
+    if let Some(exec) = part(probe, "exec") {
+        format!("exec {}", list(&texts(exec, "command")))
+    } else if let Some(get) = part(probe, "httpGet") {
+        format!("http-get {}", url(get))
+    } else if let Some(socket) = part(probe, "tcpSocket") {
+        format!("tcp-socket {}:{}", words(socket, "host"), port(socket, "port"))
+    } else if let Some(grpc) = part(probe, "grpc") {
+        format!("grpc <pod>:{} {}", number(grpc, "port"), words(grpc, "service"))
+    } else {
+        "unknown".to_owned()
+    }
+}
+
+/// Formats the URL of an HTTP probe as Go's `net/url` does. An empty host stays empty.
+fn url(get: &Value) -> String {
+    let scheme = words(get, "scheme").to_lowercase();
+    let port = port(get, "port");
+    let host = match words(get, "host") {
+        host if port.is_empty() => host.to_owned(),
+        host if host.contains([':', '%']) => format!("[{host}]:{port}"),
+        host => format!("{host}:{port}"),
+    };
+    let mut url = String::new();
+    if !scheme.is_empty() {
+        url = format!("{scheme}:");
+    }
+    let path = words(get, "path");
+    if !host.is_empty() || !(scheme.is_empty() || path.is_empty()) {
+        url.push_str("//");
+        url.push_str(&escaped(&host, b"!$&'()*+,;=:[]<>\""));
+    }
+    if !path.is_empty() && !path.starts_with('/') && !host.is_empty() {
+        url.push('/');
+    }
+    url.push_str(&if path == "*" { path.to_owned() } else { escaped(path, b"$&+,/:;=@") });
+    url
+}
+
+/// Escapes all bytes as `%XX`, except letters, digits, `-_.~` and the `allowed` ones.
+fn escaped(text: &str, allowed: &[u8]) -> String {
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) || allowed.contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn urls_look_as_go_writes_them() {
+        for (get, written) in [
+            (json!({"scheme": "HTTP", "port": 80, "path": "/"}), "http://:80/"),
+            (json!({"scheme": "HTTPS", "port": "web", "host": "h", "path": "ok"}), "https://h:web/ok"),
+            (json!({"scheme": "HTTP", "port": 80, "path": "/a?b=c d"}), "http://:80/a%3Fb=c%20d"),
+            (json!({"scheme": "HTTP", "port": 80, "host": "::1"}), "http://[::1]:80"),
+            (json!({"scheme": "HTTP", "port": ""}), "http:"),
+            (json!({"port": 80, "path": "/x"}), "//:80/x"),
+            (json!({}), "//:0"),
+        ] {
+            assert_eq!(url(&get), written, "{get}");
+        }
+    }
+
+    #[test]
+    fn actions_are_printed_as_in_kubectl() {
+        for (probe, written) in [
+            (json!({"exec": {}}), "exec []"),
+            (json!({"tcpSocket": {"port": "http"}}), "tcp-socket :http"),
+            (json!({"grpc": {"port": 5}}), "grpc <pod>:5 "),
+            (json!({"exec": "not an object"}), "unknown"),
+            (Value::Null, "unknown"),
+        ] {
+            assert_eq!(action(&probe), written, "{probe}");
+        }
     }
 }

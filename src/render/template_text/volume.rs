@@ -4,8 +4,7 @@ use serde_json::Value;
 
 use crate::model::api::quantity::Quantity;
 
-use super::field::{self, IndentedText, flag, items, member, number, part, texts, words};
-use super::metadata::{annotations, pairs, shortened};
+use super::field::{self, IndentedText, annotations, flag, items, member, number, pairs, part, shortened, texts, words};
 
 /// The volume sources that kubectl describes, in the order in which it looks for them.
 ///

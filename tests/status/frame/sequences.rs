@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use rollout2::render::drawn_frame::{DrawnFrame, drawing};
 use rollout2::render::frame::Frame;
-use rollout2::render::line::Line;
-use rollout2::render::style::Style;
+use rollout2::render::line::{Line, Style};
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;

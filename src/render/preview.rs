@@ -1,20 +1,24 @@
-//! The preview of what applying objects would do: a block for each workload.
+//! The preview of what applying objects would do: a block for each workload, or one JSON document.
 
-pub mod json;
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 use super::change::pods_cannot_start;
-use super::line::Line;
-use super::style::Style;
-use super::{diff, effect, owner_warnings, pod_names};
+use super::line::{Line, Style};
+use super::{owner_warnings, pods};
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::diff::{Change, short_text};
-use crate::model::hold::end_command;
+use crate::model::hold::{HeldBy, end_command};
 use crate::model::hold::plan::HoldReason;
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
+use crate::model::change::effect::Effect;
+use crate::model::change::least_time::UpdatePace;
+use super::diff::{self, changes};
+use super::json::{least_time_json, workload_json};
 
 /// A workload whose object the API server refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
     }
     lines.extend(preview.fields.iter().map(field));
     if let Some(effect) = preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()) {
-        lines.extend(effect::lines(effect));
+        lines.extend(pods::effect_lines(effect));
     }
     lines
 }
@@ -69,7 +73,7 @@ fn outcome(preview: &Preview) -> String {
         PreviewOutcome::Created { name } => {
             let pods = match preview.after.wanted() {
                 0 => String::new(),
-                pods => format!(" with {}", pod_names::pods(pods)),
+                pods => format!(" with {}", pods::pods(pods)),
             };
             let revision = name.as_ref().map(|name| format!(", revision 1 ({name})")).unwrap_or_default();
             format!("is created{pods}{revision}")
@@ -142,7 +146,7 @@ pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
             if let [pod] = pods.as_slice() {
                 format!("{pod} is")
             } else {
-                format!("{} are", pod_names::names(pods))
+                format!("{} are", pods::names(pods))
             },
             if pods.len() == 1 { "it" } else { "them" },
             if pods.len() == 1 { "it" } else { "them" },
@@ -177,4 +181,108 @@ pub fn summary(rollouts: usize, workloads: usize, others: &BTreeMap<String, usiz
     let kinds: Vec<String> =
         others.iter().map(|(kind, count)| plural(*count, &kind.to_lowercase())).collect();
     format!("{count}; without rollouts: {}", kinds.join(", "))
+}
+
+/// Returns the document of all workloads, with the counts of the other objects by kind.
+#[must_use]
+pub fn document(items: &[Value], others: &BTreeMap<String, usize>) -> Value {
+    json!({"apiVersion": "rollout2/v1", "kind": "PreviewList", "items": items, "otherObjects": others})
+}
+
+/// Returns the preview of one workload.
+#[must_use]
+pub fn item_json(preview: &Preview) -> Value {
+    let (outcome, to, name) = match &preview.outcome {
+        PreviewOutcome::Created { name } => ("created", Some(1), name.clone()),
+        PreviewOutcome::Unchanged => ("unchanged", None, None),
+        PreviewOutcome::NoRollout => ("no-rollout", None, None),
+        PreviewOutcome::Released => ("released", None, None),
+        PreviewOutcome::NewRevision { number, name, .. } => ("new-revision", Some(*number), name.clone()),
+        PreviewOutcome::Returns { to, number } => ("returns", Some(*number), Some(to.name.clone())),
+    };
+    let returns_to = match &preview.outcome {
+        PreviewOutcome::Returns { to, .. } => to.number.known(),
+        _ => None,
+    };
+    let is_after_pause = matches!(&preview.outcome, PreviewOutcome::NewRevision { is_after_pause: true, .. });
+    let fields: Vec<Value> = preview
+        .fields
+        .iter()
+        .map(|change| json!({"path": change.path.to_string(), "from": change.from, "to": change.to}))
+        .collect();
+    let warnings: Vec<Value> = preview
+        .warnings
+        .iter()
+        .map(|it| {
+            let message = warning(it, &preview.after);
+            json!({"id": it.id(), "message": message.trim_start_matches("warning: ")})
+        })
+        .collect();
+    json!({
+        "workload": workload_json(&preview.after),
+        "outcome": outcome,
+        "rollout": preview.outcome.is_rollout(),
+        "fromRevision": preview.from.as_ref().and_then(|from| from.number.known()),
+        "toRevision": to,
+        "revisionName": name,
+        "returnsTo": returns_to,
+        "afterPause": is_after_pause,
+        "changes": changes(&preview.changes),
+        "fields": fields,
+        "effect": preview.effect.as_ref().filter(|_| preview.outcome.is_rollout()).map(effect_json),
+        "warnings": warnings,
+        "message": null,
+    })
+}
+
+/// Returns the item of an object that the API server refuses.
+#[must_use]
+pub fn refused_item_json(refused: &RefusedObject) -> Value {
+    json!({
+        "workload": {
+            "apiVersion": refused.api_version,
+            "kind": refused.kind,
+            "namespace": refused.namespace,
+            "name": refused.name,
+        },
+        "outcome": "refused",
+        "rollout": false,
+        "message": refused.message,
+    })
+}
+
+fn effect_json(effect: &Effect) -> Value {
+    let held_by = effect.held_by.map(|held_by| match held_by {
+        HeldBy::Paused => json!({"kind": "pause"}),
+        HeldBy::OnDelete => json!({"kind": "on-delete"}),
+        HeldBy::Partition(partition) => json!({"kind": "partition", "partition": partition}),
+        HeldBy::Plan => json!({"kind": "plan"}),
+    });
+    let pace = effect.pace.map(|pace| match pace {
+        UpdatePace::AllAtOnce => json!({"kind": "all-at-once"}),
+        UpdatePace::Budget(budget) => {
+            json!({"kind": "budget", "unavailable": budget.unavailable, "surge": budget.surge})
+        }
+    });
+    let update = effect.update.as_ref().map(|update| {
+        let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+        json!({
+            "inPlace": update.in_place,
+            "recreated": update.recreated,
+            "containers": update.restarted,
+            "because": because,
+            "refused": update.refused,
+        })
+    });
+    json!({
+        "wanted": effect.wanted,
+        "replaced": effect.replaced,
+        "alreadyUpdated": effect.already,
+        "removed": effect.removed.len(),
+        "held": effect.held,
+        "heldBy": held_by,
+        "pace": pace,
+        "leastTime": least_time_json(effect.least_time),
+        "update": update,
+    })
 }

@@ -1,20 +1,22 @@
-//! The effect of a change on the pods: which ones are replaced, how many at a time, and which ones are kept.
+//! Pods in words: their names, and what a change does to them: which ones are replaced, how, and how many at a time.
 
-use super::line::Line;
-use super::pod_names::{names, pods};
-use super::pod_update;
-use super::style::Style;
-use crate::model::change::effect::Effect;
+use serde_json::{Value, json};
+
+use super::line::{Line, Style};
+use crate::model::change::effect::{Effect, UpdatedPods};
 use crate::model::change::least_time::UpdatePace;
 use crate::model::hold::HeldBy;
-use crate::model::text::plural::plural;
+use crate::model::text::plural::{first_of, plural};
+use crate::model::diff::TemplatePath;
+use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
+use crate::model::kind::update_budget::PodUpdatePolicy;
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
 /// how many are replaced at a time.
-pub(super) fn lines(effect: &Effect) -> Vec<Line> {
+pub(super) fn effect_lines(effect: &Effect) -> Vec<Line> {
     let (style, line) = effect_line(effect);
     let mut lines = vec![Line::styled(style, format!("  {line}"))];
-    let details = effect.update.as_ref().and_then(pod_update::details);
+    let details = effect.update.as_ref().and_then(update_details);
     lines.extend(details.into_iter().chain(pace(effect)).map(|words| Line::of(format!("  {words}"))));
     lines.extend(effect.least_time.map(|least| Line::of(format!("  {least}"))));
     if !effect.removed.is_empty() {
@@ -91,12 +93,144 @@ fn count(names: &[String]) -> i64 {
     i64::try_from(names.len()).unwrap_or(i64::MAX)
 }
 
+/// The most paths in one line.
+const MAX_PATHS: usize = 3;
+
+/// Returns the sentence for a change between two templates; none for equal ones.
+#[must_use]
+pub fn update_words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
+    Some(match update {
+        PodUpdate::None => return None,
+        PodUpdate::InPlace { restarted } => format!("pods are updated in place: {}", restarts(restarted)),
+        PodUpdate::Recreate { .. } if policy == PodUpdatePolicy::Recreate => "pods are recreated".to_owned(),
+        PodUpdate::Recreate { because } => format!("pods are recreated: {}", not_in_place(because)),
+        PodUpdate::Refused { because } => format!("InPlaceOnly forbids it: {}", not_in_place(because)),
+    })
+}
+
+/// Returns what happens to the pods of an effect: `restarts main`, `spec.x cannot change in place`. None where
+/// the first line of the effect says it all.
+#[must_use]
+pub(super) fn update_details(update: &UpdatedPods) -> Option<String> {
+    if update.refused && !update.because.is_empty() {
+        return Some(format!("InPlaceOnly forbids it: {}", not_in_place(&update.because)));
+    }
+    let stay = (update.in_place > 0).then(|| restarts(&update.restarted));
+    let stay = stay.map(|text| match update.recreated {
+        0 => text,
+        _ => format!("{} in place: {text}", plural(update.in_place, "pod")),
+    });
+    let because = (!update.because.is_empty()).then(|| not_in_place(&update.because));
+    let parts: Vec<String> = stay.into_iter().chain(because).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns how the pods of a plan are updated: `pods are updated in place: restarts app`.
+#[must_use]
+pub(super) fn plan_update(update: &UpdatedPods, may_stay: bool) -> String {
+    let details =
+        update_details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
+    match (update.in_place, update.recreated) {
+        _ if update.refused => format!("pods keep their revision{details}"),
+        (0, _) => format!("pods are recreated{details}"),
+        (_, 0) => format!("pods are updated in place{details}"),
+        (_, recreated) => format!("{} recreated{details}", plural(recreated, "pod")),
+    }
+}
+
+/// Returns `{kind, containers, because}` for the outdated pods of a plan, which may run several revisions.
+#[must_use]
+pub(super) fn plan_update_json(update: &UpdatedPods) -> Value {
+    let kind = match (update.in_place, update.recreated) {
+        _ if update.refused => "refused",
+        (0, 0) => "none",
+        (_, 0) => "in-place",
+        (0, _) => "recreate",
+        _ => "mixed",
+    };
+    let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
+    json!({"kind": kind, "containers": update.restarted, "because": because})
+}
+
+/// Returns `{kind, containers, because}`. The README documents the fields.
+#[must_use]
+pub fn update_json(update: &PodUpdate) -> Value {
+    let because: Vec<String> = update.because().iter().map(ToString::to_string).collect();
+    json!({"kind": update.word(), "containers": update.restarted(), "because": because})
+}
+
+fn restarts(containers: &[String]) -> String {
+    if containers.is_empty() {
+        "no container restarts".to_owned()
+    } else {
+        format!("restarts {}", containers.join(", "))
+    }
+}
+
+fn not_in_place(paths: &[TemplatePath]) -> String {
+    let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    let names = first_of(&names, MAX_PATHS, ", ");
+    match paths {
+        [] => "their revision is not kept".to_owned(),
+        _ if !needs_only_resize(paths) => format!("{names} cannot change in place"),
+        [_] => format!("{names} changes in place only with the feature gate {RESIZE_GATE}"),
+        _ => format!("{names} change in place only with the feature gate {RESIZE_GATE}"),
+    }
+}
+
+/// The most names in one line.
+pub(super) const MAX_NAMES: usize = 12;
+
+/// Counts pods: `1 pod`, `3 pods`.
+pub(super) fn pods(count: i64) -> String {
+    plural(count, "pod")
+}
+
+/// Joins names, with three or more consecutive ordinals as a range: `db-0..db-2 db-7`.
+pub(super) fn names(names: &[String]) -> String {
+    let mut runs: Vec<(&str, &str, usize)> = Vec::new();
+    let mut step = None;
+    for name in names {
+        match runs.last_mut() {
+            Some((_, last, length)) => match distance(last, name) {
+                Some(distance) if *length == 1 || step == Some(distance) => {
+                    step = Some(distance);
+                    (*last, *length) = (name, *length + 1);
+                }
+                _ => runs.push((name, name, 1)),
+            },
+            None => runs.push((name, name, 1)),
+        }
+    }
+    let mut words: Vec<String> = Vec::new();
+    for (first, last, length) in &runs {
+        match length {
+            1 => words.push((*first).to_owned()),
+            2 => words.extend([*first, *last].map(str::to_owned)),
+            _ => words.push(format!("{first}..{last}")),
+        }
+    }
+    first_of(&words, MAX_NAMES, " ")
+}
+
+/// Returns 1 or -1 for names with consecutive ordinals, such as `db-3` and `db-4`.
+fn distance(one: &str, other: &str) -> Option<i64> {
+    let parts = |name: &str| -> Option<(String, i64)> {
+        let (base, number) = name.rsplit_once('-')?;
+        Some((base.to_owned(), number.parse().ok()?))
+    };
+    let ((base, first), (other_base, second)) = (parts(one)?, parts(other)?);
+    let distance = second.checked_sub(first)?;
+    (base == other_base && distance.abs() == 1).then_some(distance)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::kind::Pods;
     use crate::model::kind::pods::{ByOrdinal, Interchangeable, PerNode};
     use crate::model::kind::update_budget::UpdateBudget;
+    use crate::model::revision::template::Template;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
         line_with(wanted, replaced, held, held_by, 0)
@@ -188,6 +322,34 @@ mod tests {
             ),
         ] {
             assert_eq!(words, expected);
+        }
+    }
+
+    #[test]
+    fn a_resize_is_in_place_with_a_feature_gate() {
+        let template = |resources: Value, args: &str| {
+            let container = json!({"name": "web", "image": "x:1", "args": [args], "resources": resources});
+            Template::new(&json!({"spec": {"containers": [container]}}))
+        };
+        let old = template(json!({"limits": {"memory": "1Gi"}, "requests": {"cpu": "1"}}), "a");
+        let one = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "1"}}), "a");
+        let both = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "2"}}), "a");
+        let more = template(json!({"limits": {"memory": "2Gi"}, "requests": {"cpu": "1"}}), "b");
+        let (memory, cpu) =
+            ("spec.containers[web].resources.limits.memory", "spec.containers[web].resources.requests.cpu");
+        let gate = "in place only with the feature gate InPlaceWorkloadVerticalScaling";
+        for (new, expected) in [
+            (one, format!("{memory} changes {gate}")),
+            (both, format!("{memory}, {cpu} change {gate}")),
+            (more, format!("spec.containers[web].args, {memory} cannot change in place")),
+        ] {
+            for (policy, before) in [
+                (PodUpdatePolicy::InPlaceIfPossible, "pods are recreated"),
+                (PodUpdatePolicy::InPlaceOnly, "InPlaceOnly forbids it"),
+            ] {
+                let update = PodUpdate::between(&old, &new, policy);
+                assert_eq!(update_words(&update, policy), Some(format!("{before}: {expected}")));
+            }
         }
     }
 }
