@@ -1,16 +1,17 @@
-//! The flags that every verb takes.
+//! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::connection::ConnectionArgs;
-use crate::command::Access;
-use crate::command::CommonOptions;
+use crate::command::{Access, CommonOptions};
 use crate::error::{Error, Result};
 use crate::model::text::name;
 use crate::render::appearance::Color;
-use crate::world::input_path::InputPath;
+use crate::world::InputPath;
+use super::values::{count, seconds_or_duration};
+use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 
 /// The flags that every verb takes.
 #[derive(Debug, Args)]
@@ -74,4 +75,177 @@ fn check_namespace(namespace: &str) -> Result<()> {
     }
     Err(Error::usage(format!("{namespace:?} is not a valid namespace name"))
         .hint("use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends"))
+}
+
+/// The heading of the connection flags.
+pub(super) const CONNECTION_OPTIONS: &str = "Connection options, as in kubectl";
+
+/// The connection flags, which override the kubeconfig.
+///
+/// kubectl lists them under `kubectl options`. Here `help options` shows them, and the help of a verb does not.
+#[derive(Debug, Args)]
+#[command(next_help_heading = CONNECTION_OPTIONS)]
+pub(super) struct ConnectionArgs {
+    /// Read this kubeconfig instead of $KUBECONFIG or ~/.kube/config
+    #[arg(long, value_name = "FILE", global = true)]
+    kubeconfig: Option<PathBuf>,
+
+    /// Read this kuberc instead of $KUBERC or ~/.kube/kuberc: which credential plugins may run; off for none
+    #[arg(long, value_name = "FILE", global = true)]
+    kuberc: Option<PathBuf>,
+
+    /// Use this context of the kubeconfig
+    #[arg(long = "context", value_name = "NAME", global = true)]
+    kube_context: Option<String>, // `diff` has another argument named `context`
+
+    /// Use this cluster of the kubeconfig
+    #[arg(long, value_name = "NAME", global = true)]
+    cluster: Option<String>,
+
+    /// Use this user of the kubeconfig
+    #[arg(long, value_name = "NAME", global = true)]
+    user: Option<String>,
+
+    /// The address of the API server
+    #[arg(short, long, value_name = "URL", global = true)]
+    server: Option<String>,
+
+    /// The file with the certificates of the API server's certificate authority
+    #[arg(long, value_name = "FILE", global = true)]
+    certificate_authority: Option<PathBuf>,
+
+    /// Do not verify the API server's certificate, which makes the connection insecure
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    insecure_skip_tls_verify: Option<bool>,
+
+    /// The name that the API server's certificate is checked against
+    #[arg(long, value_name = "NAME", global = true)]
+    tls_server_name: Option<String>,
+
+    /// Request uncompressed responses
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    disable_compression: Option<bool>,
+
+    /// Send credentials over plain HTTP too, if the server has a loopback address
+    ///
+    /// Otherwise a server with an http:// address gets no credentials, and no credential plugin is run.
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    insecure_loopback_credentials: Option<bool>,
+
+    /// A bearer token
+    #[arg(long, value_name = "TOKEN", global = true)]
+    token: Option<String>,
+
+    /// A user name for basic authentication
+    #[arg(long, value_name = "NAME", global = true)]
+    username: Option<String>,
+
+    /// The password for basic authentication
+    #[arg(long, value_name = "PASSWORD", global = true)]
+    password: Option<String>,
+
+    /// The file with the client certificate
+    #[arg(long, value_name = "FILE", global = true)]
+    client_certificate: Option<PathBuf>,
+
+    /// The file with the key of the client certificate
+    #[arg(long, value_name = "FILE", global = true)]
+    client_key: Option<PathBuf>,
+
+    /// Impersonate this user
+    #[arg(long = "as", value_name = "USER", global = true)]
+    as_user: Option<String>,
+
+    /// Impersonate this group; may be repeated
+    #[arg(long, value_name = "GROUP", global = true)]
+    as_group: Vec<String>,
+
+    /// Impersonate the user with this uid
+    #[arg(long, value_name = "UID", global = true)]
+    as_uid: Option<String>,
+
+    /// An extra field of the impersonated user; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", global = true)]
+    as_user_extra: Vec<String>,
+
+    /// The time limit of a request with its retries: 30s, 2m, or a number of seconds
+    ///
+    /// By default, and with 0, the limits are 10s for a connection, 30s for the next byte of a response, and
+    /// 1m for a read with its retries.
+    #[arg(long, value_name = "DURATION", global = true, value_parser = seconds_or_duration)]
+    request_timeout: Option<Duration>,
+
+    /// The log level; from 6 on, every request is logged
+    #[arg(short, long = "v", value_name = "LEVEL", global = true, value_parser = count::<i32>)]
+    verbosity: Option<i32>,
+
+    /// Fail when the server sent a warning
+    #[arg(long, value_name = "BOOL", global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    warnings_as_errors: Option<bool>,
+
+    #[command(flatten)]
+    ignored: IgnoredArgs,
+}
+
+/// kubectl's flags for its cache, profile and log, which have no effect here.
+///
+/// They are accepted so that a command line works when `rollout` is replaced with `rollout2`.
+#[derive(Debug, Args)]
+struct IgnoredArgs {
+    #[arg(long, hide = true, global = true)]
+    cache_dir: Option<String>,
+    #[arg(long, hide = true, global = true)]
+    log_flush_frequency: Option<String>,
+    #[arg(long, hide = true, global = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    match_server_version: Option<bool>,
+    #[arg(long, hide = true, global = true)]
+    profile: Option<String>,
+    #[arg(long, hide = true, global = true)]
+    profile_output: Option<String>,
+    #[arg(long, hide = true, global = true)]
+    vmodule: Option<String>,
+}
+
+impl ConnectionArgs {
+    pub(super) fn lower(self) -> Result<Overrides> {
+        let extra = self.as_user_extra.iter().map(|word| read_extra(word)).collect::<Result<_>>()?;
+        Ok(Overrides {
+            kubeconfig: self.kubeconfig,
+            kuberc: self.kuberc,
+            context: self.kube_context,
+            cluster: self.cluster,
+            user: self.user,
+            server: ServerOverrides {
+                address: self.server,
+                certificate_authority: self.certificate_authority,
+                insecure: self.insecure_skip_tls_verify,
+                tls_server_name: self.tls_server_name,
+                disable_compression: self.disable_compression,
+                loopback_credentials: self.insecure_loopback_credentials.unwrap_or_default(),
+            },
+            credentials: CredentialOverrides {
+                token: self.token.map(Secret),
+                username: self.username,
+                password: self.password.map(Secret),
+                client_certificate: self.client_certificate,
+                client_key: self.client_key,
+            },
+            impersonation: Impersonation {
+                user: self.as_user,
+                uid: self.as_uid,
+                groups: self.as_group,
+                extra,
+            },
+            request_timeout: self.request_timeout.filter(|timeout| !timeout.is_zero()),
+            verbosity: self.verbosity.unwrap_or_default(),
+            warnings_as_errors: self.warnings_as_errors.unwrap_or_default(),
+        })
+    }
+}
+
+fn read_extra(word: &str) -> Result<(String, String)> {
+    match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(Error::usage(format!("--as-user-extra {word:?} has no '=' between a key and a value"))),
+    }
 }

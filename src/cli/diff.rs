@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::output_form::{OutputForm, OutputFormParser};
-use super::values::count;
+use super::values::{OutputForm, OutputFormParser, count};
 use crate::command::CommonOptions;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};

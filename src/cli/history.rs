@@ -2,9 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::output_form::{OutputForm, OutputFormParser};
+use super::values::{OutputForm, OutputFormParser, revision, start_time};
 use super::scope::ScopeArgs;
-use super::values::{revision, start_time};
 use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::{Error, Result};

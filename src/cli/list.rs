@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::output_form::{OutputForm, OutputFormParser};
-use super::values::{duration, start_time};
+use super::values::{OutputForm, OutputFormParser, duration, start_time};
 use crate::command::CommonOptions;
 use crate::command::list::{Output, Request};
 use crate::command::targets::TargetScope;

@@ -5,17 +5,14 @@
 
 mod common;
 mod completion;
-mod connection;
 mod diff;
 mod follow;
-mod help;
+pub mod help;
 mod history;
 mod hold;
 mod list;
-mod output_form;
 mod parse_error;
 mod preview;
-pub mod reference;
 mod restart;
 mod scope;
 mod status;
@@ -77,7 +74,7 @@ enum VerbArguments {
 /// Returns the definition of the command line, from which man pages and completions are generated.
 #[must_use]
 pub fn definition() -> clap::Command {
-    help::with_options_line(Arguments::command().after_long_help(reference::after_help()))
+    help::with_options_line(Arguments::command().after_long_help(help::after_help()))
 }
 
 /// The result of parsing a command line.

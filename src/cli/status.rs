@@ -5,9 +5,8 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::{FollowArgs, ReplaceStuckPodsArgs, UndoOnFailureArgs};
-use super::output_form::{OutputForm, OutputFormParser};
+use super::values::{OutputForm, OutputFormParser, positive_duration, revision};
 use super::scope::ScopeArgs;
-use super::values::{positive_duration, revision};
 use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;

@@ -3,13 +3,13 @@
 use clap::{Args, ValueEnum};
 
 use super::follow::TimeoutArgs;
-use super::output_form::{OutputForm, OutputFormParser};
+use super::values::{OutputForm, OutputFormParser};
 use super::scope::ScopeArgs;
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
-use crate::world::input_path::InputPath;
+use crate::world::InputPath;
 
 /// The heading of the arguments about writing in help.
 const WRITING: &str = "Writing";

@@ -23,8 +23,7 @@ use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
 use crate::model::cause::container_logs::{LogRef, last_lines};
 use crate::model::kind::{self, Workload};
 use crate::snapshot::Snapshot;
-use crate::world::input_path::InputPath;
-use crate::world::{Clock, World};
+use crate::world::{Clock, InputPath, World};
 
 /// The source of the objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,9 +21,11 @@ pub mod step;
 mod stop_signals;
 mod stuck_pods;
 pub mod targets;
-pub mod template_file;
 pub mod undo;
 pub mod writing_verb;
+
+use std::fs::File;
+use std::io::Read;
 
 pub use crate::cluster::kubeconfig::overrides;
 use crate::cluster::notice::Listener;
@@ -38,7 +40,7 @@ use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::{DocumentFormat, Ui};
-use crate::world::{World, job_summary};
+use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
 
@@ -225,7 +227,7 @@ pub async fn run_on(
         }
     }
     ui.errors(&outcome.errors);
-    if let Err(error) = job_summary::append(&environment, &markdown(&outcome.summary)) {
+    if let Err(error) = append_job_summary(&environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
         ui.note(&format!("warning: {}", error.sentence()));
     }
@@ -247,4 +249,22 @@ fn listener(messages: MessageWriter) -> Listener {
 fn warnings_error(warnings: usize) -> Option<Error> {
     let message = format!("{} received", plural(warnings, "warning"));
     (warnings > 0).then(|| Error::new(ErrorKind::Refused, message))
+}
+
+/// The most bytes of a template that are read.
+const TEMPLATE_LIMIT: u64 = 1 << 20;
+
+/// Returns the content of the file of `-o jsonpath-file` or `-o custom-columns-file`.
+///
+/// # Errors
+/// When the file cannot be read, is larger than 1 MiB, or is not text.
+pub fn read_template(path: &str) -> Result<String, Error> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(TEMPLATE_LIMIT + 1).read_to_string(&mut text));
+    let failed = |why: &str| Error::new(ErrorKind::File, format!("cannot read the template {path:?}: {why}"));
+    match read {
+        Ok(_) if text.len() as u64 > TEMPLATE_LIMIT => Err(failed("it is larger than 1 MiB")),
+        Ok(_) => Ok(text),
+        Err(error) => Err(failed(&error.to_string())),
+    }
 }

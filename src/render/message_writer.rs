@@ -13,8 +13,7 @@ use super::line::{Line, LongWord, Style, text_of};
 use super::frame::Frame;
 use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
-use crate::world::job_summary::is_github_actions;
-use crate::world::{Environment, Stream, Terminal};
+use crate::world::{Environment, Stream, Terminal, is_github_actions};
 
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a
 /// command holds the [`Ui`](super::ui::Ui).

@@ -15,12 +15,10 @@ use self::files::{files_in, text_of, text_on};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{
-    CONFIG_MAP, CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType, SECRET,
-};
+use crate::model::api::resource_type::{CONFIG_MAP, CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType, SECRET};
 use crate::model::api::selector::Selector;
 use crate::model::kind::{self, Kind};
-use crate::world::input_path::InputPath;
+use crate::world::InputPath;
 
 /// The command that records a whole snapshot.
 const HOW_TO_RECORD: &str =

@@ -3,20 +3,19 @@
 //! No command reads them from the process, so a test can replace each one: no test sets an environment
 //! variable or waits for a clock.
 
-pub mod input_path;
-pub mod job_summary;
 pub mod process;
 pub mod program;
 pub mod shell;
-pub mod temp_dir;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::fs::OpenOptions;
 
 use k8s_openapi::jiff::Timestamp;
-
 use process::Processes;
 
 /// The inputs and outputs of one run.
@@ -198,5 +197,51 @@ impl Stream {
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         sink.write_all(bytes)?;
         sink.flush()
+    }
+}
+
+/// A path on the command line to read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputPath {
+    /// A file, a directory, or a pattern.
+    Path(PathBuf),
+    /// `-`: standard input.
+    Stdin,
+}
+
+impl From<PathBuf> for InputPath {
+    fn from(path: PathBuf) -> Self {
+        if path.as_os_str() == "-" { Self::Stdin } else { Self::Path(path) }
+    }
+}
+
+impl fmt::Display for InputPath {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => path.display().fmt(formatter),
+            Self::Stdin => formatter.write_str("standard input"),
+        }
+    }
+}
+
+/// The variable with the path of the file.
+const FILE: &str = "GITHUB_STEP_SUMMARY";
+
+/// Whether this is a job of GitHub Actions.
+#[must_use]
+pub fn is_github_actions(environment: &Environment) -> bool {
+    environment.text("GITHUB_ACTIONS") == Some("true")
+}
+
+/// Appends text to the summary of the job, if there is one.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn append_job_summary(environment: &Environment, text: &str) -> io::Result<()> {
+    match environment.get(FILE) {
+        Some(path) if is_github_actions(environment) => {
+            OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
+        }
+        _ => Ok(()),
     }
 }

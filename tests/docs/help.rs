@@ -1,7 +1,7 @@
 //! Help texts: their groups, the list of connection options, and their colour.
 
 use harness::Run;
-use rollout2::cli::{definition, reference};
+use rollout2::cli::{definition, help};
 
 fn help(words: &[&str]) -> String {
     let ended = Run::of(words).run();
@@ -87,7 +87,7 @@ fn errors_and_hints_have_colour_and_are_readable_without() {
 fn examples_fit_into_80_columns() {
     let program = definition();
     for verb in program.get_subcommands().filter(|verb| verb.get_name() != "completion") {
-        for example in reference::section(verb, "Examples") {
+        for example in help::section(verb, "Examples") {
             assert!(example.len() + 2 <= 80, "{example}");
         }
     }

@@ -5,7 +5,7 @@
 
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
-use rollout2::cli::reference::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEntry};
+use rollout2::cli::help::{self, ENVIRONMENT, EXIT_CODES, FILES, ReferenceEntry};
 
 use crate::docs::man_pages::PROGRAM;
 
@@ -33,7 +33,7 @@ pub(crate) fn of_a_verb(verb: &clap::Command, see_also: &[String]) -> String {
         let hidden = arg.is_hide_set() || is_about_connection(&arg);
         arg.hide_short_help(false).hide(hidden)
     });
-    let exit_codes = reference::exit_codes(verb.get_name());
+    let exit_codes = help::exit_codes(verb.get_name());
     let page =
         beginning(&name, verb, &[roman(usage)]) + &flags(&verb_without) + &ending(verb, exit_codes, see_also);
     without_empty_lines(&page)
@@ -78,7 +78,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
     roff.control("SH", ["EXIT STATUS"]);
     items(roff, exit_codes);
     roff.control("SH", ["ENVIRONMENT"]);
-    let mut lines = reference::section(command, "Environment").into_iter();
+    let mut lines = help::section(command, "Environment").into_iter();
     while let Some(line) = lines.next() {
         let (word, meaning) = match line.split_once("  ") {
             Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
@@ -93,7 +93,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
     items(roff, FILES);
     roff.control("SH", ["EXAMPLES"]);
     roff.control("nf", []);
-    for example in reference::section(command, "Examples") {
+    for example in help::section(command, "Examples") {
         roff.text([roman(example)]);
     }
     roff.control("fi", []);

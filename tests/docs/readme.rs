@@ -1,7 +1,7 @@
 //! The README and docs/ agree with the program: exit codes, files, verbs, causes and command lines.
 
 use rollout2::cli::definition;
-use rollout2::cli::reference::EXIT_CODES;
+use rollout2::cli::help::EXIT_CODES;
 use rollout2::model::cause::CauseId;
 use rollout2::model::status::stale_configuration::STALE_CONFIG;
 

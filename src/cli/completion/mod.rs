@@ -4,20 +4,19 @@
 //! verbs and flags, would still have to call it for names and revisions. kubectl calls a plugin with the
 //! same protocol to complete `kubectl rollout2`.
 
-mod partial_line;
 mod suggest;
 
 use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use self::partial_line::PartialLine;
+use super::completion::suggest::PartialLine;
 use self::suggest::Suggestions;
 use super::common::CommonArgs;
 use crate::command::Access;
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};
-use crate::world::input_path::InputPath;
+use crate::world::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
 pub(super) const COMPLETE_VERB: &str = "__complete";

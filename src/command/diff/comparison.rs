@@ -17,8 +17,7 @@ use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 use crate::render::{diff as render, pods};
 use crate::world::Environment;
-use crate::world::program::Program;
-use crate::world::temp_dir::TempDir;
+use crate::world::program::{Program, TempDir};
 
 /// How long the search for the shortest diff may take. Most take less than a millisecond.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(400);

@@ -13,8 +13,7 @@ use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults}
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::revision::Revisions;
-use crate::world::World;
-use crate::world::input_path::InputPath;
+use crate::world::{InputPath, World};
 
 /// Where the other workload of a comparison is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,10 +15,8 @@ use crate::render::preview::RefusedObject;
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::{objects_of, objects_on, read_stdin};
-use crate::world::Environment;
-use crate::world::input_path::InputPath;
-use crate::world::program::{CapturedOutput, Program};
-use crate::world::temp_dir::TempDir;
+use crate::world::{Environment, InputPath};
+use crate::world::program::{CapturedOutput, Program, TempDir};
 
 /// Where the applied objects come from.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 use crate::model::text::shell_command::{Word, command};
 use crate::snapshot::files::{files_in, matching_paths, objects_of, objects_on};
-use crate::world::input_path::InputPath;
+use crate::world::InputPath;
 
 /// The manifests of a command line, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
