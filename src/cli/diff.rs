@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
 use crate::model::text::name;
+use crate::render::ui::DocumentForm;
 
 /// Compare two revisions, or two workloads
 ///
@@ -125,9 +126,9 @@ impl DiffArgs {
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
-            (Some(OutputForm::Word(DiffFormat::Json)), _) => Output::Json,
-            (Some(OutputForm::Word(DiffFormat::Yaml)), _) => Output::Yaml,
-            (Some(OutputForm::Template(word, template)), _) => Output::Template(word.parse(&template)?),
+            (Some(OutputForm::Word(DiffFormat::Json)), _) => Output::Document(DocumentForm::Json),
+            (Some(OutputForm::Word(DiffFormat::Yaml)), _) => Output::Document(DocumentForm::Yaml),
+            (Some(OutputForm::Template(word, template)), _) => Output::Document(word.parse(&template)?),
             (None, true) => Output::Stat,
             (None, false) => Output::Text { context: self.format.context },
         };

@@ -8,6 +8,7 @@ use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::{Error, Result};
 use crate::model::text::start_time::StartTime;
+use crate::render::ui::DocumentForm;
 
 /// Show revisions, what each one changed, and which one is current
 ///
@@ -83,10 +84,10 @@ impl HistoryArgs {
             None => Output::Text,
             Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,
             Some(OutputForm::Word(HistoryFormat::Markdown)) => Output::Markdown,
-            Some(OutputForm::Word(HistoryFormat::Json)) => Output::Json,
-            Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(HistoryFormat::Json)) => Output::Document(DocumentForm::Json),
+            Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
             Some(OutputForm::Word(HistoryFormat::Name)) => Output::Name,
-            Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
+            Some(OutputForm::Template(word, template)) => Output::Document(word.parse_as_rollout(&template)?),
         };
         if self.since.is_some() && output == Output::Name {
             return Err(Error::usage("--since prints tables, JSON or YAML")
@@ -94,7 +95,7 @@ impl HistoryArgs {
         }
         let scope = self.scope.lower(common)?;
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
+        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
         Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
     }
 }

@@ -14,6 +14,7 @@ use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::start_time::StartTime;
+use crate::render::ui::DocumentForm;
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
@@ -155,12 +156,12 @@ impl ListArgs {
             None => Output::Text,
             Some(OutputForm::Word(ListFormat::Wide)) => Output::Wide,
             Some(OutputForm::Word(ListFormat::Markdown)) => Output::Markdown,
-            Some(OutputForm::Word(ListFormat::Json)) => Output::Json,
-            Some(OutputForm::Word(ListFormat::Yaml)) => Output::Yaml,
+            Some(OutputForm::Word(ListFormat::Json)) => Output::Document(DocumentForm::Json),
+            Some(OutputForm::Word(ListFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
             Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
-            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
+            Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
         };
-        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Json) {
+        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Document(DocumentForm::Json)) {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));
         }

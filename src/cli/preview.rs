@@ -10,6 +10,7 @@ use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
+use crate::render::ui::DocumentForm;
 
 /// Preview what applying manifests would do to rollouts
 ///
@@ -97,8 +98,8 @@ enum PreviewFormat {
 impl PreviewArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let output = match self.output {
-            Some(PreviewFormat::Json) => Output::Json,
-            Some(PreviewFormat::Yaml) => Output::Yaml,
+            Some(PreviewFormat::Json) => Output::Document(DocumentForm::Json),
+            Some(PreviewFormat::Yaml) => Output::Document(DocumentForm::Yaml),
             None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
         let secrets = self.format.secrets();

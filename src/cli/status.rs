@@ -12,6 +12,7 @@ use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 use crate::model::follow::FollowOptions;
+use crate::render::ui::DocumentForm;
 
 /// Follow rollouts until they end, and show why they do not progress
 ///
@@ -100,11 +101,11 @@ impl StatusArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let output = match self.output {
             None => Output::Text,
-            Some(OutputForm::Word(StatusFormat::Json)) => Output::Json,
-            Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Yaml,
-            Some(OutputForm::Template(word, template)) => Output::Template(word.parse(&template)?),
+            Some(OutputForm::Word(StatusFormat::Json)) => Output::Document(DocumentForm::Json),
+            Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
+            Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
         };
-        if matches!(output, Output::Template(_)) && self.watch && common.access.snapshot.is_none() {
+        if matches!(output, Output::Document(DocumentForm::Template(_))) && self.watch && common.access.snapshot.is_none() {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );

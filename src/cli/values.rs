@@ -16,6 +16,7 @@ use crate::command::read_template;
 use crate::error::{Error, Result};
 use crate::model::text::jsonpath::JsonPath;
 use crate::render::template_form::{CustomColumns, TemplateForm};
+use crate::render::ui::DocumentForm;
 
 const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
 const NEEDS_SECONDS: &str = "expected a duration such as 30s or 2m, or a number of seconds";
@@ -110,7 +111,7 @@ impl TemplateWord {
     ///
     /// # Errors
     /// As [`TemplateWord::parse`].
-    pub(super) fn parse_as_rollout(self, template: &str) -> Result<TemplateForm> {
+    pub(super) fn parse_as_rollout(self, template: &str) -> Result<DocumentForm> {
         match self {
             Self::CustomColumns | Self::CustomColumnsFile => {
                 let word = if self == Self::CustomColumns { "custom-columns" } else { "custom-columns-file" };
@@ -124,26 +125,29 @@ impl TemplateWord {
     ///
     /// # Errors
     /// Usage errors with kubectl's messages.
-    pub(super) fn parse(self, template: &str) -> Result<TemplateForm> {
+    pub(super) fn parse(self, template: &str) -> Result<DocumentForm> {
         let path = |text: &str| match text {
             "" => Err(Error::usage("template format specified but no template given")),
             text => JsonPath::parse(text)
                 .map_err(|why| Error::usage(format!("error parsing jsonpath {text}, {why}"))),
         };
-        match self {
-            Self::JsonPath => Ok(TemplateForm::JsonPath(path(template)?)),
-            Self::JsonPathAsJson => Ok(TemplateForm::JsonPathAsJson(path(template)?)),
-            Self::JsonPathFile => Ok(TemplateForm::JsonPath(path(&read_template(template)?)?)),
+        let form = match self {
+            Self::JsonPath => TemplateForm::JsonPath(path(template)?),
+            Self::JsonPathAsJson => TemplateForm::JsonPathAsJson(path(template)?),
+            Self::JsonPathFile => TemplateForm::JsonPath(path(&read_template(template)?)?),
             Self::CustomColumns => {
-                Ok(TemplateForm::CustomColumns(CustomColumns::parse(template).map_err(Error::usage)?))
+                TemplateForm::CustomColumns(CustomColumns::parse(template).map_err(Error::usage)?)
             }
             Self::CustomColumnsFile => {
                 let columns = CustomColumns::parse_file(&read_template(template)?);
-                Ok(TemplateForm::CustomColumns(columns.map_err(Error::usage)?))
+                TemplateForm::CustomColumns(columns.map_err(Error::usage)?)
             }
-            Self::Go(word) => Err(Error::usage(format!("-o {word} is not supported"))
-                .hint("use -o jsonpath='{...}', or pass -o json to jq")),
-        }
+            Self::Go(word) => {
+                return Err(Error::usage(format!("-o {word} is not supported"))
+                    .hint("use -o jsonpath='{...}', or pass -o json to jq"));
+            }
+        };
+        Ok(DocumentForm::Template(form))
     }
 }
 

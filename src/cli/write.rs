@@ -10,6 +10,7 @@ use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
 use crate::world::InputPath;
+use crate::render::ui::DocumentForm;
 
 /// The heading of the arguments about writing in help.
 const WRITING: &str = "Writing";
@@ -62,10 +63,10 @@ impl WriteArgs {
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = match self.output {
             None => Output::Text,
-            Some(OutputForm::Template(word, template)) => Output::Template(word.parse_as_rollout(&template)?),
+            Some(OutputForm::Template(word, template)) => Output::Document(word.parse_as_rollout(&template)?),
             Some(OutputForm::Word(WriteFormat::Name)) => Output::Name,
-            Some(OutputForm::Word(WriteFormat::Yaml)) => Output::Yaml,
-            Some(OutputForm::Word(WriteFormat::Json)) => Output::Json,
+            Some(OutputForm::Word(WriteFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
+            Some(OutputForm::Word(WriteFormat::Json)) => Output::Document(DocumentForm::Json),
             Some(OutputForm::Word(WriteFormat::Patch)) if dry_run == DryRun::Client => Output::Patch,
             Some(OutputForm::Word(WriteFormat::Patch)) => {
                 return Err(Error::usage("-o patch prints the patch instead of sending it")
@@ -86,7 +87,7 @@ impl WriteArgs {
             );
         }
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Template(_));
+        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
         let options = ChangeOptions {
             dry_run,
             output,

@@ -39,7 +39,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentFormat, Ui};
+use crate::render::ui::{DocumentForm, DocumentFormat, Ui};
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
@@ -96,31 +96,25 @@ impl Verb {
 
     /// Returns the format of the verb's documents; none for text and templates.
     fn documents(&self) -> Option<DocumentFormat> {
-        let (is_json, is_yaml) = match self {
-            Self::List(list::Request { output, .. }) => {
-                (*output == list::Output::Json, *output == list::Output::Yaml)
-            }
-            Self::History(history::Request { output, .. }) => {
-                (*output == history::Output::Json, *output == history::Output::Yaml)
-            }
-            Self::Diff(diff::Request { output, .. }) => {
-                (*output == diff::Output::Json, *output == diff::Output::Yaml)
-            }
-            Self::Preview(request) => {
-                (request.output == preview::Output::Json, request.output == preview::Output::Yaml)
-            }
-            Self::Status(status::Request { output, .. }) => {
-                (*output == status::Output::Json, *output == status::Output::Yaml)
-            }
+        let form = match self {
+            Self::List(list::Request { output: list::Output::Document(form), .. })
+            | Self::History(history::Request { output: history::Output::Document(form), .. })
+            | Self::Diff(diff::Request { output: diff::Output::Document(form), .. })
+            | Self::Status(status::Request { output: status::Output::Document(form), .. }) => form,
+            Self::Preview(request) => match &request.output {
+                preview::Output::Document(form) => form,
+                preview::Output::Text { .. } => return None,
+            },
             Self::Undo(undo::Request { options, .. })
             | Self::Hold(hold::Request { options, .. })
-            | Self::Restart(restart::Request { options, .. }) => {
-                (options.output == writing_verb::Output::Json, options.output == writing_verb::Output::Yaml)
-            }
-            Self::Step(request) => (request.output == step::Output::Json, false),
+            | Self::Restart(restart::Request { options, .. }) => match &options.output {
+                writing_verb::Output::Document(form) => form,
+                _ => return None,
+            },
+            Self::Step(request) if request.output == step::Output::Json => &DocumentForm::Json,
+            _ => return None,
         };
-        let yaml = is_yaml.then_some(DocumentFormat::Yaml);
-        is_json.then_some(DocumentFormat::Json).or(yaml)
+        form.format()
     }
 
     /// Whether a verb that printed its documents has its errors among them.

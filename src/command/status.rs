@@ -25,8 +25,7 @@ use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json};
-use crate::render::template_form::TemplateForm;
-use crate::render::ui::{DocumentFormat, Ui};
+use crate::render::ui::{DocumentForm, DocumentFormat, Ui};
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,12 +52,8 @@ pub enum Output {
     /// kubectl's lines, and a line for each cause.
     #[default]
     Text,
-    /// JSON, one line for each workload.
-    Json,
-    /// YAML, one document for each workload.
-    Yaml,
-    /// A template of the user, for the documents of all workloads. Only for one evaluation.
-    Template(TemplateForm),
+    /// A document for each workload: JSON on one line. A template is for those of all workloads, and for one evaluation only.
+    Document(DocumentForm),
 }
 
 /// Follows all rollouts, or evaluates each one once.
@@ -108,8 +103,7 @@ impl Request {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(ui, self.plain || once),
-            Output::Yaml => ReportFormat::Documents(DocumentFormat::Yaml),
-            Output::Json | Output::Template(_) => ReportFormat::Documents(DocumentFormat::Json),
+            Output::Document(form) => ReportFormat::Documents(form.format().unwrap_or(DocumentFormat::Json)),
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
@@ -150,12 +144,12 @@ async fn evaluate_all(
         all = all.and(outcome);
         let Some(document) = document else { continue };
         match (&request.output, follow.format) {
-            (Output::Template(_), _) => documents.push(document),
+            (Output::Document(DocumentForm::Template(_)), _) => documents.push(document),
             (_, ReportFormat::Documents(format)) => ui.document(&document, format),
             (_, ReportFormat::Lines | ReportFormat::Frames) => {}
         }
     }
-    if let Output::Template(form) = &request.output {
+    if let Output::Document(DocumentForm::Template(form)) = &request.output {
         match form.text_of_all(&documents) {
             Ok(text) => ui.exact(&text),
             Err(error) => all.errors.push(error),

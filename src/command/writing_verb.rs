@@ -21,9 +21,8 @@ use crate::model::diff::shown;
 use crate::model::follow::FollowOptions;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::render::template_form::TemplateForm;
-use crate::render::ui::Ui;
-use crate::render::{change as render, revision};
+use crate::render::change as render;
+use crate::render::ui::{DocumentForm, Ui};
 
 /// The options of a writing verb.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,14 +68,10 @@ pub enum Output {
     Text,
     /// `TYPE/NAME`.
     Name,
-    /// The object as YAML.
-    Yaml,
-    /// The object as JSON.
-    Json,
     /// The patch, for `kubectl patch --type=json`.
     Patch,
-    /// A template of the user, for the object.
-    Template(TemplateForm),
+    /// The object.
+    Document(DocumentForm),
 }
 
 /// A writing verb at work: it finds the workloads, asks, writes and prints, and collects what it did.
@@ -231,13 +226,12 @@ impl<'a> Writer<'a> {
         match &self.options.output {
             Output::Text => self.ui.line(&format!("{reference} {operation}{}", dry_run.suffix())),
             Output::Name => self.ui.line(&reference),
-            Output::Yaml => self.ui.yaml(&revision::yaml(&document)),
-            Output::Json => self.ui.json(&revision::json(&document)),
             Output::Patch => self.ui.json(&format!("{}\n", patch.body())),
-            Output::Template(form) => match form.text_of_object(&document) {
-                Ok(text) => self.ui.exact(&text),
-                Err(error) => self.ui.fail_output(&error),
-            },
+            Output::Document(form) => {
+                if let Err(error) = self.ui.object(&document, form) {
+                    self.ui.fail_output(&error);
+                }
+            }
         }
     }
 

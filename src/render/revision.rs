@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::kubectl_json;
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::object::drop_managed_fields;
 use crate::model::kind::Workload;
 use crate::model::revision::{Revision, RevisionNumber, Revisions};
-use crate::model::text::yaml;
 
 /// Returns the template that kubectl describes for a revision. For a Deployment it has the change-cause as an
 /// annotation.
@@ -62,16 +60,4 @@ pub fn name(document: &Value) -> String {
     let text = |pointer: &str| document.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let group = text("/apiVersion").split_once('/').map_or("apps", |(group, _)| group);
     format!("{}.{group}/{}", text("/kind").to_lowercase(), text("/metadata/name"))
-}
-
-/// Returns the document as kubectl's JSON.
-#[must_use]
-pub fn json(document: &Value) -> String {
-    kubectl_json::kubectl_json(document)
-}
-
-/// Returns the document as kubectl's YAML.
-#[must_use]
-pub fn yaml(document: &Value) -> String {
-    yaml::yaml(document)
 }

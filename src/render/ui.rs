@@ -7,13 +7,38 @@ use serde_json::Value;
 use super::appearance::{Appearance, Color};
 use super::line::{Line, LongWord, escaped_block, text_of};
 use super::frame::Frame;
+use super::kubectl_json::kubectl_json;
 use super::message_writer::MessageWriter;
-use crate::error::Error;
+use super::template_form::TemplateForm;
+use crate::error::{Error, Result};
 use crate::model::text::control::{disarmed, escaped_json};
 use crate::model::text::yaml::yaml;
 use crate::world::{Stream, Terminal, World};
 
-/// The formats of a document for programs.
+/// A form of the document that a verb prints for programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DocumentForm {
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+    /// A template of the user.
+    Template(TemplateForm),
+}
+
+impl DocumentForm {
+    /// Returns the format of the other documents of the command, such as its errors; none for a template.
+    #[must_use]
+    pub fn format(&self) -> Option<DocumentFormat> {
+        match self {
+            Self::Json => Some(DocumentFormat::Json),
+            Self::Yaml => Some(DocumentFormat::Yaml),
+            Self::Template(_) => None,
+        }
+    }
+}
+
+/// The format of one of several documents for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
     /// JSON on one line.
@@ -143,7 +168,33 @@ impl Ui {
         self.remember(written);
     }
 
-    /// Prints a document on stdout.
+    /// Prints the only document of a verb on stdout. `has_headers` is about the table of a template.
+    ///
+    /// # Errors
+    /// When the document does not have what a template asks for.
+    pub fn whole_document(&mut self, document: &Value, form: &DocumentForm, has_headers: bool) -> Result<()> {
+        match form {
+            DocumentForm::Json => self.json(&format!("{document:#}\n")),
+            DocumentForm::Yaml => self.yaml(&yaml(document)),
+            DocumentForm::Template(form) => self.exact(&form.text(document, has_headers)?),
+        }
+        Ok(())
+    }
+
+    /// Prints an object on stdout as kubectl does.
+    ///
+    /// # Errors
+    /// When the object does not have what a template asks for.
+    pub fn object(&mut self, object: &Value, form: &DocumentForm) -> Result<()> {
+        match form {
+            DocumentForm::Json => self.json(&kubectl_json(object)),
+            DocumentForm::Yaml => self.yaml(&yaml(object)),
+            DocumentForm::Template(form) => self.exact(&form.text_of_object(object)?),
+        }
+        Ok(())
+    }
+
+    /// Prints one of several documents on stdout: JSON on one line.
     pub fn document(&mut self, document: &Value, format: DocumentFormat) {
         match format {
             DocumentFormat::Json => self.json(&format!("{document}\n")),

@@ -20,9 +20,7 @@ use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::text::yaml::yaml;
-use crate::render::template_form::TemplateForm;
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `diff`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +54,8 @@ pub enum Output {
     },
     /// The changes in words.
     Stat,
-    /// The changes as JSON.
-    Json,
-    /// The changes as YAML.
-    Yaml,
-    /// A template of the user, for the document of JSON.
-    Template(TemplateForm),
+    /// The changes as a document.
+    Document(DocumentForm),
 }
 
 /// Prints the differences between two templates.
@@ -76,9 +70,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         None => compare_revisions(request, source, ui).await?,
     };
     match &request.output {
-        Output::Json => ui.json(&format!("{:#}\n", comparison.json())),
-        Output::Yaml => ui.yaml(&yaml(&comparison.json())),
-        Output::Template(form) => ui.exact(&form.text(&comparison.json(), true)?),
+        Output::Document(form) => ui.whole_document(&comparison.json(), form, true)?,
         Output::Stat => comparison.show_words(ui),
         Output::Text { context: lines } => {
             comparison.show_words(ui);

@@ -14,8 +14,7 @@ use crate::model::revision::RevisionWord;
 use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
 use crate::model::text::start_time::StartTime;
-use crate::render::template_form::TemplateForm;
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentForm, Ui};
 use crate::render::{history as render, revision};
 
 /// The arguments of `history`.
@@ -43,14 +42,10 @@ pub enum Output {
     Wide,
     /// The table in Markdown.
     Markdown,
-    /// JSON.
-    Json,
-    /// YAML.
-    Yaml,
     /// `TYPE/NAME` of the object that stores each revision.
     Name,
-    /// A template of the user, for our JSON, or for the objects that kubectl prints.
-    Template(TemplateForm),
+    /// Our document, or the objects that kubectl prints.
+    Document(DocumentForm),
 }
 
 /// Shows the history of each workload, one after another.
@@ -76,15 +71,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         outcome.errors.extend(shown.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
-    if request.shows_facts() && !all_failed {
-        let document = render::json_list(&histories);
-        match &request.output {
-            Output::Template(form) => match form.text(&document, true) {
-                Ok(text) => ui.exact(&text),
-                Err(error) => outcome.errors.push(error),
-            },
-            _ => ui.json(&format!("{document:#}\n")),
-        }
+    if let (Some(form), false) = (request.facts(), all_failed) {
+        outcome.errors.extend(ui.whole_document(&render::json_list(&histories), form, true).err());
     }
     Ok(outcome)
 }
@@ -110,12 +98,12 @@ impl Request {
 
     /// Whether the output shows pods and states: our table and our JSON do, kubectl's formats do not.
     fn shows_pods(&self) -> bool {
-        self.shows_tables() || self.shows_facts()
+        self.shows_tables() || self.facts().is_some()
     }
 
     /// What is kept of each revision: kubectl's documents are whole objects, all other formats show templates.
     fn revision_content(&self) -> RevisionContent {
-        let shows_documents = !self.is_for_reading() && !self.shows_facts();
+        let shows_documents = !self.is_for_reading() && self.facts().is_none();
         match (shows_documents, self.show_managed_fields) {
             (false, _) => RevisionContent::Template,
             (true, false) => RevisionContent::Document,
@@ -123,9 +111,13 @@ impl Request {
         }
     }
 
-    /// Whether the output is our JSON, or a template for it: the content of the tables of all workloads in one document.
-    fn shows_facts(&self) -> bool {
-        matches!(self.output, Output::Json | Output::Template(_)) && self.revision.is_none()
+    /// Returns the form of our document, which has the content of the tables of all workloads. In YAML, and for one revision,
+    /// kubectl's objects are printed instead.
+    fn facts(&self) -> Option<&DocumentForm> {
+        match &self.output {
+            Output::Document(form) if *form != DocumentForm::Yaml && self.revision.is_none() => Some(form),
+            _ => None,
+        }
     }
 }
 
@@ -151,7 +143,7 @@ fn show(
             };
             ui.lines(&render::table(&History::of(observed, context.source.now()), options));
         }
-        _ if request.shows_facts() => {
+        _ if request.facts().is_some() => {
             histories.push(render::json(&History::of(observed, context.source.now())));
         }
         (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
@@ -163,10 +155,8 @@ fn show(
             for document in documents(observed, word.as_ref(), request)? {
                 let document = shown(&document, context.documents);
                 match output {
-                    Output::Name => ui.line(&revision::name(&document)),
-                    Output::Yaml => ui.yaml(&revision::yaml(&document)),
-                    Output::Template(form) => ui.exact(&form.text_of_object(&document)?),
-                    _ => ui.json(&revision::json(&document)),
+                    Output::Document(form) => ui.object(&document, form)?,
+                    _ => ui.line(&revision::name(&document)),
                 }
             }
         }

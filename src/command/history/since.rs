@@ -14,7 +14,6 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::start_time::StartTime;
-use crate::model::text::yaml::yaml;
 use crate::model::view::is_unchanged_since;
 use crate::model::view::recent::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
@@ -100,9 +99,7 @@ fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<
             };
             ui.lines(&changes.table(options));
         }
-        Output::Json => ui.json(&format!("{:#}\n", changes.json())),
-        Output::Yaml => ui.yaml(&yaml(&changes.json())),
-        Output::Template(form) => ui.exact(&form.text(&changes.json(), true)?),
+        Output::Document(form) => ui.whole_document(&changes.json(), form, true)?,
     }
     Ok(())
 }

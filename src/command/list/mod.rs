@@ -13,7 +13,6 @@ use crate::command::targets::{FoundTargets, find_workloads_with};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::text::yaml::yaml;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::ListDocument;
@@ -39,7 +38,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     }
     sort(&mut rollouts);
-    let prints_nothing = is_empty && !request.output.is_document();
+    let prints_nothing = is_empty && !matches!(request.output, Output::Document(_));
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
         outcome.errors.extend(print(&rollouts, request, source, ui).err());
     }
@@ -49,7 +48,6 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 
 fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) -> Result<()> {
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
-    let document = || ListDocument { shown: &shown, all: rollouts }.json();
     match &request.output {
         Output::Text | Output::Wide => {
             let options = request.table_options(source.now());
@@ -69,9 +67,10 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
                 ui.line(&format!("{}{flag}", workload.reference()));
             }
         }
-        Output::Json => ui.json(&format!("{:#}\n", document())),
-        Output::Yaml => ui.yaml(&yaml(&document())),
-        Output::Template(form) => ui.exact(&form.text(&document(), !request.no_headers)?),
+        Output::Document(form) => {
+            let document = ListDocument { shown: &shown, all: rollouts }.json();
+            ui.whole_document(&document, form, !request.no_headers)?;
+        }
     }
     Ok(())
 }

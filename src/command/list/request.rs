@@ -10,7 +10,7 @@ use crate::model::observation::Observation;
 use crate::model::text::start_time::StartTime;
 use crate::model::view::RolloutView;
 use crate::render::list::TableOptions;
-use crate::render::template_form::TemplateForm;
+use crate::render::ui::DocumentForm;
 
 /// The arguments of `list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,19 +45,8 @@ pub enum Output {
     Markdown,
     /// `TYPE/NAME` of each workload.
     Name,
-    /// JSON.
-    Json,
-    /// YAML.
-    Yaml,
-    /// A template of the user, for the document of JSON.
-    Template(TemplateForm),
-}
-
-impl Output {
-    /// Whether the output is a document, which is printed without rollouts too.
-    pub(super) fn is_document(&self) -> bool {
-        matches!(self, Self::Json | Self::Yaml | Self::Template(_))
-    }
+    /// A document, which is printed without rollouts too.
+    Document(DocumentForm),
 }
 
 impl Request {

@@ -229,7 +229,7 @@ impl Watch<'_> {
 
     /// Prints the changed rows: at first all of them with a header.
     fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui) {
-        if self.request.output == Output::Json {
+        if matches!(self.request.output, Output::Document(_)) {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             for rollout in changed {

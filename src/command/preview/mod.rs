@@ -25,9 +25,8 @@ use crate::model::diff::SecretValues;
 use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
-use crate::model::text::yaml::yaml;
 use crate::render::preview::{self as render, RefusedObject};
-use crate::render::ui::Ui;
+use crate::render::ui::{DocumentForm, Ui};
 use crate::world::Environment;
 
 /// The arguments of `preview`.
@@ -46,17 +45,15 @@ pub struct Request {
 }
 
 /// The output formats of `preview`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// The changes in words.
     Text {
         /// The number of equal lines around each change of a unified diff; none to print no diff.
         diff: Option<usize>,
     },
-    /// One JSON document.
-    Json,
-    /// The same document as YAML.
-    Yaml,
+    /// One document.
+    Document(DocumentForm),
 }
 
 impl Request {
@@ -126,7 +123,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         });
     }
     errors.extend(applied.errors);
-    printed.finish(&others, ui);
+    printed.finish(&others, ui)?;
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
 }
@@ -215,17 +212,17 @@ impl<'a> PreviewPrinter<'a> {
         self.workloads += 1;
         match self.request.output {
             Output::Text { .. } => ui.lines(&[render::refused(refused, self.in_namespaces)]),
-            Output::Json | Output::Yaml => self.items.push(render::refused_item_json(refused)),
+            Output::Document(_) => self.items.push(render::refused_item_json(refused)),
         }
     }
 
-    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) {
+    fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Result<()> {
         let items = std::mem::take(&mut self.items);
-        match self.request.output {
-            Output::Json => ui.json(&format!("{:#}\n", render::document(&items, others))),
-            Output::Yaml => ui.yaml(&yaml(&render::document(&items, others))),
+        match &self.request.output {
+            Output::Document(form) => ui.whole_document(&render::document(&items, others), form, true)?,
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
             Output::Text { .. } => ui.line(&render::summary(self.rollouts, self.workloads, others)),
         }
+        Ok(())
     }
 }
