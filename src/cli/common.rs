@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::values::{count, seconds_or_duration};
+use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::command::{Access, CommonOptions};
 use crate::error::{Error, Result};
 use crate::model::text::name;
 use crate::render::appearance::Color;
 use crate::world::InputPath;
-use super::values::{count, seconds_or_duration};
-use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 
 /// The flags that every verb takes.
 #[derive(Debug, Args)]

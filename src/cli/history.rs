@@ -2,8 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
-use super::values::{OutputForm, OutputFormParser, revision, start_time};
 use super::scope::ScopeArgs;
+use super::values::{OutputForm, OutputFormParser, revision, start_time};
 use crate::command::CommonOptions;
 use crate::command::history::{Output, Request};
 use crate::error::{Error, Result};
@@ -95,7 +95,8 @@ impl HistoryArgs {
         }
         let scope = self.scope.lower(common)?;
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
+        let show_managed_fields =
+            self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
         Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
     }
 }

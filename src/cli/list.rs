@@ -161,7 +161,8 @@ impl ListArgs {
             Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
             Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
         };
-        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Document(DocumentForm::Json)) {
+        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Document(DocumentForm::Json))
+        {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));
         }

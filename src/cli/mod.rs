@@ -155,27 +155,27 @@ impl Arguments {
 
 fn refuse(error: &Error, color: Color, world: &mut World) -> Exit {
     let mut ui = Ui::new(world, color);
-    ui.errors(std::slice::from_ref(error));
+    ui.err_errors(std::slice::from_ref(error));
     ui.finish().map_or(Exit::Error, |()| error.exit())
 }
 
 /// Prints the short help of a command line without a verb: to stderr, because it is a usage error.
 fn print_short_help(args: &[OsString], world: &mut World) -> Exit {
     let mut ui = Ui::new(world, help::color(args));
-    ui.note_lines(&help::styled(&definition().render_help().to_string()));
+    ui.err_styled(&help::styled(&definition().render_help().to_string()));
     ui.finish().map_or(Exit::Error, |()| Exit::Usage)
 }
 
 /// Prints a requested help text to stdout.
 fn print_help(text: &str, args: &[OsString], world: &mut World) -> Exit {
     let mut ui = Ui::new(world, help::color(args));
-    ui.lines(&help::styled(text));
+    ui.out_lines(&help::styled(text));
     ui.finish().map_or(Exit::Error, |()| Exit::Done)
 }
 
 /// Prints a requested text to stdout.
 fn print(text: &str, world: &mut World) -> Exit {
     let mut ui = Ui::new(world, Color::Auto);
-    ui.result(text);
+    ui.out_text(text);
     ui.finish().map_or(Exit::Error, |()| Exit::Done)
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ValueEnum};
 
 use super::follow::{FollowArgs, ReplaceStuckPodsArgs, UndoOnFailureArgs};
-use super::values::{OutputForm, OutputFormParser, positive_duration, revision};
 use super::scope::ScopeArgs;
+use super::values::{OutputForm, OutputFormParser, positive_duration, revision};
 use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -105,7 +105,10 @@ impl StatusArgs {
             Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
             Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
         };
-        if matches!(output, Output::Document(DocumentForm::Template(_))) && self.watch && common.access.snapshot.is_none() {
+        if matches!(output, Output::Document(DocumentForm::Template(_)))
+            && self.watch
+            && common.access.snapshot.is_none()
+        {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );

@@ -1,20 +1,20 @@
 //! Parses the values of flags: durations in Go's syntax, counts, times and revisions, and those of `-o`: words of a verb, and
 //! templates of the user.
 
-use std::num::NonZeroU32;
-use std::time::Duration;
 use std::ffi::OsStr;
 use std::marker::PhantomData;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
 use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
 use clap::{Arg, Command, ValueEnum};
 
-use crate::model::revision::RevisionWord;
-use crate::model::text::go_duration;
-use crate::model::text::start_time::StartTime;
 use crate::command::read_template;
 use crate::error::{Error, Result};
+use crate::model::revision::RevisionWord;
+use crate::model::text::go_duration;
 use crate::model::text::jsonpath::JsonPath;
+use crate::model::text::start_time::StartTime;
 use crate::render::template_form::{CustomColumns, TemplateForm};
 use crate::render::ui::DocumentForm;
 

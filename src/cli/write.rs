@@ -3,14 +3,14 @@
 use clap::{Args, ValueEnum};
 
 use super::follow::TimeoutArgs;
-use super::values::{OutputForm, OutputFormParser};
 use super::scope::ScopeArgs;
+use super::values::{OutputForm, OutputFormParser};
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
-use crate::world::InputPath;
 use crate::render::ui::DocumentForm;
+use crate::world::InputPath;
 
 /// The heading of the arguments about writing in help.
 const WRITING: &str = "Writing";
@@ -87,7 +87,8 @@ impl WriteArgs {
             );
         }
         // kubectl drops managedFields from JSON and YAML only.
-        let show_managed_fields = self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
+        let show_managed_fields =
+            self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
         let options = ChangeOptions {
             dry_run,
             output,

@@ -134,7 +134,7 @@ pub(super) fn event_of_log(
     ui: &mut Ui,
 ) -> Option<TargetEvent> {
     if lines.as_ref().is_err_and(Error::is_withheld) {
-        ui.note_once("note: container logs are not shown: cannot read logs");
+        ui.err_line_once("note: container logs are not shown: cannot read logs");
         return None;
     }
     let LogRef { pod, container, .. } = place;
@@ -269,7 +269,7 @@ impl<E: Engine, P: FrameSource<E>> Reporter<E> for FrameReporter<'_, P> {
 
     fn report(&mut self, report: &E::Report<'_>, now: Now) {
         self.outdated = true;
-        self.ui.notes(self.frames.record(report, now));
+        self.ui.err_lines(self.frames.record(report, now));
     }
 
     fn redraw_if_due(&mut self, engine: &E, now: Now) {

@@ -16,17 +16,18 @@ use crate::cluster::reader::reread;
 use crate::cluster::source::{Cluster, Source, beside};
 use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::configuration::Configuration;
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport};
+use crate::model::follow::{
+    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport,
+};
 use crate::model::kind::Workload;
-use crate::model::revision::configuration::NamedConfiguration;
-use crate::render::job_summary;
-use crate::render::follow::{self as render, ReportFormat, json};
+use crate::model::revision::references::{Configuration, NamedConfiguration};
+use crate::render::follow::{ReportFormat, json};
 use crate::render::frame::{FollowMoment, Frame};
 use crate::render::status::{NameContext, stale_configuration};
 use crate::render::ui::Ui;
+use crate::render::{follow as render, job_summary};
 use crate::world::Terminal;
 
 /// What to follow and how to print it.
@@ -78,7 +79,7 @@ impl Request<'_> {
         let ui = reporter.finish(|frames, size| Frame::last(frames.moment(&follower, now), size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
-            ui.notes(render::below_frame(target, result, self.names, now.server_time));
+            ui.err_lines(render::below_frame(target, result, self.names, now.server_time));
         }
         (follower, configuration)
     }
@@ -101,14 +102,14 @@ pub(super) async fn run(
     };
     if !ui.is_read() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
-        ui.notes(unfinished.map(render::without_reader));
+        ui.err_lines(unfinished.map(render::without_reader));
     }
     let summary = job_summary::of_follower(&follower, names, cluster.now());
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
     match request.format {
         ReportFormat::Documents(format) => {
             let exit = outcome.worst_exit().code();
-            ui.document(
+            ui.out_document(
                 &json::summary(&follower, &configuration, exit, (started.elapsed(), cluster.now())),
                 format,
             );
@@ -153,7 +154,7 @@ pub(super) fn print_remarks(
 ) {
     for target in follower.targets() {
         let stale = target.stale_configuration(configuration);
-        ui.notes(stale_configuration(target.workload(), &stale, now));
+        ui.err_lines(stale_configuration(target.workload(), &stale, now));
     }
 }
 
@@ -171,7 +172,9 @@ impl Reporter<Follower> for FollowReporter<'_> {
     fn report(&mut self, report: &TargetReport<'_>, now: Now) {
         let Request { format, names, shows_pods, .. } = self.request;
         match format {
-            ReportFormat::Documents(format) => self.ui.document(&json::event(report, now.elapsed), *format),
+            ReportFormat::Documents(format) => {
+                self.ui.out_document(&json::event(report, now.elapsed), *format);
+            }
             ReportFormat::Lines | ReportFormat::Frames => {
                 render::print(report, *names, *shows_pods, now, self.ui);
             }
@@ -261,7 +264,7 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     owners::warn_before_an_undo(workload, ui);
     owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    ui.notes(partition_rollback(&undo));
+    ui.err_lines(partition_rollback(&undo));
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
     let written = written.applied(workload, "its rollback was prepared")?;
@@ -271,11 +274,11 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
 async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &mut Ui) {
-    ui.note(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
+    ui.err_line(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = remove_pod(pod, namespace, false, source).await.refusal() {
-        ui.note(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
+        ui.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
 }
 

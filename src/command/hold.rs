@@ -91,17 +91,17 @@ async fn pause_observed(observed: &Observation, writer: &mut Writer<'_>) -> Resu
     match pause(observed, writer.context.user.as_deref(), &since)? {
         Pause::AlreadyPaused => writer.print_as_read(workload, "already paused"),
         Pause::OnDelete => {
-            writer.ui.note(&words::nothing_to_pause(workload));
+            writer.ui.err_line(&words::nothing_to_pause(workload));
             writer.print_as_read(workload, "not paused");
         }
         Pause::Change { patch, held_by } => {
             let mut effect = words::pause_effect(held_by, observed, !writer.is_real());
             owners::warn_before_a_hold(workload, &strategy::hold_path(workload), writer.ui);
             if writer.options.interactive {
-                writer.ui.notes(std::mem::take(&mut effect)); // before the question
+                writer.ui.err_lines(std::mem::take(&mut effect)); // before the question
             }
             write(observed, &patch, &PAUSE, writer).await?;
-            writer.ui.notes(&effect);
+            writer.ui.err_lines(&effect);
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
             return refuse_lost_annotation(&observed);
         }
         let patch = end_lost_hold(&observed)?;
-        writer.ui.notes(words::restored(workload, patch.after()));
+        writer.ui.err_lines(words::restored(workload, patch.after()));
         return write(&alone, &patch, &RESUME, writer).await;
     }
     let is_rolled_back =
@@ -124,24 +124,24 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
     match resume(workload, release_all || is_rolled_back)? {
         Resume::NotPaused => {
             writer.print_as_read(workload, "not paused");
-            writer.ui.notes(words::own_hold(workload));
+            writer.ui.err_lines(words::own_hold(workload));
         }
         Resume::Stepping => {
             writer.print_as_read(workload, "not paused");
-            writer.ui.note(&words::step_hint(workload));
+            writer.ui.err_line(&words::step_hint(workload));
         }
         Resume::End(patch) => {
-            writer.ui.notes(words::restored(workload, patch.after()));
+            writer.ui.err_lines(words::restored(workload, patch.after()));
             write(&alone, &patch, &RESUME, writer).await?;
         }
         Resume::Forget(patch) => {
-            writer.ui.note(&words::hold_already_ended(workload, writer.source.now()));
-            writer.ui.notes(words::restored(workload, patch.after()));
+            writer.ui.err_line(&words::hold_already_ended(workload, writer.source.now()));
+            writer.ui.err_lines(words::restored(workload, patch.after()));
             write(&alone, &patch, &RESUME, writer).await?;
         }
         Resume::Continue(patch) => {
             write(&alone, &patch, &RESUME, writer).await?;
-            writer.ui.note(&words::step_hint(workload));
+            writer.ui.err_line(&words::step_hint(workload));
         }
     }
     Ok(())
@@ -175,7 +175,9 @@ async fn write(
         match read {
             Ok(observed) => writer.print_effect(&observed, verb, patch),
             Err(error) => {
-                writer.ui.note(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
+                writer
+                    .ui
+                    .err_line(&format!("note: the effect on the pods is not shown: {}", error.sentence()));
             }
         }
     }

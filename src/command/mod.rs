@@ -217,20 +217,20 @@ pub async fn run_on(
     for error in outcome.all_errors() {
         if let Some(format) = documents {
             let exit = command.verb.process_exit(error.exit());
-            ui.document(&error_document(error, exit.code()), format);
+            ui.out_document(&error_document(error, exit.code()), format);
         }
     }
-    ui.errors(&outcome.errors);
+    ui.err_errors(&outcome.errors);
     if let Err(error) = append_job_summary(&environment, &markdown(&outcome.summary)) {
         let error = Error::new(ErrorKind::File, "cannot write the job summary").caused_by(error);
-        ui.note(&format!("warning: {}", error.sentence()));
+        ui.err_line(&format!("warning: {}", error.sentence()));
     }
     let exit = outcome.worst_exit();
     if ui.finish().is_ok() {
         return command.verb.process_exit(exit);
     }
     // `finish` printed the error.
-    ui.notes(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
+    ui.err_lines(outcome.changes.iter().map(|change| format!("note: the change was made: {change}")));
     command.verb.process_exit(exit.worst(Exit::Error))
 }
 

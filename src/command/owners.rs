@@ -18,7 +18,7 @@ use crate::render::ui::Ui;
 pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui) {
     for owner in owners(workload, &FieldPath::template()) {
         if matches!(owner, ManifestOwner::KruiseRollout(_)) {
-            ui.note_once(&warnings::before_a_restart(&owner, workload));
+            ui.err_line_once(&warnings::before_a_restart(&owner, workload));
         }
     }
 }
@@ -27,7 +27,7 @@ pub(super) fn warn_of_kruise_rollout(workload: &Workload, ui: &mut Ui) {
 pub(super) fn warn_before_an_undo(workload: &Workload, ui: &mut Ui) {
     let owners = owners(workload, &FieldPath::template()).into_iter();
     for owner in owners.filter(|owner| *owner != ManifestOwner::Apply) {
-        ui.note_once(&warnings::before_an_undo(&owner, workload));
+        ui.err_line_once(&warnings::before_an_undo(&owner, workload));
     }
 }
 
@@ -41,14 +41,14 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: 
     }
     let Ok(now) = reread(written, source).await else { return };
     if now.template_digest() != written.template_digest() {
-        ui.note(&warnings::changed_after_an_undo(&now));
+        ui.err_line(&warnings::changed_after_an_undo(&now));
         return;
     }
     let (observed, _) = read_one(now, Needs::REVISIONS, source).await;
     let observed = observed.ok();
     let Some(current) = observed.as_ref().and_then(|observed| observed.revisions.current()) else { return };
     for owner in owners {
-        ui.notes(warnings::after_an_undo(&owner, written, current));
+        ui.err_lines(warnings::after_an_undo(&owner, written, current));
     }
 }
 
@@ -56,14 +56,14 @@ pub(super) async fn note_after_an_undo(written: &Workload, source: &Source, ui: 
 /// because a user runs it.
 pub(super) fn warn_of_apply(workload: &Workload, target: &Revision, options: &UndoOptions, ui: &mut Ui) {
     if !options.sync_last_applied && apply_reverts(workload, target) {
-        ui.note_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
+        ui.err_line_once(&warnings::before_an_undo(&ManifestOwner::Apply, workload));
     }
 }
 
 /// Prints a warning for each owner whose next apply may end a pause.
 pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mut Ui) {
     for owner in owners_of(workload, place) {
-        ui.note_once(&warnings::before_a_hold(&owner, workload));
+        ui.err_line_once(&warnings::before_a_hold(&owner, workload));
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
         }
     }
     for (owner, fields) in fields {
-        ui.note_once(&warnings::before_a_plan(&owner, workload, &fields));
+        ui.err_line_once(&warnings::before_a_plan(&owner, workload, &fields));
     }
 }
 

@@ -81,7 +81,7 @@ async fn restart_workload(
     let written = preflight::write_beside_check(&write, &planned, writer).await?;
     let object = written.applied(&workload, "its restart was prepared")?;
     if writer.is_real() {
-        writer.ui.notes(render::restart_receipt(&workload).as_slice());
+        writer.ui.err_lines(render::restart_receipt(&workload).as_slice());
     }
     writer.replace_stuck_pods(&workload, &object).await?;
     Ok(Workload::of(object).unwrap_or(workload))

@@ -64,7 +64,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         Some(limit) => match await_creation(&request.scope, limit, context, ui).await? {
             Awaited::Found(found) => *found,
             Awaited::Stopped(signal) => {
-                ui.note("note: interrupted before the workloads existed");
+                ui.err_line("note: interrupted before the workloads existed");
                 return Ok(signal.exit().into());
             }
         },
@@ -127,7 +127,7 @@ async fn evaluate_all(
         named_configuration(&follow.configuration, source),
     )
     .await;
-    ui.notes(&read.notes);
+    ui.err_lines(&read.notes);
     let logs = match source {
         Source::Cluster(cluster) if read.observations.len() == 1 && follow.format == ReportFormat::Lines => {
             Some(cluster)
@@ -145,13 +145,13 @@ async fn evaluate_all(
         let Some(document) = document else { continue };
         match (&request.output, follow.format) {
             (Output::Document(DocumentForm::Template(_)), _) => documents.push(document),
-            (_, ReportFormat::Documents(format)) => ui.document(&document, format),
+            (_, ReportFormat::Documents(format)) => ui.out_document(&document, format),
             (_, ReportFormat::Lines | ReportFormat::Frames) => {}
         }
     }
     if let Output::Document(DocumentForm::Template(form)) = &request.output {
         match form.text_of_all(&documents) {
-            Ok(text) => ui.exact(&text),
+            Ok(text) => ui.out_exact(&text),
             Err(error) => all.errors.push(error),
         }
     }
@@ -194,7 +194,7 @@ async fn evaluate_once(
     }
     let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
     if is_stable && ended == Some(Outcome::Unfinished) {
-        ui.note_once("note: --stable needs more than one observation, so stability is not shown");
+        ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
     }
     let summary = job_summary::of_follower(&follower, request.names, server_time);
     let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);

@@ -89,7 +89,7 @@ fn not_ready(pod: &PodRef, workload: &Workload) -> Error {
 /// observation decides.
 async fn delete(pod: &PodRef, workload: &Workload, source: &Source, ui: &mut Ui) -> Result<()> {
     let (name, namespace) = (&pod.name, workload.object().namespace());
-    ui.note(&format!("deleting pod {name}: not ready, and not on the new revision"));
+    ui.err_line(&format!("deleting pod {name}: not ready, and not on the new revision"));
     match remove_pod(pod, namespace, false, source).await.refusal() {
         None => Ok(()),
         Some(why) => Err(Error::new(ErrorKind::Refused, format!("stuck pod {name} was not deleted"))

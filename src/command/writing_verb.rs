@@ -122,10 +122,10 @@ impl<'a> Writer<'a> {
     /// Prints the workloads if a type or a selector selected several, and which of them are being deleted.
     pub(super) fn print_selection(&mut self, scope: &TargetScope, workloads: &[Workload]) {
         if scope.is_selection() && workloads.len() > 1 {
-            self.ui.note(&render::selection(workloads));
+            self.ui.err_line(&render::selection(workloads));
         }
         let deletions = workloads.iter().filter_map(Workload::deletion_sentence);
-        self.ui.notes(deletions.map(|sentence| format!("warning: {sentence}")));
+        self.ui.err_lines(deletions.map(|sentence| format!("warning: {sentence}")));
     }
 
     /// Reads the revisions and pods of a workload.
@@ -151,9 +151,9 @@ impl<'a> Writer<'a> {
         let effect = Effect::of_change(observed, patch.after());
         let effect = render::verb_effect(&observed.workload, verb, &effect);
         if self.shows_effect() && self.options.output == Output::Text {
-            self.ui.lines(&effect);
+            self.ui.out_lines(&effect);
         } else {
-            self.ui.note_lines(&effect);
+            self.ui.err_styled(&effect);
         }
     }
 
@@ -224,11 +224,11 @@ impl<'a> Writer<'a> {
             self.outcome.changes.push(format!("{reference} {operation}"));
         }
         match &self.options.output {
-            Output::Text => self.ui.line(&format!("{reference} {operation}{}", dry_run.suffix())),
-            Output::Name => self.ui.line(&reference),
-            Output::Patch => self.ui.json(&format!("{}\n", patch.body())),
+            Output::Text => self.ui.out_line(&format!("{reference} {operation}{}", dry_run.suffix())),
+            Output::Name => self.ui.out_line(&reference),
+            Output::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
             Output::Document(form) => {
-                if let Err(error) = self.ui.object(&document, form) {
+                if let Err(error) = self.ui.out_object(&document, form) {
                     self.ui.fail_output(&error);
                 }
             }
@@ -261,7 +261,7 @@ impl<'a> Writer<'a> {
     pub(super) fn take_outcome(&mut self) -> CommandOutcome {
         let failed = self.outcome.errors.len();
         if self.done > 0 && failed > 0 {
-            self.ui.note(&format!("{failed} of {} workloads failed", self.done + failed));
+            self.ui.err_line(&format!("{failed} of {} workloads failed", self.done + failed));
         }
         std::mem::take(&mut self.outcome)
     }

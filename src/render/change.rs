@@ -10,7 +10,6 @@ use super::history::last_changed;
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES, names};
 use super::status::serving_line;
-use crate::model::api::configuration::Configuration;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::columns::{Table, code};
-use super::line::{Line, LongWord, Style};
 use super::json::workload_json;
+use super::line::{Line, LongWord, Style};
 use k8s_openapi::jiff::Timestamp;
 
 use crate::model::api::managed_fields::{Authorship, last_template_author};

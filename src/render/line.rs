@@ -277,7 +277,13 @@ pub(super) enum LongWord {
 
 /// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
 /// the first begin with `indent`.
-pub(super) fn wrapped_text(text: &str, indent: &str, width: usize, most: usize, long: LongWord) -> Vec<String> {
+pub(super) fn wrapped_text(
+    text: &str,
+    indent: &str,
+    width: usize,
+    most: usize,
+    long: LongWord,
+) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -363,7 +369,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn control_characters_are_escaped() {
+    fn control_characters_of_a_line_are_escaped() {
         let line = Line::of("a\tb").with(Style::Bad, "\x1b[2J\r\nc");
         assert_eq!(line.text(), "a\\tb^[[2J\\r\\nc");
         assert_eq!(line.cells(), 14);
@@ -446,7 +452,7 @@ mod tests {
             prop_assert!(!line.contains(is_misleading));
             prop_assert!(!block.contains(|c| is_misleading(c) && c != '\n' && c != '\t'));
             prop_assert_eq!(block.lines().count(), text.split('\n').count() - usize::from(text.ends_with('\n') || text.is_empty()));
-            prop_assert_eq!(super::line(&line).into_owned(), line.to_string(), "once is enough");
+            prop_assert_eq!(escaped_line(&line).into_owned(), line.to_string(), "once is enough");
             prop_assert_eq!(line == text, !text.contains(is_misleading));
             let kept: String = text.chars().filter(|c| !is_misleading(*c)).collect();
             let mut shown = line.chars();

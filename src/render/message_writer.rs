@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
 use super::drawn_frame::{DrawnFrame, drawing};
-use super::line::{Line, LongWord, Style, text_of};
 use super::frame::Frame;
+use super::line::{Line, LongWord, Style, text_of};
 use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
 use crate::world::{Environment, Stream, Terminal, is_github_actions};

@@ -1,7 +1,5 @@
 //! Formats the output: tables, lines, live frames, JSON, YAML and colour, and escapes untrusted text.
 
-pub mod preview;
-pub mod pods;
 pub mod age;
 pub mod appearance;
 pub mod change;
@@ -20,6 +18,8 @@ pub mod line;
 pub mod list;
 pub mod message_writer;
 pub mod owner_warnings;
+pub mod pods;
+pub mod preview;
 pub mod recent;
 pub mod revision;
 mod state_words;

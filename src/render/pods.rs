@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::line::{Line, Style};
 use crate::model::change::effect::{Effect, UpdatedPods};
 use crate::model::change::least_time::UpdatePace;
-use crate::model::hold::HeldBy;
-use crate::model::text::plural::{first_of, plural};
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
+use crate::model::hold::HeldBy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
+use crate::model::text::plural::{first_of, plural};
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
 /// how many are replaced at a time.

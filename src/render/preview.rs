@@ -1,24 +1,23 @@
 //! The preview of what applying objects would do: a block for each workload, or one JSON document.
 
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::change::pods_cannot_start;
+use super::diff::{self, changes};
+use super::json::{least_time_json, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
+use crate::model::change::effect::Effect;
+use crate::model::change::least_time::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::diff::{Change, short_text};
-use crate::model::hold::{HeldBy, end_command};
 use crate::model::hold::plan::HoldReason;
+use crate::model::hold::{HeldBy, end_command};
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
-use crate::model::change::effect::Effect;
-use crate::model::change::least_time::UpdatePace;
-use super::diff::{self, changes};
-use super::json::{least_time_json, workload_json};
 
 /// A workload whose object the API server refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]

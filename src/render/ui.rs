@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use serde_json::Value;
 
 use super::appearance::{Appearance, Color};
-use super::line::{Line, LongWord, escaped_block, text_of};
 use super::frame::Frame;
 use super::kubectl_json::kubectl_json;
+use super::line::{Line, LongWord, escaped_block, text_of};
 use super::message_writer::MessageWriter;
 use super::template_form::TemplateForm;
 use crate::error::{Error, Result};
@@ -121,28 +121,28 @@ impl Ui {
     }
 
     /// Prints a result of several lines on stdout.
-    pub fn result(&mut self, text: &str) {
+    pub fn out_text(&mut self, text: &str) {
         self.print_text(&escaped_block(text));
     }
 
     /// Prints a result of one line on stdout, with line breaks escaped.
-    pub fn line(&mut self, line: &str) {
-        self.lines(&[Line::of(line)]);
+    pub fn out_line(&mut self, line: &str) {
+        self.out_lines(&[Line::of(line)]);
     }
 
     /// Prints a result of one line on stdout, wrapped between words on a terminal.
-    pub fn wrapped_line(&mut self, line: &str) {
+    pub fn out_wrapped(&mut self, line: &str) {
         let width = self.out.terminal().map_or(usize::MAX, |terminal| terminal.width.into());
-        self.lines(&Line::of(line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand));
+        self.out_lines(&Line::of(line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand));
     }
 
     /// Prints JSON on stdout, with the commands of CI systems in it escaped.
-    pub fn json(&mut self, json: &str) {
-        self.exact(&escaped_json(json));
+    pub fn out_json(&mut self, json: &str) {
+        self.out_exact(&escaped_json(json));
     }
 
     /// Prints a document for programs on stdout: YAML, values of a template.
-    pub fn exact(&mut self, document: &str) {
+    pub fn out_exact(&mut self, document: &str) {
         if self.out.terminal().is_some() {
             self.print(&escaped_block(document));
         } else {
@@ -172,11 +172,16 @@ impl Ui {
     ///
     /// # Errors
     /// When the document does not have what a template asks for.
-    pub fn whole_document(&mut self, document: &Value, form: &DocumentForm, has_headers: bool) -> Result<()> {
+    pub fn out_whole_document(
+        &mut self,
+        document: &Value,
+        form: &DocumentForm,
+        has_headers: bool,
+    ) -> Result<()> {
         match form {
-            DocumentForm::Json => self.json(&format!("{document:#}\n")),
-            DocumentForm::Yaml => self.yaml(&yaml(document)),
-            DocumentForm::Template(form) => self.exact(&form.text(document, has_headers)?),
+            DocumentForm::Json => self.out_json(&format!("{document:#}\n")),
+            DocumentForm::Yaml => self.out_yaml(&yaml(document)),
+            DocumentForm::Template(form) => self.out_exact(&form.text(document, has_headers)?),
         }
         Ok(())
     }
@@ -185,34 +190,34 @@ impl Ui {
     ///
     /// # Errors
     /// When the object does not have what a template asks for.
-    pub fn object(&mut self, object: &Value, form: &DocumentForm) -> Result<()> {
+    pub fn out_object(&mut self, object: &Value, form: &DocumentForm) -> Result<()> {
         match form {
-            DocumentForm::Json => self.json(&kubectl_json(object)),
-            DocumentForm::Yaml => self.yaml(&yaml(object)),
-            DocumentForm::Template(form) => self.exact(&form.text_of_object(object)?),
+            DocumentForm::Json => self.out_json(&kubectl_json(object)),
+            DocumentForm::Yaml => self.out_yaml(&yaml(object)),
+            DocumentForm::Template(form) => self.out_exact(&form.text_of_object(object)?),
         }
         Ok(())
     }
 
     /// Prints one of several documents on stdout: JSON on one line.
-    pub fn document(&mut self, document: &Value, format: DocumentFormat) {
+    pub fn out_document(&mut self, document: &Value, format: DocumentFormat) {
         match format {
-            DocumentFormat::Json => self.json(&format!("{document}\n")),
-            DocumentFormat::Yaml => self.yaml(&yaml(document)),
+            DocumentFormat::Json => self.out_json(&format!("{document}\n")),
+            DocumentFormat::Yaml => self.out_yaml(&yaml(document)),
         }
     }
 
     /// Prints a YAML document on stdout, after `---` if another document was printed before.
-    pub fn yaml(&mut self, yaml: &str) {
+    pub fn out_yaml(&mut self, yaml: &str) {
         if self.documents > 0 {
-            self.exact("---\n");
+            self.out_exact("---\n");
         }
         self.documents += 1;
-        self.exact(yaml);
+        self.out_exact(yaml);
     }
 
     /// Prints lines of a result on stdout.
-    pub fn lines(&mut self, lines: &[Line]) {
+    pub fn out_lines(&mut self, lines: &[Line]) {
         self.print_text(&text_of(lines, self.appearance.colored));
     }
 
@@ -239,7 +244,7 @@ impl Ui {
     }
 
     /// Prints lines on stderr.
-    pub fn note_lines(&mut self, lines: &[Line]) {
+    pub fn err_styled(&mut self, lines: &[Line]) {
         let mut err = self.messages.stream();
         let text = text_of(lines, self.appearance.colored && err.terminal().is_some());
         let written =
@@ -248,33 +253,33 @@ impl Ui {
     }
 
     /// Prints one line on stderr: a note, a hint or a warning.
-    pub fn note(&mut self, line: &str) {
+    pub fn err_line(&mut self, line: &str) {
         self.messages.note(line);
     }
 
     /// Prints several lines on stderr, which GitHub Actions folds below a title.
-    pub fn group(&mut self, title: &str, lines: &[String]) {
+    pub fn err_group(&mut self, title: &str, lines: &[String]) {
         self.messages.workflow_command("group", title);
-        self.notes(lines);
+        self.err_lines(lines);
         self.messages.workflow_command("endgroup", "");
     }
 
     /// Prints several lines on stderr.
-    pub fn notes<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
+    pub fn err_lines<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
         for line in lines {
-            self.note(line.as_ref());
+            self.err_line(line.as_ref());
         }
     }
 
     /// Prints one line on stderr, unless the same line was printed before.
-    pub fn note_once(&mut self, line: &str) {
+    pub fn err_line_once(&mut self, line: &str) {
         self.messages.note_once(line);
     }
 
     /// Prints errors on stderr with the prefix `error: `, and their hints.
-    pub fn errors(&mut self, errors: &[Error]) {
+    pub fn err_errors(&mut self, errors: &[Error]) {
         for error in errors {
-            self.note(&format!("error: {}", error.sentence()));
+            self.err_line(&format!("error: {}", error.sentence()));
             if let Some(hint) = error.next_step() {
                 self.messages.hint(hint);
             }
@@ -294,7 +299,7 @@ impl Ui {
     pub fn finish(&mut self) -> io::Result<()> {
         match self.failure.take().or_else(|| self.messages.failure()) {
             Some(failure) if failure.kind() != io::ErrorKind::BrokenPipe => {
-                self.note(&format!("error: cannot write the output: {failure}"));
+                self.err_line(&format!("error: cannot write the output: {failure}"));
                 Err(failure)
             }
             _ => Ok(()),
@@ -359,8 +364,8 @@ mod tests {
             err: Stream::new(buffer.clone(), None),
         };
         let mut ui = Ui::new(&mut world, Color::Auto);
-        ui.result("one\n");
-        ui.result("two\n");
+        ui.out_text("one\n");
+        ui.out_text("two\n");
         let failed = ui.finish().is_err();
         let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         (text, failed)

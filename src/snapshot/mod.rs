@@ -15,7 +15,9 @@ use self::files::{files_in, text_of, text_on};
 use self::record::Record;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{CONFIG_MAP, CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType, SECRET};
+use crate::model::api::resource_type::{
+    CONFIG_MAP, CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType, SECRET,
+};
 use crate::model::api::selector::Selector;
 use crate::model::kind::{self, Kind};
 use crate::world::InputPath;

@@ -10,10 +10,10 @@ pub mod shell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{self, IsTerminal, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::path::PathBuf;
 use std::fs::OpenOptions;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
 use process::Processes;

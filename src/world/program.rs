@@ -2,10 +2,10 @@
 //! it reads.
 
 use std::ffi::OsString;
-use std::process::Stdio;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
@@ -127,62 +127,6 @@ fn stdio_for(stream: &Stream) -> Stdio {
     if stream.is_inherited { Stdio::inherit() } else { Stdio::piped() }
 }
 
-#[cfg(test)]
-#[cfg(unix)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::*;
-
-    fn shell(script: &str) -> Program {
-        Program { name: "/bin/sh".into(), args: ["-c", script].map(Into::into).to_vec() }
-    }
-
-    fn path() -> Environment {
-        [("PATH", "/usr/bin:/bin")].into_iter().collect()
-    }
-
-    #[tokio::test]
-    async fn input_output_messages_and_exit_code_are_captured() {
-        let ended = shell("cat; echo no >&2; exit 3").capture(&path(), b"in", 100).await.unwrap();
-        let expected = CapturedOutput { code: Some(3), stdout: b"in".to_vec(), stderr: b"no\n".to_vec() };
-        assert_eq!(ended, expected);
-        // A pipe holds less than this.
-        let input = vec![b'x'; 1 << 20];
-        let ended = shell("cat").capture(&path(), &input, 1 << 20).await.unwrap();
-        assert_eq!(ended.stdout.len(), 1 << 20);
-        let ended = shell("exit 0").capture(&path(), &input, 1).await.unwrap();
-        assert_eq!(ended.code, Some(0), "input that is not read is no error");
-    }
-
-    #[tokio::test]
-    async fn output_is_limited() {
-        let begun = Instant::now();
-        let endless = shell("while :; do echo xxxxxxxxxxxxxxxx; done").capture(&path(), b"", 1 << 20).await;
-        assert_eq!(endless.unwrap_err().to_string(), "it printed more than 1 MiB");
-        assert!(begun.elapsed() < Duration::from_secs(60));
-        let loud = shell("head -c 3000000 /dev/zero >&2").capture(&path(), b"", 1).await.unwrap();
-        assert_eq!((loud.stderr.len() as u64, loud.code), (LONGEST_STDERR, Some(0)));
-    }
-
-    #[tokio::test]
-    async fn a_dropped_future_kills_the_program() {
-        let file = std::env::temp_dir().join(format!("rollout2-capture-{}", std::process::id()));
-        let script = format!("exec 2>&-; sleep 1; echo late > {}", file.display());
-        let (environment, program) = (path(), shell(&script));
-        let run = program.capture(&environment, b"", 1);
-        assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
-        tokio::time::sleep(Duration::from_millis(1500)).await;
-        assert!(!file.exists(), "the program survived");
-    }
-
-    #[tokio::test]
-    async fn a_missing_program_is_an_error() {
-        let program = Program { name: "no-such-program".into(), args: Vec::new() };
-        assert_eq!(program.capture(&path(), b"", 1).await.unwrap_err().kind(), io::ErrorKind::NotFound);
-    }
-}
-
 /// A temporary directory that only this user can read. It is removed when dropped.
 #[derive(Debug)]
 pub struct TempDir(PathBuf);
@@ -261,5 +205,62 @@ mod tests {
         let path = one.0.clone();
         drop(one);
         assert!(!path.exists());
+    }
+
+    /// They run `/bin/sh`.
+    #[cfg(unix)]
+    mod programs {
+        use std::time::{Duration, Instant};
+
+        use super::*;
+
+        fn shell(script: &str) -> Program {
+            Program { name: "/bin/sh".into(), args: ["-c", script].map(Into::into).to_vec() }
+        }
+
+        fn path() -> Environment {
+            [("PATH", "/usr/bin:/bin")].into_iter().collect()
+        }
+
+        #[tokio::test]
+        async fn input_output_messages_and_exit_code_are_captured() {
+            let ended = shell("cat; echo no >&2; exit 3").capture(&path(), b"in", 100).await.unwrap();
+            let expected = CapturedOutput { code: Some(3), stdout: b"in".to_vec(), stderr: b"no\n".to_vec() };
+            assert_eq!(ended, expected);
+            // A pipe holds less than this.
+            let input = vec![b'x'; 1 << 20];
+            let ended = shell("cat").capture(&path(), &input, 1 << 20).await.unwrap();
+            assert_eq!(ended.stdout.len(), 1 << 20);
+            let ended = shell("exit 0").capture(&path(), &input, 1).await.unwrap();
+            assert_eq!(ended.code, Some(0), "input that is not read is no error");
+        }
+
+        #[tokio::test]
+        async fn output_is_limited() {
+            let begun = Instant::now();
+            let endless =
+                shell("while :; do echo xxxxxxxxxxxxxxxx; done").capture(&path(), b"", 1 << 20).await;
+            assert_eq!(endless.unwrap_err().to_string(), "it printed more than 1 MiB");
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            let loud = shell("head -c 3000000 /dev/zero >&2").capture(&path(), b"", 1).await.unwrap();
+            assert_eq!((loud.stderr.len() as u64, loud.code), (LONGEST_STDERR, Some(0)));
+        }
+
+        #[tokio::test]
+        async fn a_dropped_future_kills_the_program() {
+            let file = std::env::temp_dir().join(format!("rollout2-capture-{}", std::process::id()));
+            let script = format!("exec 2>&-; sleep 1; echo late > {}", file.display());
+            let (environment, program) = (path(), shell(&script));
+            let run = program.capture(&environment, b"", 1);
+            assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            assert!(!file.exists(), "the program survived");
+        }
+
+        #[tokio::test]
+        async fn a_missing_program_is_an_error() {
+            let program = Program { name: "no-such-program".into(), args: Vec::new() };
+            assert_eq!(program.capture(&path(), b"", 1).await.unwrap_err().kind(), io::ErrorKind::NotFound);
+        }
     }
 }

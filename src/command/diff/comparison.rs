@@ -54,12 +54,12 @@ impl ComparedTemplates {
             None if self.diff.is_empty() => vec![render::no_differences(self.diff.reordered())],
             None => render::rows(&self.diff.rows()),
         };
-        ui.lines(&[title]);
-        ui.lines(&words);
+        ui.out_lines(&[title]);
+        ui.out_lines(&words);
         let is_of_interest = self.workload.has_pod_update_policy();
         let words = pods::update_words(&self.pod_update, self.workload.pod_update_policy());
         if let Some(words) = words.filter(|_| is_of_interest) {
-            ui.lines(&[render::pod_update(&words)]);
+            ui.out_lines(&[render::pod_update(&words)]);
         }
     }
 
@@ -94,7 +94,7 @@ pub(in crate::command) async fn show_lines(
     }
     let deadline = (Instant::now() + SEARCH_TIMEOUT).into_std();
     let hunks = diff.hunks(context, Some(deadline));
-    ui.lines(&render::unified(from, to, &hunks));
+    ui.out_lines(&render::unified(from, to, &hunks));
     Ok(())
 }
 
@@ -177,7 +177,7 @@ impl ExternalDiff {
         ui: &mut Ui,
     ) -> Result<()> {
         for parameter in &self.refused {
-            ui.note(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
+            ui.err_line(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
         }
         let temp_dir = TempDir::new(environment).map_err(not_written)?;
         let mut args = Vec::new();

@@ -61,18 +61,18 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let pods = request.shows_pods().then_some(PodContent::Count);
     let needs = Needs { pods, revisions: request.revision_content(), ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
-    ui.notes(&read.notes);
+    ui.err_lines(&read.notes);
     let mut histories = Vec::new();
     for (index, observed) in read.observations.into_iter().enumerate() {
         if index > 0 && request.shows_tables() {
-            ui.result("\n");
+            ui.out_text("\n");
         }
         let shown = observed.and_then(|observed| show(&observed, request, context, ui, &mut histories));
         outcome.errors.extend(shown.err());
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
     if let (Some(form), false) = (request.facts(), all_failed) {
-        outcome.errors.extend(ui.whole_document(&render::json_list(&histories), form, true).err());
+        outcome.errors.extend(ui.out_whole_document(&render::json_list(&histories), form, true).err());
     }
     Ok(outcome)
 }
@@ -129,10 +129,10 @@ fn show(
     histories: &mut Vec<serde_json::Value>,
 ) -> Result<()> {
     if request.shows_pods() {
-        ui.notes(render::not_a_revision_yet(observed));
-        ui.notes(render::held(observed));
+        ui.err_lines(render::not_a_revision_yet(observed));
+        ui.err_lines(render::held(observed));
     }
-    ui.notes(render::altered(observed));
+    ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
         (Output::Text | Output::Wide | Output::Markdown, None) => {
             let options = render::HistoryTableOptions {
@@ -141,7 +141,7 @@ fn show(
                 namespace: request.scope.all_namespaces,
                 terminal: ui.terminal(),
             };
-            ui.lines(&render::table(&History::of(observed, context.source.now()), options));
+            ui.out_lines(&render::table(&History::of(observed, context.source.now()), options));
         }
         _ if request.facts().is_some() => {
             histories.push(render::json(&History::of(observed, context.source.now())));
@@ -149,14 +149,14 @@ fn show(
         (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = revision::described(&observed.workload, revision);
-            ui.result(&revision::one(&observed.workload, revision, &shown(&template, context.documents)));
+            ui.out_text(&revision::one(&observed.workload, revision, &shown(&template, context.documents)));
         }
         (output, word) => {
             for document in documents(observed, word.as_ref(), request)? {
                 let document = shown(&document, context.documents);
                 match output {
-                    Output::Document(form) => ui.object(&document, form)?,
-                    _ => ui.line(&revision::name(&document)),
+                    Output::Document(form) => ui.out_object(&document, form)?,
+                    _ => ui.out_line(&revision::name(&document)),
                 }
             }
         }

@@ -38,8 +38,8 @@ pub(super) async fn run(
         read_all(workloads, everywhere, needs, source),
         changed_configuration(&named, everywhere, since, source)
     );
-    ui.notes(&read.notes);
-    ui.notes(&listed.note);
+    ui.err_lines(&read.notes);
+    ui.err_lines(&listed.note);
     outcome.errors.extend(listed.errors);
     let now = source.now();
     let mut configuration = ConfigurationChanges::of(listed.objects);
@@ -52,7 +52,7 @@ pub(super) async fn run(
     });
     let (places, readers): (Vec<_>, Vec<_>) = readers.unzip();
     let more = read_all(readers, everywhere, Needs { since: None, ..needs }, source).await;
-    ui.notes(&more.notes);
+    ui.err_lines(&more.notes);
     for (place, observed) in places.into_iter().zip(more.observations) {
         *place = observed;
     }
@@ -61,7 +61,7 @@ pub(super) async fn run(
         match observed {
             Ok(observed) => {
                 is_any_read = true;
-                ui.notes(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
+                ui.err_lines(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
                 rollouts.extend(recent_rollouts(&observed, since, now));
                 configuration.add_reader(&observed);
             }
@@ -97,9 +97,9 @@ fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<
                 markdown: request.output == Output::Markdown,
                 terminal: ui.terminal(),
             };
-            ui.lines(&changes.table(options));
+            ui.out_lines(&changes.table(options));
         }
-        Output::Document(form) => ui.whole_document(&changes.json(), form, true)?,
+        Output::Document(form) => ui.out_whole_document(&changes.json(), form, true)?,
     }
     Ok(())
 }

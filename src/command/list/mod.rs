@@ -29,7 +29,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let is_empty = workloads.is_empty();
     let needs = Needs { since: request.since.map(|since| since.resolve(source.now())), ..Needs::LIST };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
-    ui.notes(&read.notes);
+    ui.err_lines(&read.notes);
     let (mut rollouts, now) = (Vec::new(), source.now());
     for observed in read.observations {
         match observed {
@@ -53,10 +53,10 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
             let options = request.table_options(source.now());
             let width = ui.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
-            ui.lines(&lines);
+            ui.out_lines(&lines);
         }
         Output::Markdown => {
-            ui.lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
+            ui.out_lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
         }
         Output::Name => {
             for rollout in shown {
@@ -64,12 +64,12 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
                 let namespace = workload.object().namespace();
                 let flag =
                     if request.scope.all_namespaces { format!(" -n {namespace}") } else { String::new() };
-                ui.line(&format!("{}{flag}", workload.reference()));
+                ui.out_line(&format!("{}{flag}", workload.reference()));
             }
         }
         Output::Document(form) => {
             let document = ListDocument { shown: &shown, all: rollouts }.json();
-            ui.whole_document(&document, form, !request.no_headers)?;
+            ui.out_whole_document(&document, form, !request.no_headers)?;
         }
     }
     Ok(())

@@ -85,7 +85,7 @@ async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<Watche
                     Ok(_) => kinds.push(*kind),
                     Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
                     Err(error) if error.kind() == ErrorKind::Refused => {
-                        ui.note(&format!("note: {}", error.sentence()));
+                        ui.err_line(&format!("note: {}", error.sentence()));
                     }
                     Err(error) => return Err(error),
                 }
@@ -135,7 +135,7 @@ impl Watch<'_> {
                 _ = self.observer.next() => self.is_stale = true,
             }
             for error in self.observer.take_errors() {
-                ui.errors(std::slice::from_ref(&error));
+                ui.err_errors(std::slice::from_ref(&error));
                 self.outcome.exit = Exit::Error;
             }
             if self.observer.can_read_no_kind() {
@@ -233,16 +233,16 @@ impl Watch<'_> {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             for rollout in changed {
-                ui.json(&event_json(word, rollout, elapsed));
+                ui.out_json(&event_json(word, rollout, elapsed));
             }
             for rollout in deleted {
-                ui.json(&event_json("deleted", rollout, elapsed));
+                ui.out_json(&event_json("deleted", rollout, elapsed));
             }
             return;
         }
         let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
-        ui.lines(&lines);
-        ui.lines(&self.list.deleted_lines(deleted));
+        ui.out_lines(&lines);
+        ui.out_lines(&self.list.deleted_lines(deleted));
     }
 
     fn draw(&mut self, ui: &mut Ui) {

@@ -15,8 +15,8 @@ use crate::render::preview::RefusedObject;
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::{objects_of, objects_on, read_stdin};
-use crate::world::{Environment, InputPath};
 use crate::world::program::{CapturedOutput, Program, TempDir};
+use crate::world::{Environment, InputPath};
 
 /// Where the applied objects come from.
 #[derive(Clone, Debug)]
@@ -288,7 +288,7 @@ fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
 /// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
 fn pass_on(stderr: &[u8], ui: &mut Ui) {
     for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
-        ui.note_once(&format!("kubectl: {}", without_secrets(line)));
+        ui.err_line_once(&format!("kubectl: {}", without_secrets(line)));
     }
 }
 

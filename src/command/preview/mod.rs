@@ -71,7 +71,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         outcome = preview(request, context, ui) => return outcome,
         signal = signals.next() => signal,
     };
-    ui.note("stopped; nothing was written");
+    ui.err_line("stopped; nothing was written");
     Ok(stopped.exit().into())
 }
 
@@ -123,7 +123,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         });
     }
     errors.extend(applied.errors);
-    printed.finish(&others, ui)?;
+    errors.extend(printed.finish(&others, ui).err());
     let exit = if printed.rollouts > 0 && request.exit_code { Exit::Differs } else { Exit::Done };
     Ok(CommandOutcome { errors, ..exit.into() })
 }
@@ -150,7 +150,7 @@ async fn observe_all(
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
     let read = read_all(live, request.scope.all_namespaces, Needs::PODS, source).await;
-    ui.notes(&read.notes);
+    ui.err_lines(&read.notes);
     let mut observations = read.observations.into_iter();
     let mut observe = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
     found.into_iter().map(|found| found.and_then(&mut observe)).collect()
@@ -192,11 +192,11 @@ impl<'a> PreviewPrinter<'a> {
             self.items.push(render::item_json(preview));
             return Ok(());
         };
-        ui.lines(&render::block(preview, self.in_namespaces));
+        ui.out_lines(&render::block(preview, self.in_namespaces));
         for warning in &preview.warnings {
-            ui.note(&render::warning(warning, &preview.after));
+            ui.err_line(&render::warning(warning, &preview.after));
             if matches!(warning, PreviewWarning::MovingTag(_)) {
-                ui.note(&render::moving_tag_hint(&preview.after));
+                ui.err_line(&render::moving_tag_hint(&preview.after));
             }
         }
         match diff.filter(|_| !preview.changes.is_empty()) {
@@ -211,7 +211,7 @@ impl<'a> PreviewPrinter<'a> {
     fn show_refused(&mut self, refused: &RefusedObject, ui: &mut Ui) {
         self.workloads += 1;
         match self.request.output {
-            Output::Text { .. } => ui.lines(&[render::refused(refused, self.in_namespaces)]),
+            Output::Text { .. } => ui.out_lines(&[render::refused(refused, self.in_namespaces)]),
             Output::Document(_) => self.items.push(render::refused_item_json(refused)),
         }
     }
@@ -219,9 +219,9 @@ impl<'a> PreviewPrinter<'a> {
     fn finish(&mut self, others: &BTreeMap<String, usize>, ui: &mut Ui) -> Result<()> {
         let items = std::mem::take(&mut self.items);
         match &self.request.output {
-            Output::Document(form) => ui.whole_document(&render::document(&items, others), form, true)?,
+            Output::Document(form) => ui.out_whole_document(&render::document(&items, others), form, true)?,
             Output::Text { .. } if self.workloads == 1 && others.is_empty() => {}
-            Output::Text { .. } => ui.line(&render::summary(self.rollouts, self.workloads, others)),
+            Output::Text { .. } => ui.out_line(&render::summary(self.rollouts, self.workloads, others)),
         }
         Ok(())
     }

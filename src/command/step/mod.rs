@@ -10,10 +10,10 @@ use tokio::time::timeout;
 use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
 use super::event_loop::{FrameReporter, FrameSource, Reporter, drive};
-use super::{CommandOutcome, owners};
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, observe};
+use super::{CommandOutcome, owners};
 use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
@@ -169,7 +169,7 @@ async fn show_plan(
         Err(outcome) => {
             if request.output == Output::Json {
                 let exit = exit(&outcome);
-                ui.json(&json::no_plan(workload, &outcome, exit.code()));
+                ui.out_json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
             return Ok(end(&Closing::before(workload, now), outcome, request.output, ui));
@@ -178,10 +178,10 @@ async fn show_plan(
     owners::warn_before_a_plan(workload, ui);
     match request.output {
         Output::Text => {
-            ui.lines(&render::plan_lines(workload, &view, ui.terminal()));
+            ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
             print(render::obstacles(workload, &view, now), ui);
         }
-        Output::Json => ui.json(&json::plan(workload, &view)),
+        Output::Json => ui.out_json(&json::plan(workload, &view)),
     }
     Ok(Exit::Done.into())
 }
@@ -191,7 +191,7 @@ fn end(closing: &Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui)
     let exit = exit(&outcome);
     match output {
         Output::Text => print(render::outcome(closing, &outcome), ui),
-        Output::Json => ui.json(&json::outcome(closing, &outcome, exit.code())),
+        Output::Json => ui.out_json(&json::outcome(closing, &outcome, exit.code())),
     }
     closed(outcome, exit)
 }
@@ -236,10 +236,10 @@ impl Reporter<Stepper> for PlanLineReporter<'_> {
 
     fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
         if let StepReport::Decision(why) = report {
-            self.ui.note(&render::decision(why)); // on stderr, also with JSON
+            self.ui.err_line(&render::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
             if let Some(line) = json::line(stepper, report, now) {
-                self.ui.json(&line);
+                self.ui.out_json(&line);
             }
         } else {
             print(render::of(stepper, report, now), self.ui);
@@ -280,7 +280,7 @@ impl FrameSource<Stepper> for PlanFrames {
 /// Prints results on stdout, everything else on stderr.
 pub(super) fn print(printed: Printed, ui: &mut Ui) {
     for line in printed.results {
-        ui.wrapped_line(&line);
+        ui.out_wrapped(&line);
     }
-    ui.notes(&printed.notes);
+    ui.err_lines(&printed.notes);
 }

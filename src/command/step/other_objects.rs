@@ -38,7 +38,7 @@ pub(super) async fn check_budgets(
         Ok(budgets) => budgets,
         Err(error) if error.is_withheld() => {
             let consequence = "so budgets that allow no eviction are not reported before the plan begins";
-            ui.note_once(&format!("note: {}, {consequence}", error.sentence()));
+            ui.err_line_once(&format!("note: {}, {consequence}", error.sentence()));
             return Ok(());
         }
         Err(error) => return Err(error),
@@ -48,7 +48,7 @@ pub(super) async fn check_budgets(
         return Ok(());
     }
     if options.force {
-        ui.note(&format!("warning: the server will refuse every eviction: {blockers}"));
+        ui.err_line(&format!("warning: the server will refuse every eviction: {blockers}"));
         return Ok(());
     }
     Err(Error::new(ErrorKind::Refused, "the server would refuse every eviction; nothing was written")

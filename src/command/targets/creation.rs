@@ -47,13 +47,13 @@ pub async fn await_creation(
             found = finder.search(scope, kept_fields) => found,
         };
         if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
-            ui.notes(&search.notes);
+            ui.err_lines(&search.notes);
             return Ok(Awaited::Found(Box::new(search)));
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
             let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
-            ui.notes(search.missing.iter().map(|missing| wait(missing.sentence())));
+            ui.err_lines(search.missing.iter().map(|missing| wait(missing.sentence())));
         }
         tokio::select! {
             biased;

@@ -29,7 +29,7 @@ use crate::render::ui::Ui;
 pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
     for note in notes {
-        ui.note_once(&note);
+        ui.err_line_once(&note);
     }
     observed
 }
@@ -53,7 +53,7 @@ pub async fn find_workloads_with(
     ui: &mut Ui,
 ) -> Result<FoundTargets> {
     let mut found = TargetFinder::new(scope, source, true)?.search(scope, kept_fields).await;
-    ui.notes(std::mem::take(&mut found.notes));
+    ui.err_lines(std::mem::take(&mut found.notes));
     Ok(found)
 }
 

@@ -65,7 +65,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }));
     }
     if writer.is_real() {
-        writer.ui.notes(notes::receipt(&rolled_back));
+        writer.ui.err_lines(notes::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
     let outcome = follow::after_change(&mut writer, written).await;
@@ -87,7 +87,7 @@ async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>)
     let workload = &observed.workload;
     let Some(hold) = completed_rollback(observed) else { return Ok(()) };
     let patch = hold.ending(workload);
-    writer.ui.notes(hold::restored(workload, patch.after()));
+    writer.ui.err_lines(hold::restored(workload, patch.after()));
     let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
     ended.applied(workload, "the end of its rollback was prepared").map(drop)
 }
@@ -107,14 +107,14 @@ async fn announce_all(
         let workload = observed.workload.target();
         match target_of(observed, request) {
             Ok(target) if is_live(observed, target) => {
-                writer.ui.note(&format!("{workload} already runs revision {}", target.label()));
+                writer.ui.err_line(&format!("{workload} already runs revision {}", target.label()));
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
                 Ok(undo) => {
                     announce(prepared, &undo, request, writer).await?;
                 }
                 Err(error) => {
-                    writer.ui.note(&format!("{workload} cannot be rolled back: {}", error.sentence()));
+                    writer.ui.err_line(&format!("{workload} cannot be rolled back: {}", error.sentence()));
                 }
             },
         }
@@ -137,7 +137,7 @@ async fn roll_back_workload(
             if writer.is_real() && completed_rollback(observed).is_some() {
                 end_completed_rollback(observed, writer).await?;
             } else {
-                writer.ui.notes(notes::rollback_under_way(&observed.workload));
+                writer.ui.err_lines(notes::rollback_under_way(&observed.workload));
             }
             let workload = prepared.observed.workload;
             writer.replace_stuck_pods(&workload, workload.object()).await?;
@@ -163,7 +163,7 @@ async fn roll_back_workload(
             return Err(error);
         }
         if !is_stepped {
-            writer.ui.note(&format!("note: {}; trying again (--force)", error.sentence()));
+            writer.ui.err_line(&format!("note: {}; trying again (--force)", error.sentence()));
         }
         prepared = Prepared::of(writer.observe(again).await?);
     }
@@ -189,7 +189,7 @@ fn refuse_unproven(
     if request.options.dry_run == DryRun::None {
         return Err(unproven_refusal(&prepared.observed.workload, target));
     }
-    writer.ui.note_once("note: without --dry-run a script needs --yes for that");
+    writer.ui.err_line_once("note: without --dry-run a script needs --yes for that");
     Ok(())
 }
 
@@ -207,11 +207,11 @@ async fn announce(
     show_changes(observed, undo, request, writer);
     let doubts = notes::doubts(observed, undo, &request.to_revision, now);
     let is_doubtful = doubts.is_some();
-    writer.ui.notes(doubts.unwrap_or_default());
-    writer.ui.notes(notes::stuck_pods(observed, undo, request.options.replace_stuck_pods));
-    writer.ui.notes(notes::partition_rollback(undo));
+    writer.ui.err_lines(doubts.unwrap_or_default());
+    writer.ui.err_lines(notes::stuck_pods(observed, undo, request.options.replace_stuck_pods));
+    writer.ui.err_lines(notes::partition_rollback(undo));
     if undo.ends_hold.is_some() {
-        writer.ui.notes(hold::restored(&observed.workload, undo.patch.after()));
+        writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
     owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, writer.ui);
     let (planned, known) = (planned(observed, undo), prepared.findings.clone());
@@ -239,12 +239,12 @@ async fn write(
     if request.options.dry_run == DryRun::Client {
         return Ok(written);
     }
-    writer.ui.notes(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
+    writer.ui.err_lines(Workload::of_json(object.json()).and_then(|after| notes::no_pod_replaced(&after)));
     if writer.is_real() {
         if let Some(cause) = &request.undo_options.cause {
             record_cause(workload, undo.target, cause, writer).await;
         }
-        writer.ui.notes(render::receipt(observed).as_slice());
+        writer.ui.err_lines(render::receipt(observed).as_slice());
     }
     writer.replace_stuck_pods(workload, object).await?;
     Ok(written)
@@ -257,9 +257,9 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
     if is_for_stdout || writer.ui.can_ask() || request.failed {
         let preview = render::preview(observed, undo, request.secrets, writer.source.now());
         if is_for_stdout && request.options.output == Output::Text {
-            writer.ui.lines(&preview);
+            writer.ui.out_lines(&preview);
         } else {
-            writer.ui.note_lines(&preview);
+            writer.ui.err_styled(&preview);
         }
     }
 }
@@ -272,5 +272,5 @@ async fn record_cause(workload: &Workload, target: &Revision, cause: &str, write
         Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
         Err(error) => error.sentence(),
     };
-    writer.ui.note(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
+    writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", target.name));
 }

@@ -94,7 +94,7 @@ pub(super) fn no_pod_replaced(after: &Workload) -> Option<String> {
 /// Prints that the template already is that of the target.
 pub(super) fn print_skipped(workload: &Workload, label: &str, writer: &mut Writer<'_>) {
     if writer.options.output == Output::Patch {
-        writer.ui.exact("[]\n"); // an empty patch: there is nothing to change
+        writer.ui.out_exact("[]\n"); // an empty patch: there is nothing to change
     } else {
         let line = format!("skipped rollback (current template already matches revision {label})");
         writer.print_as_read(workload, &line);

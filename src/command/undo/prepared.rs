@@ -56,7 +56,7 @@ async fn observe_all(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Res
     }
     let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
     let read = read_all(found, false, Needs::WRITE, writer.source).await;
-    writer.ui.notes(&read.notes);
+    writer.ui.err_lines(&read.notes);
     let mut observations = read.observations.into_iter();
     let observed = |found: Result<Workload>| match found {
         Ok(_) => observations.next(),
@@ -132,14 +132,14 @@ async fn wait_until_observed(workload: Workload, writer: &mut Writer<'_>) -> Res
     let target = workload.target();
     let note = |waited| {
         if waited >= NOTE_AFTER {
-            writer.ui.note_once(&format!(
+            writer.ui.err_line_once(&format!(
                 "note: waiting for the controller to observe the last change of {target}"
             ));
         }
     };
     let workload = until_observed(workload, OBSERVE_TIMEOUT, writer.source, note).await?;
     if !workload.is_observed() {
-        writer.ui.note(&format!(
+        writer.ui.err_line(&format!(
             "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
         ));
     }
@@ -207,7 +207,7 @@ pub(super) async fn only_failed(
 ) -> Vec<Workload> {
     let since = since.map(|since| since.resolve(writer.source.now()));
     let read = read_all(workloads, false, Needs { since, ..Needs::STATUS }, writer.source).await;
-    writer.ui.notes(&read.notes);
+    writer.ui.err_lines(&read.notes);
     let now = writer.source.now();
     let is_recent =
         |observed: &Observation| since.is_none_or(|since| may_have_changed_since(observed, since));
@@ -229,10 +229,10 @@ pub(super) async fn only_failed(
             _ => {}
         }
     }
-    writer.ui.notes(render::still_progressing(&progressing, now));
-    writer.ui.notes(render::changed_before(&earlier));
+    writer.ui.err_lines(render::still_progressing(&progressing, now));
+    writer.ui.err_lines(render::changed_before(&earlier));
     if failed.is_empty() && earlier.is_empty() && unread == 0 {
-        writer.ui.note("no rollout is failed or stuck: nothing is rolled back");
+        writer.ui.err_line("no rollout is failed or stuck: nothing is rolled back");
     }
     failed
 }

@@ -7,19 +7,21 @@ pub(super) use end::way_back;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::ui::{DocumentFormat, Ui};
 use self::end::{EndLines, blocked_rollback, end, ended};
+use super::frame::pod_tree;
+use super::status::{NameContext, cause_line, cause_lines, colored, line};
+use super::ui::{DocumentFormat, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::change::least_time::LeastTime;
 use crate::model::engine::Now;
-use crate::model::follow::{CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult};
+use crate::model::follow::{
+    CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult,
+};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::go_duration;
-use super::frame::pod_tree;
-use super::status::{NameContext, cause_line, cause_lines, colored, line};
 
 /// The output format of followed rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,47 +58,47 @@ pub fn print(
             match (verdict.state, is_rollback) {
                 // kubectl ends with an error, which is the result, or here above the causes.
                 (RolloutState::Failed, false) if target.is_evaluated_once() => {
-                    ui.note(&format!("error: {line}"));
+                    ui.err_line(&format!("error: {line}"));
                 }
                 (RolloutState::Failed, _) => {}
-                (state, false) => ui.lines(&colored(&line, state, terminal)),
+                (state, false) => ui.out_lines(&colored(&line, state, terminal)),
                 // A script that waits for `successfully rolled out` on stdout waits for the rollout that failed.
-                (_, true) => ui.note(&format!("rolling back: {line}")),
+                (_, true) => ui.err_line(&format!("rolling back: {line}")),
             }
         }
         Report::Cause { cause: reported, change } => {
             // A script reads only kubectl's lines from stdout; a person reads the causes below them.
             let (workload, observed) = (target.workload(), target.observation());
             match terminal.filter(|_| *change != CauseChange::Gone) {
-                Some(size) => ui.lines(&cause_lines(reported, workload, names, size)),
-                None => ui.note(&cause(workload, observed, reported, *change, names)),
+                Some(size) => ui.out_lines(&cause_lines(reported, workload, names, size)),
+                None => ui.err_line(&cause(workload, observed, reported, *change, names)),
             }
             if *change == CauseChange::Appeared {
-                ui.notes(blocked_rollback(target, reported));
+                ui.err_lines(blocked_rollback(target, reported));
             }
         }
         Report::Log { log: lines } => {
-            ui.group(&format!("log of {} {}", lines.pod, lines.container), &log(lines));
+            ui.err_group(&format!("log of {} {}", lines.pod, lines.container), &log(lines));
         }
         Report::Waiting { reason } => {
-            ui.note(&format!("note: {}: waiting for {reason}", target.workload().target()));
+            ui.err_line(&format!("note: {}: waiting for {reason}", target.workload().target()));
         }
-        Report::RollbackTarget(to) => ui.note(&rollback_target(target, to, names)),
-        Report::LeastTime { least, timeout } => ui.notes(least_time(target, *least, *timeout, names)),
+        Report::RollbackTarget(to) => ui.err_line(&rollback_target(target, to, names)),
+        Report::LeastTime { least, timeout } => ui.err_lines(least_time(target, *least, *timeout, names)),
         Report::RollbackStarted { result, revision } => {
-            ui.notes(rollback_started(target, result, revision, names));
+            ui.err_lines(rollback_started(target, result, revision, names));
         }
         Report::Ended { result } => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
-                ui.lines(&pod_tree(observed, now.server_time, terminal));
+                ui.out_lines(&pod_tree(observed, now.server_time, terminal));
             }
             let EndLines { result, serving, hints } = end(target, result, names, now.server_time);
-            ui.notes(result);
+            ui.err_lines(result);
             match (terminal, serving) {
-                (Some(_), Some(serving)) => ui.line(&serving),
-                (_, serving) => ui.notes(serving),
+                (Some(_), Some(serving)) => ui.out_line(&serving),
+                (_, serving) => ui.err_lines(serving),
             }
-            ui.notes(hints);
+            ui.err_lines(hints);
         }
     }
 }
@@ -230,8 +232,8 @@ fn rollback_started(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use crate::model::cause::CauseId;
+    use serde_json::json;
 
     #[test]
     fn the_container_of_a_pod_that_is_gone_is_not_ready() {

@@ -2,17 +2,16 @@
 
 use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome, RolloutFailure};
+use crate::model::kind::strategy::min_available;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::observation::Observation;
+use crate::model::observation::serving::is_outage;
 use crate::model::revision::Revision;
 use crate::render::age::lasting;
+use crate::render::columns::aligned;
 use crate::render::line::{Line, LongWord, Style};
 use crate::render::state_words::{about, state_in_row, state_text};
 use crate::render::status::NameContext;
-use crate::model::kind::counts::Counts;
-use crate::model::kind::strategy::min_available;
-use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::serving::is_outage;
-use crate::render::columns::aligned;
 
 /// The parts of a header.
 pub(super) struct BlockHeader {

@@ -5,7 +5,9 @@ use super::workload_block::{RenderedCause, cause_lines};
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
-use crate::model::step::{BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason};
+use crate::model::step::{
+    BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
+};
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
 use crate::render::columns::{aligned, fit};

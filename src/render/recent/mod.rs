@@ -13,7 +13,6 @@ use super::columns::Table;
 use super::json::{remark_pods_json, workload_json};
 use super::line::{Line, Style};
 use super::status::started_before;
-use crate::model::api::configuration::Configuration;
 use crate::model::kind::Workload;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;

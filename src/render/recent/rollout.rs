@@ -9,9 +9,9 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::model::view::recent::{RecentRollout, UseNow};
 use crate::render::json::{cause_json, workload_json};
+use crate::render::line::Style;
 use crate::render::list::cause_text;
 use crate::render::state_words::state_style;
-use crate::render::line::Style;
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
 pub(super) fn changes(rollout: &RecentRollout) -> String {

@@ -10,7 +10,10 @@ use super::{Closing, least_time};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace};
 use crate::model::kind::Workload;
-use crate::model::step::{BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason};
+use crate::model::step::{
+    BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome,
+    StepReport, Stepper, StopReason,
+};
 use crate::render::json::{cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json};
 use crate::render::pods;
 

@@ -7,19 +7,21 @@ pub(super) mod words;
 
 pub use outcome::outcome;
 
-use crate::model::engine::Now;
-use crate::model::hold::plan::BatchFailure;
-use crate::model::kind::Workload;
-use crate::model::step::{BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods};
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots, time};
-use crate::model::hold::plan::{Lock, own_min_ready_seconds};
 use super::age::lasting;
 use super::follow::{self, log};
+use super::frame::batch_rows;
+use super::line::{Line, LongWord, Style};
 use super::pods::{self, names, pods};
 use super::status::NameContext;
 use crate::model::change::least_time::LeastTime;
-use super::line::{Line, LongWord, Style};
-use super::frame::batch_rows;
+use crate::model::engine::Now;
+use crate::model::hold::plan::{Lock, own_min_ready_seconds};
+use crate::model::kind::Workload;
+use crate::model::step::{
+    BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepOutcome, StepReport,
+    Stepper, counts_pods,
+};
 use crate::world::Terminal;
 
 /// The state at the end of a command.

@@ -1,12 +1,14 @@
 //! The outcome of `step`, with hints below it.
 
-use super::{Closing, Printed, hints, holder, last_write};
 use super::words::{check_result, slots, time};
+use super::{Closing, Printed, hints, holder, last_write};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
+use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
-use crate::model::kind::counts::Counts;
-use crate::model::step::{BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason};
+use crate::model::step::{
+    BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
+};
 use crate::model::text::plural::plural;
 use crate::render::pods::names;
 

@@ -7,8 +7,8 @@ use crate::model::step::{BatchStage, BatchView, PlanView, SlotState, SlotView};
 use crate::model::text::go_duration;
 use crate::model::text::plural::plural;
 use crate::render::age::lasting;
-use crate::render::pods::names;
 use crate::render::line::Style;
+use crate::render::pods::names;
 
 /// Returns `revision 3 -> 4`.
 pub(in crate::render) fn revisions(view: &PlanView) -> String {

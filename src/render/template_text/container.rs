@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::model::api::quantity::{Precision, Quantity};
 use super::field::{IndentedText, flag, items, list, member, number, part, port, quoted, texts, words};
+use crate::model::api::quantity::{Precision, Quantity};
 
 /// Writes a list of containers.
 pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Value]) {

@@ -11,11 +11,8 @@ mod volume;
 
 pub use field::with_change_cause;
 
+use self::field::{IndentedText, annotations, items, member, number, pairs, part, texts, words};
 use serde_json::Value;
-use self::field::{
-    IndentedText, annotations, items, member, number, pairs, part, texts, words,
-};
-
 
 /// Describes a pod template. The text ends with a newline, and its escape characters are escaped.
 #[must_use]

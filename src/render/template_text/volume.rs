@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::model::api::quantity::Quantity;
 
-use super::field::{self, IndentedText, annotations, flag, items, member, number, pairs, part, shortened, texts, words};
+use super::field::{
+    self, IndentedText, annotations, flag, items, member, number, pairs, part, shortened, texts, words,
+};
 
 /// The volume sources that kubectl describes, in the order in which it looks for them.
 ///
