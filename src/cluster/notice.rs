@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::model::text::plural::joined;
+
 /// A notice for the user. It never contains a header, a token or a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
@@ -81,7 +83,7 @@ impl Notice {
                 format!("note: {server}: reads work again, after {}", seconds(*lasted))
             }
             Self::Forbidden(what) => {
-                format!("note: causes are incomplete: cannot list {}", listed(what))
+                format!("note: causes are incomplete: cannot list {}", joined(what, "and"))
             }
             Self::PluginOutput(line) => line.clone(),
             Self::PluginRunning { command, limit } => {
@@ -157,15 +159,6 @@ pub(super) async fn run_if_slow<T>(limit: Duration, work: impl Future<Output = T
 impl fmt::Debug for Listener {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Listener")
-    }
-}
-
-/// Joins words: `pods, events and replicasets`.
-fn listed(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

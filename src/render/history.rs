@@ -153,13 +153,18 @@ fn role_name(role: Role) -> &'static str {
 /// Returns what a revision changed: `image shop/web:1.1, env MODE=prod`.
 #[must_use]
 pub fn changes(entry: &HistoryEntry<'_>) -> String {
-    match &entry.changes {
+    let is_first = entry.revision.numbers().min().is_none_or(|number| number <= 1);
+    change_words(entry.changes.as_deref(), &entry.images, is_first)
+}
+
+/// Returns the changes since the revision before, or the images of a revision without one before it.
+pub(super) fn change_words(changes: Option<&[String]>, images: &[String], is_first: bool) -> String {
+    match changes {
         None => {
-            let images: Vec<_> = entry.images.iter().map(|image| short_digests(image)).collect();
-            let is_first = entry.revision.numbers().min().is_none_or(|number| number <= 1);
+            let images: Vec<_> = images.iter().map(|image| short_digests(image)).collect();
             format!("{}: {}", if is_first { "first" } else { "oldest kept" }, images.join(", "))
         }
-        Some(words) if words.is_empty() => "no change".to_owned(),
+        Some([]) => "no change".to_owned(),
         Some(words) => words.join(", "),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::model::cause::Cause;
+use crate::model::cause::container_logs::LogLines;
 use crate::model::change::least_time::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::follow::CauseChange;
@@ -29,6 +30,12 @@ pub(super) fn rollout_json(view: &RolloutView) -> Value {
         "causes": view.causes.iter().map(cause_json).collect::<Vec<_>>(),
         "unknown": view.unknown,
     })
+}
+
+/// Returns an event, one of several documents of a command, without its own facts.
+pub(super) fn event_document(kind: &str, event: &str, elapsed: Duration) -> Value {
+    let elapsed = milliseconds(elapsed);
+    json!({"apiVersion": "rollout2/v1", "kind": kind, "event": event, "elapsedMilliseconds": elapsed})
 }
 
 /// Adds the fields of one document to another one.
@@ -91,6 +98,11 @@ pub(super) fn cause_facts(cause: &Cause, change: CauseChange) -> Value {
         CauseChange::Gone => "gone",
     };
     json!({"change": change, "cause": cause_json(cause)})
+}
+
+/// Returns the last lines of a log as JSON.
+pub(super) fn log_json(log: &LogLines) -> Value {
+    json!({"pod": log.pod, "container": log.container, "lines": log.lines})
 }
 
 /// Returns the least time of an update as JSON; null if it is short or not known.

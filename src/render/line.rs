@@ -9,6 +9,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 use crate::model::text::control::is_misleading;
+use crate::world::Terminal;
 
 /// One line of output. Text is escaped when it enters the line, so that it stays on one line and controls no terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +103,15 @@ impl Line {
     pub(super) fn drawn(&self, colored: bool) -> String {
         let draw = |text: String, span: &Span| text + &span.style.applied_to(&span.text, colored);
         self.0.iter().fold(String::new(), draw)
+    }
+
+    /// Wraps the line between words if it goes to a terminal. A command stays on one line, so that it can be copied.
+    #[must_use]
+    pub(super) fn wrapped_for(self, terminal: Option<Terminal>, indent: &str) -> Vec<Self> {
+        match terminal {
+            Some(size) => self.wrapped(indent, size.width.into(), usize::MAX, LongWord::KeepCommand),
+            None => vec![self],
+        }
     }
 
     /// Wraps the line between words, in the style of its first text. All lines but the first begin with `indent`. An

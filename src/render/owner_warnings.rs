@@ -4,6 +4,7 @@ use crate::model::change::owners::ManifestOwner;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::revision::Revision;
+use crate::model::text::plural::joined;
 use crate::model::text::shell_command::{Word, command};
 
 /// Returns the warning that an owner may revert a rollback.
@@ -55,7 +56,7 @@ pub fn before_a_hold(owner: &ManifestOwner, workload: &Workload) -> String {
 pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[String]) -> String {
     let sets = |name: &str| fields.iter().any(|field| field == name);
     let is_rejected = sets("spec.progressDeadlineSeconds") && !sets("spec.minReadySeconds");
-    let (target, fields) = (workload.target(), listed(fields));
+    let (target, fields) = (workload.target(), joined(fields, "or"));
     let (who, _) = introduced(owner);
     match owner {
         ManifestOwner::Apply if is_rejected => format!(
@@ -70,14 +71,6 @@ pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[Strin
              the plan: turn self-heal off first"
         ),
         _ => format!("warning: {who} manages {target} and ends the plan if its manifest sets {fields}"),
-    }
-}
-
-/// Joins names: `a`, `a or b`, `a, b or c`.
-fn listed(names: &[String]) -> String {
-    match names {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        names => names.concat(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Pods in words: their names, and what a change does to them: which ones are replaced, how, and how many at a time.
 
+use std::fmt::Display;
+
 use serde_json::{Value, json};
 
 use super::line::{Line, Style};
@@ -21,7 +23,7 @@ pub(super) fn effect_lines(effect: &Effect) -> Vec<Line> {
     lines.extend(effect.least_time.map(|least| Line::of(format!("  {least}"))));
     if !effect.removed.is_empty() {
         let removed =
-            effect.pods.describe(names(&effect.removed)).unwrap_or_else(|| pods(count(&effect.removed)));
+            effect.pods.describe(names(&effect.removed)).unwrap_or_else(|| pods(effect.removed.len()));
         lines.push(Line::of(format!("  scaling down removes {removed}")));
     }
     lines
@@ -51,7 +53,7 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     let Some(replaced) = &effect.replaced else {
         return (Style::Plain, format!("replaces up to {} (cannot list pods)", pods(effect.wanted)));
     };
-    let held = effect.pods.describe(names(&effect.held)).unwrap_or_else(|| pods(count(&effect.held)));
+    let held = effect.pods.describe(names(&effect.held)).unwrap_or_else(|| pods(effect.held.len()));
     let why = effect.held_by.filter(|_| !effect.held.is_empty()).map(|held_by| match held_by {
         HeldBy::Paused => format!("the pause keeps {held}"),
         HeldBy::OnDelete => format!("OnDelete keeps {held} until they are deleted"),
@@ -182,7 +184,7 @@ fn not_in_place(paths: &[TemplatePath]) -> String {
 pub(super) const MAX_NAMES: usize = 12;
 
 /// Counts pods: `1 pod`, `3 pods`.
-pub(super) fn pods(count: i64) -> String {
+pub(super) fn pods<N: Copy + Display + PartialEq + From<u8>>(count: N) -> String {
     plural(count, "pod")
 }
 

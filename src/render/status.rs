@@ -66,8 +66,7 @@ pub fn reached(workload: &Workload, names: NameContext) -> String {
 /// Returns a line in the colour of its verdict, wrapped between words on a terminal.
 #[must_use]
 pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> Vec<Line> {
-    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    Line::styled(state_style(state), line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand)
+    Line::styled(state_style(state), line).wrapped_for(terminal, "  ")
 }
 
 /// The most lines that the evidence of a cause may take. Its last words are often the important ones.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::appearance::{Appearance, Color};
 use super::frame::Frame;
 use super::kubectl_json::kubectl_json;
-use super::line::{Line, LongWord, escaped_block, text_of};
+use super::line::{Line, escaped_block, text_of};
 use super::message_writer::MessageWriter;
 use super::template_form::TemplateForm;
 use crate::error::{Error, Result};
@@ -132,8 +132,7 @@ impl Ui {
 
     /// Prints a result of one line on stdout, wrapped between words on a terminal.
     pub fn out_wrapped(&mut self, line: &str) {
-        let width = self.out.terminal().map_or(usize::MAX, |terminal| terminal.width.into());
-        self.out_lines(&Line::of(line).wrapped("  ", width, usize::MAX, LongWord::KeepCommand));
+        self.out_lines(&Line::of(line).wrapped_for(self.out.terminal(), "  "));
     }
 
     /// Prints JSON on stdout, with the commands of CI systems in it escaped.

@@ -20,9 +20,26 @@ pub fn first_of(words: &[String], most: usize, separator: &str) -> String {
     format!("{}{more}", words[..words.len().min(most)].join(separator))
 }
 
+/// Joins all words, the last two by a conjunction: `a, b and c`.
+#[must_use]
+pub fn joined(words: &[impl AsRef<str>], conjunction: &str) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
+        words => words.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_two_words_have_a_conjunction() {
+        let joined = |words: &[&str]| joined(words, "or");
+        assert_eq!([joined(&[]), joined(&["a"])], ["", "a"]);
+        assert_eq!([joined(&["a", "b"]), joined(&["a", "b", "c"])], ["a or b", "a, b or c"]);
+    }
 
     #[test]
     fn only_one_is_singular() {

@@ -18,8 +18,8 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::json::{
-    cause_facts, least_time_json, merge, milliseconds, pods_json, remarks_json, revision_json, rollout_json,
-    workload_json,
+    cause_facts, event_document, least_time_json, log_json, merge, pods_json, remarks_json, revision_json,
+    rollout_json, workload_json,
 };
 
 /// Returns one report.
@@ -39,9 +39,7 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
             }),
         ),
         Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
-        Report::Log { log } => {
-            ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
-        }
+        Report::Log { log } => ("log", log_json(log)),
         Report::Waiting { reason } => ("waiting", json!({"reason": reason})),
         Report::RollbackTarget(target) => ("rollback-target", rollback_target(target)),
         Report::LeastTime { least, timeout } => (
@@ -61,7 +59,7 @@ pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Durati
         }
         Report::Ended { result } => ("ended", ended(result)),
     };
-    let mut document = document(kind, elapsed);
+    let mut document = event_document("StatusEvent", kind, elapsed);
     document["workload"] = workload_json(target.workload());
     merge(&mut document, facts);
     document
@@ -75,7 +73,7 @@ pub fn summary(
     exit: u8,
     (elapsed, now): (Duration, Timestamp),
 ) -> Value {
-    let mut document = document("summary", elapsed);
+    let mut document = event_document("StatusEvent", "summary", elapsed);
     document["exitCode"] = json!(exit);
     let summaries = follower.targets().iter().map(|target| target_summary(target, configuration, now));
     document["workloads"] = summaries.collect();
@@ -91,11 +89,6 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
     facts
-}
-
-fn document(event: &str, elapsed: Duration) -> Value {
-    let elapsed = milliseconds(elapsed);
-    json!({"apiVersion": "rollout2/v1", "kind": "StatusEvent", "event": event, "elapsedMilliseconds": elapsed})
 }
 
 fn revision(target: &FollowedTarget) -> Value {

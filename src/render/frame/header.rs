@@ -155,7 +155,7 @@ fn revisions(target: &FollowedTarget, observed: &Observation) -> String {
 }
 
 /// Returns the number of a revision, or `new` before it has one.
-fn short_label(revision: &Revision) -> String {
+pub(super) fn short_label(revision: &Revision) -> String {
     revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
 }
 

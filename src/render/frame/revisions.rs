@@ -2,6 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
+use super::header::short_label;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
@@ -13,6 +14,7 @@ use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::render::columns::aligned;
 use crate::render::line::{Line, Style};
+use crate::render::pods::pods;
 
 /// The most revisions with their own line. Further ones share one line.
 const SHOWN: usize = 4;
@@ -151,8 +153,7 @@ fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestam
 }
 
 fn number(revision: &Revision) -> Line {
-    let number = revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string());
-    Line::of(format!("  {number}"))
+    Line::of(format!("  {}", short_label(revision)))
 }
 
 /// Returns the row for pods whose revision was deleted or cannot be read.
@@ -200,8 +201,4 @@ fn style(stage: PodStage) -> Style {
         PodStage::Failing => Style::Bad,
         PodStage::Terminating | PodStage::Ended => Style::Dim,
     }
-}
-
-fn pods(count: usize) -> String {
-    plural(count, "pod")
 }

@@ -59,7 +59,7 @@ pub(super) fn lines(steps: Steps<'_>, width: usize, height: usize) -> Vec<Line> 
 /// `statefulset/db   revision 3 -> 4   2 of 5 pods updated   2 per batch, soak 5m`.
 fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let name = Line::styled(Style::Heading, steps.stepper.workload().target());
-    let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
+    let count = pods(view.wanted);
     let updated = Line::of(format!("{} of {count} updated", view.updated));
     let (style, word) = plan_state(steps, view);
     let standing = Line::styled(style, word);
@@ -89,7 +89,7 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
         Some(_) => (Style::Warning, "stopped".to_owned()),
         None if view.is_rolling_back => {
             let label = steps.stepper.rollback().map(|(_, revision)| revision).or(view.to.as_deref());
-            let (updated, wanted) = (view.updated, pods(i64::try_from(view.wanted).unwrap_or(i64::MAX)));
+            let (updated, wanted) = (view.updated, pods(view.wanted));
             let to = label.unwrap_or("new");
             (Style::Bad, format!("failed, rolling back to revision {to}: {updated} of {wanted}"))
         }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::json;
 
 use super::columns::{CellWidth, ListRow, Room, TableOptions, fitted, header, row, row_with};
 use super::item_json;
@@ -11,7 +10,7 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
 use crate::render::columns::aligned;
 use crate::render::frame::{Frame, usable_height, usable_width};
-use crate::render::json::milliseconds;
+use crate::render::json::event_document;
 use crate::render::line::{Line, LongWord, Style};
 use crate::world::Terminal;
 
@@ -160,12 +159,7 @@ fn widest_state() -> usize {
 /// Returns an event as one line of JSON. docs/json.md documents the fields.
 #[must_use]
 pub fn event_json(event: &str, rollout: &RolloutView, elapsed: Duration) -> String {
-    let document = json!({
-        "apiVersion": "rollout2/v1",
-        "kind": "RolloutListEvent",
-        "event": event,
-        "elapsedMilliseconds": milliseconds(elapsed),
-        "rollout": item_json(rollout),
-    });
+    let mut document = event_document("RolloutListEvent", event, elapsed);
+    document["rollout"] = item_json(rollout);
     format!("{document}\n")
 }

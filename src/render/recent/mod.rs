@@ -16,7 +16,7 @@ use super::status::started_before;
 use crate::model::kind::Workload;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;
-use crate::model::text::plural::{first_of, plural};
+use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::recent::{ConfigurationChange, RecentRollout};
 use crate::world::Terminal;
@@ -122,11 +122,12 @@ impl RecentChanges<'_> {
             changed.push(format!("{rollouts} of {}", plural(uids.len(), "workload")));
         }
         changed.extend(by_kind(self.configuration.iter().map(|one| &one.object)));
-        let changed = if changed.is_empty() { "no rollout".to_owned() } else { listed(changed) };
+        let changed = if changed.is_empty() { "no rollout".to_owned() } else { joined(&changed, "and") };
         let since = in_utc(self.since, self.now);
         let undated = by_kind(self.undated.iter()).map(|count| format!("{count} without times"));
-        let missing = std::iter::once("revisions that were pruned".to_owned()).chain(undated).collect();
-        format!("{changed} changed since {since}; {} are not listed", listed(missing))
+        let missing: Vec<_> =
+            std::iter::once("revisions that were pruned".to_owned()).chain(undated).collect();
+        format!("{changed} changed since {since}; {} are not listed", joined(&missing, "and"))
     }
 
     /// Returns the document. docs/json.md documents the fields.
@@ -189,14 +190,6 @@ fn by_kind<'a>(objects: impl Iterator<Item = &'a Configuration>) -> impl Iterato
         *counts.entry(object.type_.title()).or_default() += 1;
     }
     counts.into_iter().map(|(kind, count)| plural(count, kind))
-}
-
-/// Returns `a, b and c`.
-fn listed(mut words: Vec<String>) -> String {
-    match words.pop() {
-        Some(last) if !words.is_empty() => format!("{} and {last}", words.join(", ")),
-        last => last.unwrap_or_default(),
-    }
 }
 
 /// How many workloads a row names.

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::model::diff::short_digests;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::model::view::recent::{RecentRollout, UseNow};
+use crate::render::history::change_words;
 use crate::render::json::{cause_json, workload_json};
 use crate::render::line::Style;
 use crate::render::list::cause_text;
@@ -15,23 +15,13 @@ use crate::render::state_words::state_style;
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
 pub(super) fn changes(rollout: &RecentRollout) -> String {
-    let changes = rollout.changes.as_ref().map(|changes| match changes.as_slice() {
-        [] => "no change".to_owned(),
-        changes => changes.join(", "),
-    });
+    let changes = change_words(rollout.changes.as_deref(), &rollout.images, rollout.is_first);
     let back = match rollout.was {
+        _ if !rollout.is_return => return changes,
         Some(was) => format!("back to revision {was}"),
         None => "back to an earlier revision".to_owned(),
     };
-    match (rollout.is_return, changes) {
-        (true, Some(changes)) => format!("{back}: {changes}"),
-        (true, None) => back,
-        (false, Some(changes)) => changes,
-        (false, None) => {
-            let images: Vec<_> = rollout.images.iter().map(|image| short_digests(image)).collect();
-            format!("{}: {}", if rollout.is_first { "first" } else { "oldest kept" }, images.join(", "))
-        }
-    }
+    if rollout.changes.is_some() { format!("{back}: {changes}") } else { back }
 }
 
 /// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.

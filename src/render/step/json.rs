@@ -14,7 +14,9 @@ use crate::model::step::{
     BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome,
     StepReport, Stepper, StopReason,
 };
-use crate::render::json::{cause_facts, least_time_json, merge, milliseconds, revision_json, workload_json};
+use crate::render::json::{
+    cause_facts, event_document, least_time_json, log_json, merge, milliseconds, revision_json, workload_json,
+};
 use crate::render::pods;
 
 /// Returns the line of a report; none for the outcome, which [`outcome`] returns.
@@ -50,18 +52,14 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
         StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
-        StepReport::Log(log) => {
-            ("log", json!({"pod": log.pod, "container": log.container, "lines": log.lines}))
-        }
+        StepReport::Log(log) => ("log", log_json(log)),
         StepReport::RollingBack { revision } => {
             ("rolling-back", json!({"toRevision": revision_json(revision)}))
         }
         StepReport::ReplacesStuckPod(pod) => ("replacing-stuck-pod", json!({"pod": pod})),
         StepReport::Decision(_) => return None,
     };
-    let mut document = document("StepEvent", stepper.workload());
-    document["event"] = kind.into();
-    document["elapsedMilliseconds"] = milliseconds(now.elapsed).into();
+    let mut document = event(kind, stepper.workload(), now);
     merge(&mut document, facts);
     Some(format!("{document}\n"))
 }
@@ -70,9 +68,7 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
     let Closing { workload, view, rollback, unanswered, now, .. } = closing;
-    let mut document = document("StepEvent", workload);
-    document["event"] = "ended".into();
-    document["elapsedMilliseconds"] = milliseconds(now.elapsed).into();
+    let mut document = event("ended", workload, *now);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
     if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
@@ -95,7 +91,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String
 /// Returns a plan before anything is written, as one document.
 #[must_use]
 pub fn plan(workload: &Workload, view: &PlanView) -> String {
-    let mut document = document("StepPlan", workload);
+    let mut document = plan_document(workload);
     merge(&mut document, plan_facts(workload, view));
     document["blockedBy"] =
         view.stops.as_ref().map(|reason| outcome_facts(&StepOutcome::Stopped(reason.clone()))).into();
@@ -105,14 +101,20 @@ pub fn plan(workload: &Workload, view: &PlanView) -> String {
 /// Returns the document of a dry run that has no plan to show: its outcome, such as `nothing-outdated`.
 #[must_use]
 pub fn no_plan(workload: &Workload, outcome: &StepOutcome, exit: u8) -> String {
-    let mut document = document("StepPlan", workload);
+    let mut document = plan_document(workload);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
     format!("{document}\n")
 }
 
-fn document(kind: &str, workload: &Workload) -> Value {
-    json!({"apiVersion": "rollout2/v1", "kind": kind, "workload": workload_json(workload)})
+fn event(event: &str, workload: &Workload, now: Now) -> Value {
+    let mut document = event_document("StepEvent", event, now.elapsed);
+    document["workload"] = workload_json(workload);
+    document
+}
+
+fn plan_document(workload: &Workload) -> Value {
+    json!({"apiVersion": "rollout2/v1", "kind": "StepPlan", "workload": workload_json(workload)})
 }
 
 /// Returns seconds, rounded to milliseconds.

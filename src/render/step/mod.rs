@@ -144,7 +144,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
 
 /// Returns the heading of a plan: `statefulset/db  revision 3 -> 4   5 pods   2 per batch, soak 5m`.
 pub(super) fn heading(workload: &Workload, view: &PlanView) -> String {
-    let count = pods(i64::try_from(view.wanted).unwrap_or(i64::MAX));
+    let count = pods(view.wanted);
     let heading = [revisions(view), count, pace(&view.pace)].join("   ");
     format!("{}  {heading}", workload.target())
 }
@@ -229,10 +229,7 @@ pub fn check_output(line: &str) -> String {
 /// Returns the whole plan, wrapped between words on a terminal.
 #[must_use]
 pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Terminal>) -> Vec<Line> {
-    let width = terminal.map_or(usize::MAX, |terminal| terminal.width.into());
-    let line = |style: Style, text: &str| {
-        Line::styled(style, text).wrapped("    ", width, usize::MAX, LongWord::KeepCommand)
-    };
+    let line = |style: Style, text: &str| Line::styled(style, text).wrapped_for(terminal, "    ");
     let mut lines = line(Style::Heading, &heading(workload, view));
     lines.extend(batch_rows(&view.batches));
     if view.has_more_batches {
