@@ -11,7 +11,6 @@ pub mod list;
 mod list_decoder;
 pub mod notice;
 pub mod observe;
-mod proxy;
 pub mod reader;
 mod served_versions;
 pub mod source;

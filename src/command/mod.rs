@@ -133,6 +133,7 @@ impl Verb {
 
     async fn run(&self, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome, Error> {
         match self {
+            Self::List(request) if request.watch => Box::pin(list::watch::run(request, context, ui)).await,
             Self::List(request) => Box::pin(list::run(request, context, ui)).await,
             Self::History(request) => Box::pin(history::run(request, context, ui)).await,
             Self::Status(request) => Box::pin(status::run(request, context, ui)).await,

@@ -38,7 +38,6 @@ use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
 use super::notice::{Exchange, Listener, Notice, run_if_slow};
-use super::proxy::{is_this_machine, proxy_for};
 use super::served_versions::ServedVersions;
 use crate::error::{Error, Result};
 use crate::world::{Clock, Environment, World};
@@ -92,8 +91,8 @@ impl Connection {
     pub(super) fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
         let mut endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
         let url = kubeconfig::server_url(&endpoint)?;
-        let proxy = proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
-        let is_loopback = is_this_machine(&url) && proxy.is_none();
+        let proxy = kubeconfig::proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
+        let is_loopback = kubeconfig::is_this_machine(&url) && proxy.is_none();
         let withheld = !(is_loopback && overrides.server.loopback_credentials)
             && kubeconfig::withhold_credentials(&mut endpoint, &url);
         let server = ApiServer { url, proxy, endpoint, withheld };

@@ -8,7 +8,7 @@ mod files;
 pub mod overrides;
 mod server;
 
-pub(super) use server::{server_url, withhold_credentials};
+pub(super) use server::{is_this_machine, proxy_for, server_url, withhold_credentials};
 
 use std::fmt;
 use std::path::{Path, PathBuf};

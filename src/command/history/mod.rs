@@ -14,8 +14,8 @@ use crate::model::revision::RevisionWord;
 use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
 use crate::model::text::start_time::StartTime;
+use crate::render::history as render;
 use crate::render::ui::{DocumentForm, Ui};
-use crate::render::{history as render, revision};
 
 /// The arguments of `history`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -148,15 +148,19 @@ fn show(
         }
         (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
-            let template = revision::described(&observed.workload, revision);
-            ui.out_text(&revision::one(&observed.workload, revision, &shown(&template, context.documents)));
+            let template = render::described_template(&observed.workload, revision);
+            ui.out_text(&render::one_revision(
+                &observed.workload,
+                revision,
+                &shown(&template, context.documents),
+            ));
         }
         (output, word) => {
             for document in documents(observed, word.as_ref(), request)? {
                 let document = shown(&document, context.documents);
                 match output {
                     Output::Document(form) => ui.out_object(&document, form)?,
-                    _ => ui.out_line(&revision::name(&document)),
+                    _ => ui.out_line(&render::document_name(&document)),
                 }
             }
         }
@@ -171,8 +175,9 @@ fn documents(
 ) -> Result<Vec<serde_json::Value>> {
     let revisions = match word {
         Some(word) => vec![word.find_for_flag("--revision", &observed.revisions)?],
-        None => revision::by_number(&observed.revisions).into_values().collect(),
+        None => render::by_number(&observed.revisions).into_values().collect(),
     };
-    let document = |revision| revision::document(&observed.workload, revision, request.show_managed_fields);
+    let document =
+        |revision| render::revision_document(&observed.workload, revision, request.show_managed_fields);
     Ok(revisions.into_iter().map(document).collect())
 }

@@ -1,29 +1,110 @@
 //! `list`: the rollouts of a namespace or a cluster, trouble first.
 
-mod request;
-mod watch;
+pub(super) mod watch;
 
-pub use self::request::{Output, Request};
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
+use super::context::Context;
+use super::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
-use crate::command::context::Context;
-use crate::command::targets::{FoundTargets, find_workloads_with};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::observation::Observation;
+use crate::model::text::start_time::StartTime;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
-use crate::render::list::ListDocument;
-use crate::render::ui::Ui;
+use crate::render::list::{ListDocument, TableOptions};
+use crate::render::ui::{DocumentForm, Ui};
+
+/// The arguments of `list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// The workloads to list.
+    pub scope: TargetScope,
+    /// The states to show; empty for all.
+    pub states: Vec<RolloutState>,
+    /// The states that fail the command.
+    pub fail_on: Vec<RolloutState>,
+    /// Since when the template must have changed; none lists all rollouts.
+    pub since: Option<StartTime>,
+    /// The output format.
+    pub output: Output,
+    /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
+    pub watch: bool,
+    /// How long to watch; none for no limit.
+    pub timeout: Option<Duration>,
+    /// Whether to leave out the header and the last line of the table.
+    pub no_headers: bool,
+}
+
+/// The output formats of `list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// A table.
+    #[default]
+    Text,
+    /// A table with images and the last change of the template.
+    Wide,
+    /// The table in Markdown.
+    Markdown,
+    /// `TYPE/NAME` of each workload.
+    Name,
+    /// A document, which is printed without rollouts too.
+    Document(DocumentForm),
+}
+
+impl Request {
+    /// Returns what is kept of workloads. Only documents and the last change of a template need the templates of complete
+    /// rollouts.
+    pub(super) fn kept_fields(&self) -> KeptFields {
+        match self.output {
+            Output::Text | Output::Markdown | Output::Name if self.since.is_none() => {
+                KeptFields::UnmanagedWithoutTemplates
+            }
+            _ => KeptFields::TemplateOwners,
+        }
+    }
+
+    /// Whether a rollout is shown.
+    pub(super) fn shows(&self, rollout: &RolloutView) -> bool {
+        self.states.is_empty() || rollout.is_in(&self.states)
+    }
+
+    /// Evaluates an observation, with the last change of the template if it is needed. None if the template has not changed
+    /// since the time that was asked for.
+    pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
+        let view = RolloutView::of(observed, now);
+        let view = if self.since.is_some() || self.output == Output::Wide {
+            view.with_change(observed)
+        } else {
+            view
+        };
+        let is_recent = |since: StartTime| {
+            view.change.as_ref().is_some_and(|change| change.start.may_be_since(since.resolve(now)))
+        };
+        self.since.is_none_or(is_recent).then_some(view)
+    }
+
+    /// Returns the options of the table at a time.
+    pub(super) fn table_options(&self, now: Timestamp) -> TableOptions {
+        TableOptions {
+            wide: self.output == Output::Wide,
+            namespaces: self.scope.all_namespaces,
+            headers: !self.no_headers,
+            changed_since: self.since.map(|since| since.resolve(now)),
+            now,
+        }
+    }
+}
 
 /// Lists the rollouts.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    if let (Source::Cluster(cluster), true) = (source, request.watch) {
-        return watch::run(request, cluster, context, ui).await;
-    }
     let found = find_workloads_with(&request.scope, request.kept_fields(), source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::request::{Output, Request};
+use super::{Output, Request};
 use crate::cluster::list::ListQuery;
 use crate::cluster::observe::{Observer, WatchedScope};
 use crate::cluster::source::{Cluster, Source};
@@ -37,13 +37,14 @@ const OBSERVATION_GRACE: Duration = Duration::from_secs(5);
 /// How long a changed row is marked on a terminal.
 const MARKED: Duration = Duration::from_secs(10);
 
-/// Watches the rollouts until the timeout, until a signal arrives, or until the reader of a pipe exited.
-pub(super) async fn run(
+/// Watches the rollouts until the timeout, until a signal arrives, or until the reader of a pipe exited. Recorded objects
+/// do not change, so they are listed once.
+pub(in crate::command) async fn run(
     request: &Request,
-    cluster: &Cluster,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
+    let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
     let observer = cluster.observe_scope(scope(request, context.source, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());

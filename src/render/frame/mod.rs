@@ -1,6 +1,6 @@
 //! Frames: what a terminal shows about followed rollouts at one moment.
 //!
-//! A frame depends only on the follower, a moment and the size of the terminal. [`drawn_frame`](super::drawn_frame)
+//! A frame depends only on the follower, a moment and the size of the terminal. [`MessageWriter`](super::message_writer::MessageWriter)
 //! replaces one frame on the terminal by the next.
 
 mod header;

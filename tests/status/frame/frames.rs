@@ -1,7 +1,7 @@
 //! Single frames of the live display, as the terminal shows them.
 
 use rollout2::model::follow::Follower;
-use rollout2::render::drawn_frame::drawing;
+use rollout2::render::message_writer::drawing;
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;

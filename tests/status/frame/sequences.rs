@@ -1,9 +1,9 @@
 //! Sequences of frames: each frame replaces the previous one and changes nothing else on the terminal.
 
 use proptest::prelude::*;
-use rollout2::render::drawn_frame::{DrawnFrame, drawing};
 use rollout2::render::frame::Frame;
 use rollout2::render::line::{Line, Style};
+use rollout2::render::message_writer::{DrawnFrame, drawing};
 use rollout2::world::Terminal;
 
 use crate::status::frame::emulator::Emulator;
