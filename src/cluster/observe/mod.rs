@@ -141,7 +141,8 @@ impl Observer {
     }
 
     /// Waits for changes and returns all of them: each state of a workload that was found, since each may print a line, and
-    /// its latest observation after other changes. Of a scope there are none; its user reads all observations. Dropping the
+    /// its latest observation after other changes. The first observation of a workload comes once its revisions and pods
+    /// were read, or are forbidden. Of a scope there are none; its user reads all observations. Dropping the
     /// future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
         let mut events = TargetEvents::new();

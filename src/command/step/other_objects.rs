@@ -34,15 +34,9 @@ pub(super) async fn check_budgets(
     if !evicts(options, workload) {
         return Ok(());
     }
-    let budgets = match disruption_budgets(source, workload.object().namespace()).await {
-        Ok(budgets) => budgets,
-        Err(error) if error.is_withheld() => {
-            let consequence = "so budgets that allow no eviction are not reported before the plan begins";
-            ui.err_line_once(&format!("note: {}, {consequence}", error.sentence()));
-            return Ok(());
-        }
-        Err(error) => return Err(error),
-    };
+    let budgets = disruption_budgets(source, workload.object().namespace()).await;
+    let consequence = "so budgets that allow no eviction are not reported before the plan begins";
+    let Some(budgets) = or_note(budgets, consequence, &ui.messages())? else { return Ok(()) };
     let blockers = eviction_blockers(&budgets, workload.object()).join("; ");
     if blockers.is_empty() {
         return Ok(());
@@ -161,10 +155,14 @@ pub(super) async fn nodes_if_needed(
     if !needs_nodes(observed) {
         return Ok(Some(Vec::new()));
     }
-    match nodes(source).await {
-        Ok(nodes) => Ok(Some(nodes)),
+    or_note(nodes(source).await, "so nodes that are not ready are not recognised", messages)
+}
+
+/// Returns what was listed. If listing it is forbidden, prints one note with the consequence, and returns none.
+fn or_note<T>(listed: Result<T>, consequence: &str, messages: &MessageWriter) -> Result<Option<T>> {
+    match listed {
+        Ok(listed) => Ok(Some(listed)),
         Err(error) if error.is_withheld() => {
-            let consequence = "so nodes that are not ready are not recognised";
             messages.note_once(&format!("note: {}, {consequence}", error.sentence()));
             Ok(None)
         }
