@@ -83,7 +83,7 @@ pub enum ParsedArgs {
     Command(Box<Command>),
     /// A request of a shell for completions.
     Completion(Box<complete::Request>),
-    /// Help or an error was printed; exit with this code.
+    /// Help, another text or an error was printed; exit with this code.
     Handled(Exit),
 }
 
@@ -101,9 +101,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     let parsed =
         definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
     let exit = match parsed {
-        Ok(arguments) => match arguments.lower() {
-            Ok(LoweredArgs::Command(command)) => return ParsedArgs::Command(command),
-            Ok(LoweredArgs::Text(text)) => print(&text, world),
+        Ok(arguments) => match arguments.lower(world) {
+            Ok(parsed) => return parsed,
             Err(error) => refuse(&error, help::color(&args), world),
         },
         Err(help) if !help.use_stderr() => {
@@ -123,15 +122,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     ParsedArgs::Handled(exit)
 }
 
-/// The result of lowering arguments.
-enum LoweredArgs {
-    Command(Box<Command>),
-    /// A text to print.
-    Text(String),
-}
-
 impl Arguments {
-    fn lower(self) -> Result<LoweredArgs, Error> {
+    /// Returns the command, or prints the text that the verb is about.
+    fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
         let common = self.common.lower()?;
         let verb = match self.verb {
             VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
@@ -145,11 +138,13 @@ impl Arguments {
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
             VerbArguments::Preview(arguments) => Verb::Preview(Box::new(arguments.lower(&common)?)),
             VerbArguments::Completion(arguments) => {
-                return Ok(LoweredArgs::Text(arguments.script().to_owned()));
+                return Ok(ParsedArgs::Handled(print(arguments.script(), world)));
             }
-            VerbArguments::Version(arguments) => return Ok(LoweredArgs::Text(arguments.text())),
+            VerbArguments::Version(arguments) => {
+                return Ok(ParsedArgs::Handled(print(&arguments.text(), world)));
+            }
         };
-        Ok(LoweredArgs::Command(Box::new(Command { common, verb })))
+        Ok(ParsedArgs::Command(Box::new(Command { common, verb })))
     }
 }
 
