@@ -30,8 +30,8 @@ use crate::model::view::{follows_from_workload, is_unchanged_since};
 pub struct Needs {
     /// What revisions keep.
     pub revisions: RevisionContent,
-    /// Whether to read pods. Forbidden pods are left out with a note.
-    pub pods: bool,
+    /// What pods keep; none for no pods. Forbidden pods are left out with a note.
+    pub pods: Option<PodContent>,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
     /// only the workload, so that forbidden revisions are left out with a note.
     pub status: bool,
@@ -69,12 +69,30 @@ pub enum RevisionContent {
     DocumentWithManagedFields,
 }
 
+/// What is kept of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PodContent {
+    /// What it counts as: its revision, and whether it is active and ready.
+    Count,
+    /// All of its facts, from which causes are found.
+    Facts,
+}
+
+impl PodContent {
+    fn read(self, pod: &Object) -> Pod {
+        match self {
+            Self::Count => Pod::read(pod).only_counted(),
+            Self::Facts => Pod::read(pod),
+        }
+    }
+}
+
 impl Needs {
     /// Revisions with their templates.
     pub const REVISIONS: Self =
-        Self { revisions: RevisionContent::Template, pods: false, status: false, since: None, one_by_one: 8 };
+        Self { revisions: RevisionContent::Template, pods: None, status: false, since: None, one_by_one: 8 };
     /// Templates and pods.
-    pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
+    pub const PODS: Self = Self { pods: Some(PodContent::Facts), ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
     pub const WRITE: Self = Self { revisions: RevisionContent::Document, ..Self::PODS };
     /// What `status` needs of workloads that it does not follow.
@@ -128,13 +146,11 @@ impl Owned {
             listed.map(|all| by_owner(all, |revision: &Revision| &revision.owner_uid))
         });
         let pods = async {
-            if !needs.pods {
-                return None;
-            }
+            let content = needs.pods?;
             let mut labels = PodLabels::default();
             let selectors = workloads.iter().filter_map(|one| Selector::of_workload(one.object()).ok());
             selectors.for_each(|selector| labels.add(&selector));
-            let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(Pod::read(&pod)));
+            let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(content.read(&pod)));
             let listed = source.list(&ListQuery::of(&POD, namespace).with_labels(selector), read).await;
             Some(listed.map(|all| by_owner(all, |pod: &Pod| &pod.owner_uid)))
         };

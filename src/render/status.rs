@@ -13,7 +13,7 @@ use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::least_time::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::{RolloutState, Verdict};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::status::stale_configuration::{PodsReadingAtStart, StaleConfiguration};
 use crate::model::text::plural::plural;
 use crate::model::view::RolloutView;
@@ -40,14 +40,8 @@ impl NameContext {
     }
 }
 
-/// Returns kubectl's line. Its lines about StatefulSets have no name, and none has a namespace. For several
-/// workloads the name goes before such a line.
-#[must_use]
-pub fn line(workload: &Workload, verdict: &Verdict, names: NameContext) -> String {
-    named_line(workload, &verdict.line, names)
-}
-
-/// The same for the line alone.
+/// Returns kubectl's line with the name that it lacks. Its lines about StatefulSets have no name, and none has a namespace.
+/// For several workloads the name goes before such a line.
 pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) -> String {
     let quoted = format!("{:?}", workload.name());
     if names.namespaces || (names.others && !line.contains(&quoted)) {

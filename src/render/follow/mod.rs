@@ -9,7 +9,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use self::end::{EndLines, blocked_rollback, end, ended};
 use super::frame::pod_tree;
-use super::status::{NameContext, cause_line, cause_lines, colored, line};
+use super::status::{NameContext, cause_line, cause_lines, colored, named_line};
 use super::ui::{DocumentFormat, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
@@ -54,7 +54,7 @@ pub fn print(
     match report {
         Report::Status { prints_line: false, .. } => {}
         Report::Status { verdict, is_rollback, .. } => {
-            let line = line(target.workload(), verdict, names);
+            let line = named_line(target.workload(), &verdict.line, names);
             match (verdict.state, is_rollback) {
                 // kubectl ends with an error, which is the result, or here above the causes.
                 (RolloutState::Failed, false) if target.is_evaluated_once() => {

@@ -85,7 +85,7 @@ fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) 
         lines.extend(pod_lines.next().unwrap_or_default().into_iter().map(TreeLine::Pod));
     }
     if !rest.is_empty() {
-        let count = rest.iter().map(|revision| pods_of(revision).len()).sum();
+        let count: usize = rest.iter().map(|revision| pods_of(revision).len()).sum();
         let others = format!("  and {} on {} other revisions", pods(count), rest.len());
         lines.push(TreeLine::Revision(Line::of(others)));
     }
@@ -176,7 +176,7 @@ fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<Line> {
 /// Returns `6 pods` and `5 ready, 1 starting`. Terminating and finished pods are not counted, as in `history`.
 fn in_words(some: &[&Pod], min_ready_seconds: i64, now: Timestamp) -> (String, Line) {
     let tally = tally(some.iter().copied(), min_ready_seconds, now);
-    let count = tally.iter().filter(|(stage, _)| stage.counts()).map(|(_, count)| count).sum();
+    let count: usize = tally.iter().filter(|(stage, _)| stage.counts()).map(|(_, count)| count).sum();
     let words = tally.iter().enumerate().fold(Line::default(), |line, (index, (stage, count))| {
         let comma = if index == 0 { "" } else { ", " };
         line.with(Style::Plain, comma).with(style(*stage), format!("{count} {}", stage.word()))

@@ -11,8 +11,7 @@ use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, RollbackOutcome, StepOutcome,
-    StepReport, Stepper, StopReason,
+    BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
 };
 use crate::render::json::{
     cause_facts, event_document, least_time_json, log_json, merge, milliseconds, revision_json, workload_json,

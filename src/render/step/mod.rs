@@ -11,16 +11,15 @@ use self::words::{check_result, detail, pace, reach, revisions, safeguards, skip
 use super::age::lasting;
 use super::follow::{self, log};
 use super::frame::batch_rows;
-use super::line::{Line, LongWord, Style};
+use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::status::NameContext;
 use crate::model::change::least_time::LeastTime;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Lock, own_min_ready_seconds};
+use crate::model::hold::plan::{BatchFailure, CheckResult, Lock, original_min_ready_seconds};
 use crate::model::kind::Workload;
 use crate::model::step::{
-    BatchFailure, BatchStage, BatchView, CheckResult, Origin, PlanView, SlotState, StepOutcome, StepReport,
-    Stepper, counts_pods,
+    BatchStage, BatchView, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods,
 };
 use crate::world::Terminal;
 
@@ -273,7 +272,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
 pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
     let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
     let at_a_time = view.max_unavailable.saturating_add(view.surge);
-    LeastTime::of_plan(left, at_a_time, own_min_ready_seconds(workload), [view.pace.soak, view.soaks])
+    LeastTime::of_plan(left, at_a_time, original_min_ready_seconds(workload), [view.pace.soak, view.soaks])
 }
 
 /// Returns the reason why the plan cannot run now, if there is one.

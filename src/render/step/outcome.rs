@@ -3,11 +3,11 @@
 use super::words::{check_result, slots, time};
 use super::{Closing, Printed, hints, holder, last_write};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held};
+use crate::model::hold::plan::{BatchFailure, Hold, HoldReason, is_rollback_held};
 use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
-    BatchFailure, BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
+    BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
 };
 use crate::model::text::plural::plural;
 use crate::render::pods::names;
