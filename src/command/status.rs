@@ -4,24 +4,26 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::CommandOutcome;
+use super::context::Context;
 use super::event_loop::{LOG_LINES, Reporter, event_of_log};
 use super::follow::{self, FollowReporter, print_remarks};
+use super::stop_signals::StopSignals;
+use super::targets::{FoundTargets, KeptFields, TargetFinder, TargetScope, find_workloads_with};
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all, without_needless_template};
 use crate::cluster::source::{Cluster, Source, beside};
-use crate::command::context::Context;
-use crate::command::targets::creation::{Awaited, await_creation};
-use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
 use crate::error::Result;
-use crate::model::engine::{Engine, Now, TargetEvent, TargetId};
+use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::follow::{
     FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report, TargetReport,
 };
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
+use crate::model::text::go_duration;
 use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json};
@@ -203,4 +205,56 @@ async fn evaluate_once(
         Some(json(&view, target.least_time()))
     });
     (CommandOutcome { summary, ..follower.exit().into() }, document)
+}
+
+/// The time between two searches. Most users may read a workload, and fewer may watch.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
+
+/// What the wait for targets ended with.
+enum Awaited {
+    /// The last search: all targets exist, or the time is over.
+    Found(Box<FoundTargets>),
+    /// A signal.
+    Stopped(StopSignal),
+}
+
+/// Finds the workloads of a scope as [`find_workloads_with`], without `metadata.managedFields`. Searches again until each
+/// named workload exists and at least one is found, for so long at most.
+///
+/// # Errors
+/// As [`find_workloads_with`].
+async fn await_creation(
+    scope: &TargetScope,
+    limit: Duration,
+    context: &Context<'_>,
+    ui: &mut Ui,
+) -> Result<Awaited> {
+    let source = context.source;
+    let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
+    let finder = TargetFinder::new(scope, source, false)?;
+    let mut stops = StopSignals::new(context.signals.clone());
+    let mut is_first = true;
+    while Instant::now() < end && ui.is_read() {
+        let search = tokio::select! {
+            biased;
+            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            found = finder.search(scope, kept_fields) => found,
+        };
+        if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
+            ui.err_lines(&search.notes);
+            return Ok(Awaited::Found(Box::new(search)));
+        }
+        if std::mem::take(&mut is_first) {
+            let limit = go_duration::write(limit);
+            let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
+            ui.err_lines(search.missing.iter().map(|missing| wait(missing.sentence())));
+        }
+        tokio::select! {
+            biased;
+            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            () = sleep(SEARCH_INTERVAL) => {}
+            () = sleep_until(end) => {}
+        }
+    }
+    find_workloads_with(scope, kept_fields, source, ui).await.map(|found| Awaited::Found(Box::new(found)))
 }

@@ -8,7 +8,6 @@ mod log;
 mod message;
 mod no_response;
 mod request_error;
-mod retry;
 mod transport;
 
 #[cfg(test)]
@@ -16,8 +15,7 @@ pub(super) use message::CommandMemory;
 pub(super) use message::{ApiRequest, ApiResponse, COMMAND_TOO_LARGE, HeldMemory};
 #[cfg(test)]
 pub(super) use request_error::NoResponse;
-pub(super) use request_error::{RequestError, SharedFailure};
-pub(super) use retry::Backoff;
+pub(super) use request_error::{Backoff, RequestError, SharedFailure};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +31,7 @@ use self::api_server::ApiServer;
 use self::body::ResponseBody;
 use self::client::CurrentClient;
 use self::log::ConnectionLog;
-use self::retry::Timeouts;
+use self::request_error::Timeouts;
 use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;

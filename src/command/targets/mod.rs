@@ -1,6 +1,5 @@
 //! The targets of a command: finds the workloads that the command line names, and observes them.
 
-pub mod creation;
 pub mod manifest;
 pub mod scope;
 

@@ -65,9 +65,9 @@ pub struct FoundTargets {
     /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
     pub outcome: CommandOutcome,
     /// The targets that do not exist, as errors: also a search that found nothing.
-    pub(super) missing: Vec<Error>,
+    pub(in crate::command) missing: Vec<Error>,
     /// What is to be printed about the search.
-    pub(super) notes: Vec<String>,
+    pub(in crate::command) notes: Vec<String>,
 }
 
 impl FoundTargets {
