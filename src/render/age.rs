@@ -1,4 +1,4 @@
-//! Formats ages as `kubectl get` does, and the start of a `--since`.
+//! Formats ages as `kubectl get` does, estimates, and the start of a `--since`.
 
 use std::time::Duration;
 
@@ -26,6 +26,17 @@ pub fn age(then: Timestamp, now: Timestamp) -> String {
 #[must_use]
 pub fn lasting(duration: Duration) -> String {
     in_words(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX))
+}
+
+/// Formats an estimate, rounded up to 5 s below one minute, to 30 s below ten minutes, and to 60 s above.
+pub(super) fn about(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let grain = match seconds {
+        ..60 => 5,
+        60..600 => 30,
+        _ => 60,
+    };
+    lasting(Duration::from_secs(seconds.div_ceil(grain).max(1) * grain))
 }
 
 /// Formats seconds as an age.
@@ -96,6 +107,15 @@ mod tests {
             let then = Timestamp::UNIX_EPOCH;
             let now = Timestamp::from_second(seconds).unwrap();
             assert_eq!(age(then, now), text, "{seconds} seconds");
+        }
+    }
+
+    #[test]
+    fn estimates_are_rounded_up() {
+        for (seconds, words) in
+            [(1, "5s"), (17, "20s"), (60, "60s"), (61, "90s"), (200, "3m30s"), (601, "11m"), (4000, "67m")]
+        {
+            assert_eq!(about(Duration::from_secs(seconds)), words);
         }
     }
 }

@@ -1,23 +1,10 @@
 //! The words and the colours for states and results, in every output.
 
-use std::time::Duration;
-
 use super::age::lasting;
 use super::line::Style;
 use crate::model::follow::{FollowedTarget, Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::Revision;
-
-/// Formats an estimate, rounded up to 5 s below one minute, to 30 s below ten minutes, and to 60 s above.
-pub(super) fn about(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let grain = match seconds {
-        ..60 => 5,
-        60..600 => 30,
-        _ => 60,
-    };
-    lasting(Duration::from_secs(seconds.div_ceil(grain).max(1) * grain))
-}
 
 /// Returns the style of a state.
 pub(super) fn state_style(state: RolloutState) -> Style {
@@ -122,19 +109,5 @@ fn reason(failure: &RolloutFailure) -> String {
         RolloutFailure::Deadline(limit) => format!("no progress for {}", lasting(*limit)),
         RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), lasting(*grace)),
         RolloutFailure::Superseded(_) => "replaced by another revision".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn estimates_are_rounded_up() {
-        for (seconds, words) in
-            [(1, "5s"), (17, "20s"), (60, "60s"), (61, "90s"), (200, "3m30s"), (601, "11m"), (4000, "67m")]
-        {
-            assert_eq!(about(Duration::from_secs(seconds)), words);
-        }
     }
 }

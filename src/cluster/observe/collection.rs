@@ -244,17 +244,11 @@ impl Collection {
     }
 
     pub(super) fn revisions_of(&self, owner: &str) -> impl Iterator<Item = Arc<Revision>> {
-        self.of(owner).filter_map(|facts| match facts {
-            Facts::Revision(revision) => Some(Arc::clone(revision)),
-            _ => None,
-        })
+        self.of(owner).filter_map(Facts::revision)
     }
 
     pub(super) fn pods_of(&self, owner: &str) -> impl Iterator<Item = Arc<Pod>> {
-        self.of(owner).filter_map(|facts| match facts {
-            Facts::Pod(pod) => Some(Arc::clone(pod)),
-            _ => None,
-        })
+        self.of(owner).filter_map(Facts::pod)
     }
 
     pub(super) fn events_about(&self, uid: &str) -> impl Iterator<Item = Event> {
@@ -270,6 +264,14 @@ impl Collection {
 }
 
 impl Facts {
+    pub(super) fn revision(&self) -> Option<Arc<Revision>> {
+        if let Self::Revision(revision) = self { Some(Arc::clone(revision)) } else { None }
+    }
+
+    pub(super) fn pod(&self) -> Option<Arc<Pod>> {
+        if let Self::Pod(pod) = self { Some(Arc::clone(pod)) } else { None }
+    }
+
     /// Returns the uid of the object's controller, or of the object that an event is about.
     fn owner(&self) -> Option<&str> {
         match self {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::collection::{Collection, Reading};
-use super::wanted::{Facts, Stored};
+use super::wanted::Stored;
 use crate::model::api::event::Events;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::kind::Workload;
@@ -122,15 +122,8 @@ pub(super) fn observation(
     revisions: &[(String, Stored)],
     pods: Option<&[(String, Stored)]>,
 ) -> Observation {
-    let revisions = revisions.iter().filter_map(|(_, stored)| match &stored.facts {
-        Facts::Revision(revision) => Some(Arc::clone(revision)),
-        _ => None,
-    });
-    let pod = |(_, stored): &(String, Stored)| match &stored.facts {
-        Facts::Pod(pod) => Some(Arc::clone(pod)),
-        _ => None,
-    };
-    let pods = pods.map(|pods| pods.iter().filter_map(pod).collect());
+    let revisions = revisions.iter().filter_map(|(_, stored)| stored.facts.revision());
+    let pods = pods.map(|pods| pods.iter().filter_map(|(_, stored)| stored.facts.pod()).collect());
     Observation {
         workload: workload.clone(),
         revisions: Revisions::among(workload, revisions),

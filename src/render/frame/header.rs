@@ -7,10 +7,10 @@ use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::observation::Observation;
 use crate::model::observation::serving::is_outage;
 use crate::model::revision::Revision;
-use crate::render::age::lasting;
+use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;
 use crate::render::line::{Line, LongWord, Style};
-use crate::render::state_words::{about, state_in_row, state_text};
+use crate::render::state_words::{state_in_row, state_text};
 use crate::render::status::NameContext;
 
 /// The parts of a header.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use k8s_openapi::jiff::Timestamp;
 use rollout2::cli::{self, ParsedArgs};
 use rollout2::cluster::notice::Listener;
-use rollout2::cluster::source::{Access, Cluster, Source};
+use rollout2::cluster::source::{self, Access, Source};
 use rollout2::command::{self, complete};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;
@@ -195,7 +195,7 @@ impl Run {
     pub async fn run_against(self, client: kube::Client) -> Output {
         let seed = self.seed;
         self.run_on(move |_, world, listener| {
-            Ok(Source::Cluster(Cluster::in_process(client, world.clock, seed, listener)))
+            Ok(Source::Cluster(source::Cluster::in_process(client, world.clock, seed, listener)))
         })
         .await
     }
