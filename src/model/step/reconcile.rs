@@ -155,6 +155,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     record.lock = None;
     match outcome {
         StepOutcome::Reached { .. } => record.plan.reach = None,
+        StepOutcome::Failed { failure: BatchFailure::Earlier, .. } => {}
         StepOutcome::Failed { failure, .. } => record.plan.failure = Some(failure.clone()),
         _ => {}
     }
