@@ -53,3 +53,28 @@ async fn a_paused_plan_and_a_pause_are_described() {
     let summary = "held by a pause, until kubectl rollout2 resume statefulset/db";
     assert!(status.stderr.contains(summary), "{}", status.transcript);
 }
+
+/// In every output, until the next `step` tries the batch again.
+#[tokio::test(start_paused = true)]
+async fn a_failed_batch_is_described() {
+    let (cluster, _) = changed(4, &json!({})).await;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let args = ["step", "statefulset/db", "--check", "exit 3"];
+    let failed = run_of(&cluster, &args, &[("PATH", &path)]).await;
+    assert_eq!(failed.exit, 4, "{}", failed.transcript);
+    let summary =
+        "held by a plan of step, the check of batch 1 failed, until kubectl rollout2 step statefulset/db";
+    let status = cluster.run("status statefulset/db --watch=false").await;
+    assert!(status.exit == 5 && status.stderr.contains(summary), "{}", status.transcript);
+    let list = cluster.run("list").await;
+    let cause = "step plan, the check of batch 1 failed: 1 of 4 updated\n";
+    assert!(list.stdout.contains(cause), "{}", list.transcript);
+    let history = cluster.run("history statefulset/db -o json").await;
+    let facts: Value = serde_json::from_str(&history.stdout).unwrap();
+    assert_eq!(facts["items"][0]["held"]["failure"], "the check of batch 1 failed");
+    let again = run_of(&cluster, &["step", "statefulset/db", "--check", ""], &[]).await;
+    assert_eq!(again.exit, 0, "{}", again.transcript);
+    let history = cluster.run("history statefulset/db -o json").await;
+    let facts: Value = serde_json::from_str(&history.stdout).unwrap();
+    assert_eq!(facts["items"][0]["held"]["failure"], Value::Null);
+}
