@@ -6,8 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::change::answer::WriteResult;
-use crate::model::change::conflict::Conflict;
+use crate::model::change::answer::{Conflict, WriteResult};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::change::least_time::LeastTime;
+use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::follow::CauseChange;
 use crate::model::kind::Workload;

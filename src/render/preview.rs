@@ -10,7 +10,7 @@ use super::json::{least_time_json, workload_json};
 use super::line::{Line, Style};
 use super::{owner_warnings, pods};
 use crate::model::change::effect::Effect;
-use crate::model::change::least_time::UpdatePace;
+use crate::model::change::effect::UpdatePace;
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::diff::{Change, short_text};
 use crate::model::hold::plan::HoldReason;

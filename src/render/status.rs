@@ -10,7 +10,7 @@ use super::json::{least_time_json, merge, remarks_json, rollout_json};
 use super::line::{Line, LongWord, Style};
 use super::state_words::state_style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
-use crate::model::change::least_time::LeastTime;
+use crate::model::change::effect::LeastTime;
 use crate::model::change::restart::restart_command;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;

@@ -1,8 +1,15 @@
-//! The answers to the writes of a command.
+//! The answers to the writes of a command, among them conflicts: changes by other clients between reading and writing.
 
-use super::conflict::Conflict;
+use serde_json::Value;
+
 use crate::error::{Error, ErrorKind};
+use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
+use crate::model::api::patch::{FieldPath, Patch, Precondition};
+use crate::model::diff::{Diff, SecretValues};
+use crate::model::hold::plan::HOLD_ANNOTATION;
+use crate::model::kind::Workload;
+use crate::model::revision::template::Template;
 
 /// The result of a patch.
 #[derive(Clone, Debug)]
@@ -60,5 +67,129 @@ impl DeletionResult {
             Self::Refused(error) | Self::Unavailable(error) => Some(error.sentence()),
             Self::NotSent => Some("another client changed the workload meanwhile".to_owned()),
         }
+    }
+}
+
+/// A change by another client that the patch must not overwrite.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// Whether the object was deleted and created again under the same name.
+    pub recreated: bool,
+    /// The field manager that made the change, from managed fields.
+    pub manager: Option<String>,
+    /// What was changed, as text.
+    pub changes: Vec<String>,
+}
+
+impl Conflict {
+    /// Returns the conflict between a patch and the present object, if there is one.
+    #[must_use]
+    pub fn of(patch: &Patch, now: &Object) -> Option<Self> {
+        let broken: Vec<&Precondition> = patch.failed_preconditions(now).collect();
+        let recreated = broken.iter().any(|precondition| precondition.path == FieldPath::uid());
+        let changed: Vec<&&Precondition> =
+            broken.iter().filter(|precondition| precondition.path != FieldPath::uid()).collect();
+        let author = changed
+            .iter()
+            .filter_map(|one| author_of_change(now, &one.path, one.expected.as_ref()))
+            .max_by_key(|author| author.time);
+        (!broken.is_empty()).then(|| Self {
+            recreated,
+            manager: author.map(|author| author.manager),
+            changes: changed.iter().flat_map(|precondition| describe(precondition, now)).collect(),
+        })
+    }
+
+    /// Returns the error. `prepared` says what was under way: `its rollback was prepared`.
+    #[must_use]
+    pub fn error(&self, workload: &Workload, prepared: &str) -> Error {
+        let target = format!("{} {:?}", workload.kind().type_().typed(), workload.name());
+        let conflict = |change: String| {
+            let message = format!("{target} was {change} while {prepared}; nothing was written");
+            Error::new(ErrorKind::Conflict, message)
+        };
+        if self.recreated {
+            return conflict("deleted and created again".to_owned());
+        }
+        let error = conflict(format!("changed by {}", self.manager.as_deref().unwrap_or("another client")));
+        if self.changes.is_empty() { error } else { error.caused_by(self.changes.join("; ")) }
+    }
+}
+
+fn describe(precondition: &Precondition, now: &Object) -> Vec<String> {
+    let found = precondition.path.value_in(now.json());
+    let members: Vec<&str> = precondition.path.members().iter().map(String::as_str).collect();
+    match members.as_slice() {
+        ["spec", "template"] => describe_template(precondition.expected.as_ref(), found),
+        ["spec", "paused"] => vec![if found.is_some() { "paused" } else { "resumed" }.to_owned()],
+        ["metadata", "annotations", HOLD_ANNOTATION] => {
+            vec![describe_value("the hold", precondition.expected.as_ref(), found, false)]
+        }
+        ["metadata", "annotations", name] => {
+            vec![describe_value(&format!("annotation {name}"), precondition.expected.as_ref(), found, false)]
+        }
+        ["spec", strategy @ ("strategy" | "updateStrategy")] => {
+            vec![describe_value(strategy, precondition.expected.as_ref(), found, true)]
+        }
+        _ => vec![describe_value(&members.join("."), precondition.expected.as_ref(), found, false)],
+    }
+}
+
+fn describe_template(expected: Option<&Value>, found: Option<&Value>) -> Vec<String> {
+    let template = |value: Option<&Value>| Template::new(value.unwrap_or(&Value::Null));
+    let words = Diff::between(&template(expected), &template(found), SecretValues::Masked).summary();
+    if words.is_empty() { vec!["the template, in its notation only".to_owned()] } else { words }
+}
+
+/// Returns `updateStrategy {...} -> {...}`, or only the kind of change for long or private values.
+fn describe_value(name: &str, expected: Option<&Value>, found: Option<&Value>, shown: bool) -> String {
+    match (expected, found) {
+        (None, _) => format!("{name} added"),
+        (_, None) => format!("{name} removed"),
+        (Some(expected), Some(found)) if shown => format!("{name} {expected} -> {found}"),
+        _ => format!("{name} changed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn deployment(image: &str, uid: &str, paused: bool) -> Object {
+        Object::read(json!({"kind": "Deployment", "metadata": {"name": "web", "uid": uid, "managedFields": [
+            {"manager": "helm", "time": "2026-11-20T13:00:00Z", "fieldsV1": {"f:spec": {"f:template": {}}}},
+            {"manager": "kubectl-set", "time": "2026-11-20T13:05:00Z", "fieldsV1": {"f:spec": {"f:template": {"f:spec": {}}}}},
+        ]}, "spec": {"paused": paused, "template": {"spec": {"containers": [{"name": "c", "image": image}]}}}}))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_conflict_has_the_manager_and_the_changes() {
+        let mut patch = Patch::of(&deployment("web:1", "u", false));
+        patch.set(FieldPath::template(), json!({}));
+        assert_eq!(Conflict::of(&patch, &deployment("web:1", "u", true)), None);
+        let conflict = Conflict::of(&patch, &deployment("web:2", "u", false)).unwrap();
+        assert_eq!(
+            (conflict.manager.as_deref(), conflict.changes.as_slice()),
+            (Some("kubectl-set"), &["image web:2".to_owned()][..])
+        );
+        assert!(Conflict::of(&patch, &deployment("web:1", "v", false)).unwrap().recreated);
+    }
+
+    #[test]
+    fn a_conflict_of_several_fields_has_the_manager_that_wrote_last() {
+        let changed = |image, strategy: &str| {
+            let mut object = deployment(image, "u", false).json().clone();
+            object["spec"]["strategy"] = json!({"type": strategy});
+            let entry = json!({"manager": "ci", "time": "2026-11-20T13:10:00Z", "fieldsV1": {"f:spec": {"f:strategy": {"f:type": {}}}}});
+            object["metadata"]["managedFields"].as_array_mut().unwrap().push(entry);
+            Object::read(object).unwrap()
+        };
+        let mut patch = Patch::of(&changed("web:1", "RollingUpdate"));
+        patch.set(FieldPath::of(["spec", "strategy"]), json!({"type": "OnDelete"}));
+        patch.set(FieldPath::template(), json!({}));
+        let conflict = Conflict::of(&patch, &changed("web:2", "Recreate")).unwrap();
+        assert_eq!((conflict.manager.as_deref(), conflict.changes.len()), (Some("ci"), 2));
     }
 }

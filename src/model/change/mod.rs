@@ -1,9 +1,7 @@
 //! What each verb that writes changes, and what it tells before.
 
 pub mod answer;
-pub mod conflict;
 pub mod effect;
-pub mod least_time;
 pub mod owners;
 pub mod preview;
 pub mod restart;

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::model::api::object::Object;
 use crate::model::api::quantity::Quantity;
-use crate::model::change::effect::Effect;
-use crate::model::change::least_time::UpdatePace;
+use crate::model::change::effect::{Effect, UpdatePace};
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 

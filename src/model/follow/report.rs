@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{Cause, CauseId};
-use crate::model::change::least_time::LeastTime;
+use crate::model::change::effect::LeastTime;
 use crate::model::engine::{Effects, PodRef, StopSignal};
 use crate::model::kind::verdict::{Counts, Verdict};
 use crate::model::observation::Observation;

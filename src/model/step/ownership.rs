@@ -6,7 +6,7 @@
 use super::action::Write;
 use super::outcome::StopReason;
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::change::conflict::Conflict;
+use crate::model::change::answer::Conflict;
 use crate::model::change::undo::is_live;
 use crate::model::hold::is_annotation_lost;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, Plan, PlanRecord, guarded};

@@ -13,7 +13,7 @@ use super::status::{NameContext, cause_line, cause_lines, colored, named_line};
 use super::ui::{DocumentFormat, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
-use crate::model::change::least_time::LeastTime;
+use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
     CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult,

@@ -14,7 +14,7 @@ use super::frame::batch_rows;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
 use super::status::NameContext;
-use crate::model::change::least_time::LeastTime;
+use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, CheckResult, Lock, original_min_ready_seconds};
 use crate::model::kind::Workload;

@@ -3,20 +3,23 @@
 //! The object is as the API server would store it, so that defaults, admission and the rules of `apply` are in it.
 //! The preview compares it with the workload that the API server has now.
 
-mod outcome;
-mod warning;
+use serde_json::{Map, Value, json};
 
-pub use outcome::PreviewOutcome;
-pub use outcome::refusal_by_plan;
-pub use warning::PreviewWarning;
-
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::api::patch::FieldPath;
 use crate::model::change::effect::Effect;
+use crate::model::change::owners::{ManifestOwner, owners};
+use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::diff::{Change, Diff, SecretValues};
-use crate::model::hold::held_by;
-use crate::model::hold::plan::Hold;
+use crate::model::hold::plan::{Hold, HoldReason};
+use crate::model::hold::{end_command, held_by, left_fields};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
+use crate::model::revision::template::Template;
+use crate::model::revision::template_defaults::has_fixed_tag;
 use crate::model::revision::{Revision, Revisions};
+use crate::model::text::secret::without_secrets;
+use crate::model::text::shell_command::command;
 
 /// What applying an object would do to the rollout of a workload.
 #[derive(Clone, Debug)]
@@ -65,7 +68,7 @@ impl Preview {
         // A change made during a pause can be taken back before it has a revision.
         let compared = if is_same { before.workload.template() } else { base };
         let changes = Diff::between(&compared, &after.template(), secrets);
-        let fields = outcome::changed_fields(&before.workload, &after, secrets);
+        let fields = changed_fields(&before.workload, &after, secrets);
         let effect = Effect::of(before, existing, after.object().json());
         let outcome = if is_same {
             match (releases(before, &effect, existing), fields.is_empty() && changes.is_empty()) {
@@ -77,7 +80,7 @@ impl Preview {
             new_template(&after, &revisions)
         };
         let from = before.revisions.current().or(pending).cloned();
-        let warnings = warning::warnings(before, &after, &outcome, &revisions, field_manager);
+        let warnings = warnings(before, &after, &outcome, &revisions, field_manager);
         Self { outcome, from, changes, fields, effect: Some(effect), warnings, after }
     }
 }
@@ -111,6 +114,230 @@ fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
             is_after_pause: after.is_paused() && !after.kind().revisions().stores_while_paused(),
         },
     }
+}
+
+/// What applying an object would do to the revisions of a workload.
+#[derive(Clone, Debug)]
+pub enum PreviewOutcome {
+    /// The workload does not exist yet.
+    Created {
+        /// The name of its first revision, where it can be foretold.
+        name: Option<String>,
+    },
+    /// Nothing changes.
+    Unchanged,
+    /// Fields outside of the template change, and no pod is replaced.
+    NoRollout,
+    /// The template stays, and outdated pods that were held are replaced.
+    Released,
+    /// A template that no revision has.
+    NewRevision {
+        /// The number of the revision.
+        number: i64,
+        /// Its name, where it can be foretold.
+        name: Option<String>,
+        /// Whether the revision is created only after the workload is resumed.
+        is_after_pause: bool,
+    },
+    /// A template that a revision has.
+    Returns {
+        /// The revision.
+        to: Box<Revision>,
+        /// The number that the controller gives to it.
+        number: i64,
+    },
+}
+
+impl PreviewOutcome {
+    /// Whether pods are created or replaced, now or as soon as a hold ends.
+    #[must_use]
+    pub fn is_rollout(&self) -> bool {
+        match self {
+            Self::Unchanged | Self::NoRollout => false,
+            Self::Created { .. } | Self::Released | Self::NewRevision { .. } | Self::Returns { .. } => true,
+        }
+    }
+}
+
+/// The end of the API server's message (`ValidateDeploymentSpec`).
+const DEADLINE: &str = "must be greater than minReadySeconds";
+
+/// Returns that the plan that holds a Deployment is the reason for a refusal, and the command that ends it.
+#[must_use]
+pub fn refusal_by_plan(live: &Workload, message: &str) -> Option<String> {
+    let is_held = Hold::in_force(live).is_some() && live.is_completion_blocked_by_hold();
+    (is_held && message.contains(DEADLINE)).then(|| {
+        let end = command("to end the plan: {}", [end_command(live)]);
+        format!("the API server rejects this manifest until the plan of step ends, which set minReadySeconds; {end}")
+    })
+}
+
+/// The annotations that `kubectl apply`, the API server and the controllers write.
+const GENERATED_ANNOTATIONS: [&str; 3] =
+    [LAST_APPLIED, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"];
+
+/// Returns the changes of labels, annotations and the spec without the template. The spec of another API version has
+/// other fields, so that it is not compared.
+fn changed_fields(before: &Workload, after: &Workload, secrets: SecretValues) -> Vec<Change> {
+    let has_spec = before.api_version() == after.api_version();
+    let [from, to] = [before, after].map(|workload| Template::new(&own_fields(workload, has_spec)));
+    let changes = Diff::between(&from, &to, secrets).changes().to_vec();
+    match secrets {
+        SecretValues::Shown => changes,
+        SecretValues::Masked => changes.into_iter().map(masked).collect(),
+    }
+}
+
+fn own_fields(workload: &Workload, has_spec: bool) -> Value {
+    let object = workload.object();
+    let members = |pointer: &str| object.at(pointer).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut annotations: Map<String, Value> = members("/metadata/annotations");
+    annotations.retain(|name, _| !GENERATED_ANNOTATIONS.contains(&name.as_str()));
+    let mut spec = if has_spec { members("/spec") } else { Map::new() };
+    spec.remove("template");
+    json!({"metadata": {"labels": members("/metadata/labels"), "annotations": annotations}, "spec": spec})
+}
+
+/// Annotations are free text, which can repeat a secret.
+fn masked(change: Change) -> Change {
+    let mask = |value: Option<Value>| {
+        value.map(|value| match value {
+            Value::String(text) => without_secrets(&text).into(),
+            value => value,
+        })
+    };
+    Change { path: change.path, from: mask(change.from), to: mask(change.to) }
+}
+
+/// What the user may not expect of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreviewWarning {
+    /// The object ends a hold.
+    EndsHold(HoldReason),
+    /// The object replaces the strategy of a plan, whose other fields still hold.
+    ReplacesHeldStrategy,
+    /// Fields of the plan that the object ends stay, with the command that restores them.
+    LeavesFields(String),
+    /// A tool beside `kubectl apply` owns a manifest of the workload.
+    Owner(ManifestOwner),
+    /// `revisionHistoryLimit` is 0, so that no revision stays to roll back to.
+    KeepsNoHistory,
+    /// A lower `revisionHistoryLimit` removes revisions.
+    RemovesRevisions {
+        /// The limit.
+        limit: i64,
+        /// The revisions that the present limit keeps.
+        revisions: Vec<String>,
+    },
+    /// Nothing rolls out, and an image has no fixed tag.
+    MovingTag(String),
+    /// The StatefulSet controller waits for pods that are not ready.
+    StuckPods(Vec<String>),
+    /// The workload is being deleted.
+    BeingDeleted,
+    /// New pods cannot start, with the reason.
+    PodsCannotStart(String),
+}
+
+impl PreviewWarning {
+    /// Returns the stable id.
+    #[must_use]
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::EndsHold(_) => "ends-hold",
+            Self::ReplacesHeldStrategy => "replaces-held-strategy",
+            Self::LeavesFields(_) => "leaves-fields",
+            Self::Owner(_) => "owner",
+            Self::KeepsNoHistory => "keeps-no-history",
+            Self::RemovesRevisions { .. } => "removes-revisions",
+            Self::MovingTag(_) => "moving-tag",
+            Self::StuckPods(_) => "stuck-pods",
+            Self::BeingDeleted => "being-deleted",
+            Self::PodsCannotStart(_) => "pods-cannot-start",
+        }
+    }
+}
+
+/// Returns the warnings. `revisions` are those of the workload, with the current one after the change.
+fn warnings(
+    before: &Observation,
+    after: &Workload,
+    outcome: &PreviewOutcome,
+    revisions: &Revisions,
+    field_manager: &str,
+) -> Vec<PreviewWarning> {
+    let mut warnings = Vec::new();
+    let now = &before.workload;
+    if now.deletion_sentence().is_some() {
+        warnings.push(PreviewWarning::BeingDeleted);
+    }
+    warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
+    if let (Some(before), Some(hold)) = (Hold::in_force(now), Hold::in_force(after))
+        && before.is_strategy_held(now)
+        && !hold.is_strategy_held(after)
+    {
+        warnings.push(PreviewWarning::ReplacesHeldStrategy);
+    }
+    warnings.extend(left_fields(after).map(PreviewWarning::LeavesFields));
+    if !matches!(outcome, PreviewOutcome::Unchanged) {
+        let others =
+            owners(now, &FieldPath::of(["spec", "template"])).into_iter().filter(|owner| match owner {
+                ManifestOwner::Apply => false,
+                ManifestOwner::ServerSideApply(manager) => manager != field_manager,
+                _ => true,
+            });
+        warnings.extend(others.map(PreviewWarning::Owner));
+    }
+    let is_new_template =
+        matches!(outcome, PreviewOutcome::NewRevision { .. } | PreviewOutcome::Returns { .. });
+    let (old_limit, limit) = (history_limit(now), history_limit(after));
+    if limit == 0 && (is_new_template || old_limit > 0) && !revisions.is_empty() {
+        warnings.push(PreviewWarning::KeepsNoHistory);
+    } else if limit < old_limit {
+        let kept = pruned(revisions, old_limit).len();
+        let removed = pruned(revisions, limit).into_iter().skip(kept);
+        let removed: Vec<String> = removed.map(Revision::label).collect();
+        if !removed.is_empty() {
+            warnings.push(PreviewWarning::RemovesRevisions { limit, revisions: removed });
+        }
+    }
+    if !outcome.is_rollout() {
+        let template = after.template();
+        let moving = template.images().into_iter().filter(|image| !has_fixed_tag(image));
+        warnings.extend(moving.map(|image| PreviewWarning::MovingTag(image.to_owned())));
+    }
+    if is_new_template {
+        let stuck = stuck_pods(before, after, revisions.current());
+        let names: Vec<String> = stuck.into_iter().map(|pod| pod.name.clone()).collect();
+        if !names.is_empty() {
+            warnings.push(PreviewWarning::StuckPods(names));
+        }
+    }
+    warnings
+}
+
+/// Returns the reason of the hold that the object ends.
+fn ended_hold(now: &Workload, after: &Workload) -> Option<HoldReason> {
+    if let Some(hold) = Hold::in_force(now) {
+        return Hold::in_force(after).is_none().then(|| hold.reason());
+    }
+    (now.is_paused() && !after.is_paused()).then_some(HoldReason::Pause)
+}
+
+/// The API server's default of `revisionHistoryLimit`.
+const DEFAULT_LIMIT: i64 = 10;
+
+/// Returns `revisionHistoryLimit`.
+fn history_limit(workload: &Workload) -> i64 {
+    workload.object().int("/spec/revisionHistoryLimit").unwrap_or(DEFAULT_LIMIT).max(0)
+}
+
+/// Returns the revisions that the controller removes when the rollout is complete: the oldest, without the current
+/// one, above the limit.
+fn pruned(revisions: &Revisions, limit: i64) -> Vec<&Revision> {
+    let others: Vec<_> = revisions.iter().filter(|revision| !revisions.is_current(revision)).collect();
+    let count = others.len().saturating_sub(usize::try_from(limit).unwrap_or(usize::MAX));
+    others.into_iter().take(count).collect()
 }
 
 #[cfg(test)]

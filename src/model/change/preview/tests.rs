@@ -166,10 +166,8 @@ fn specs_of_two_api_versions_are_not_compared() {
     };
     let alpha = clone_set("v1alpha1", &json!({"updateStrategy": {"paused": true}}));
     let beta = clone_set("v1beta1", &json!({"updateStrategy": {"rollingUpdate": {"paused": true}}}));
-    assert!(outcome::changed_fields(&alpha, &beta, SecretValues::Masked).is_empty());
-    assert!(
-        !outcome::changed_fields(&alpha, &clone_set("v1alpha1", &json!({})), SecretValues::Masked).is_empty()
-    );
+    assert!(changed_fields(&alpha, &beta, SecretValues::Masked).is_empty());
+    assert!(!changed_fields(&alpha, &clone_set("v1alpha1", &json!({})), SecretValues::Masked).is_empty());
 }
 
 fn warnings(

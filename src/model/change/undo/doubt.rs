@@ -1,7 +1,7 @@
 //! Reasons to doubt that a rollback goes to the right revision, and the command that rolls a failed rollout back.
 
 use super::TargetRevision;
-use super::rolled_back::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
+use super::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
 use crate::error::{Error, ErrorKind};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::Hold;

@@ -1,8 +1,6 @@
 //! `undo`: the patch that rolls a workload back.
 
 mod doubt;
-mod last_applied;
-mod rolled_back;
 mod target_revision;
 
 pub use doubt::{Doubt, blocked_rollback, doubts, is_unproven, rollback_command, unproven_refusal};
@@ -10,18 +8,20 @@ pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
+use self::target_revision::revision_word;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::effect::Effect;
+use crate::model::diff;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
 use crate::model::hold::{end_pause, lost_hold};
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::{CHANGE_CAUSE, Revision};
-use crate::model::text::shell_command::{Word, command};
+use crate::model::text::go_json::go_json;
+use crate::model::text::shell_command::command;
 
 /// The options of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Undo<'a> {
 pub fn apply_reverts(workload: &Workload, target: &Revision) -> bool {
     let Some(text) = workload.object().annotation(LAST_APPLIED) else { return false };
     let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    let synced = last_applied::synced(text, target.template().json(), workload);
+    let synced = synced_config(text, target.template().json(), workload);
     synced.map_or(true, |synced| value(&synced) != value(text))
 }
 
@@ -123,7 +123,7 @@ pub fn undo<'a>(
     if options.sync_last_applied
         && let Some(text) = workload.object().annotation(LAST_APPLIED)
     {
-        let synced = last_applied::synced(text, raw.json(), workload)?;
+        let synced = synced_config(text, raw.json(), workload)?;
         patch.set(FieldPath::annotation(LAST_APPLIED), synced.into());
     }
     let effect = Effect::of(observation, Some(target), patch.after());
@@ -149,10 +149,9 @@ pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -
 /// Returns the error for a paused workload. The hint names a revision that is not the default.
 fn refused_while_paused(workload: &Workload, to: Option<&Revision>) -> Error {
     let target = workload.target();
-    let word = |to: &Revision| to.number.known().map_or_else(|| to.name.clone(), |number| number.to_string());
     let hint = match to {
         Some(to) => {
-            let words = [workload.command_target(), Word::text(&word(to), "REVISION")];
+            let words = [workload.command_target(), revision_word(to)];
             command("kubectl rollout2 undo {} --to {} --resume", words)
         }
         None => command("kubectl rollout2 undo {} --resume", [workload.command_target()]),
@@ -174,6 +173,74 @@ fn no_template(target: &Revision) -> Error {
         ErrorKind::Malformed,
         format!("revision {} has no pod template: {}", target.label(), target.name),
     )
+}
+
+/// Returns the last-applied configuration with the template of the revision (`--sync-last-applied`).
+///
+/// `kubectl apply` removes fields that the last-applied configuration contains and the manifest
+/// lacks. After a rollback it still contains the fields of the later release, so applying the
+/// earlier manifest would change the template again. Each field of its template takes the value of
+/// the revision, or is removed if the revision lacks it. Nothing is added, because `kubectl apply`
+/// ignores fields that it never applied.
+///
+/// # Errors
+/// If it is not a JSON object.
+fn synced_config(text: &str, template: &Value, workload: &Workload) -> Result<String> {
+    let mut applied_config: Value = serde_json::from_str(text)
+        .ok()
+        .filter(Value::is_object)
+        .ok_or_else(|| unreadable_config(workload))?;
+    if let Some(applied) = applied_config.pointer_mut("/spec/template") {
+        align("template", applied, template);
+    }
+    // kubectl ends it with a newline; an unchanged configuration stays equal byte by byte.
+    let end = if text.ends_with('\n') { "\n" } else { "" };
+    Ok(go_json(&applied_config) + end)
+}
+
+fn align(name: &str, applied: &mut Value, revision: &Value) {
+    match (&mut *applied, revision) {
+        (Value::Object(members), Value::Object(revision_value)) => members.retain(|member, value| {
+            let Some(revision_value) = revision_value.get(member) else { return false };
+            align(member, value, revision_value);
+            true
+        }),
+        (Value::Array(elements), Value::Array(revision_value)) => match diff::identity_fields(name) {
+            Some(fields) => {
+                elements.retain_mut(|element| match matching_element(element, revision_value, fields) {
+                    Some(revision_value) => {
+                        align("", element, revision_value);
+                        true
+                    }
+                    None => false,
+                });
+            }
+            None => *applied = revision.clone(),
+        },
+        _ => *applied = revision.clone(),
+    }
+}
+
+/// Returns the element with the same key fields, as far as the configuration contains them.
+/// Defaults such as a port's protocol are only in the revision.
+fn matching_element<'a>(element: &Value, revision_value: &'a [Value], fields: &[&str]) -> Option<&'a Value> {
+    let field = |of: &Value, path: &str| -> Option<Value> {
+        path.split('.').try_fold(of, |value, member| value.get(member)).cloned()
+    };
+    let applied: Vec<(&str, Value)> =
+        fields.iter().filter_map(|path| Some((*path, field(element, path)?))).collect();
+    let is_same = |other: &&Value| {
+        !applied.is_empty() && applied.iter().all(|(path, value)| field(other, path).as_ref() == Some(value))
+    };
+    revision_value.iter().find(is_same)
+}
+
+fn unreadable_config(workload: &Workload) -> Error {
+    let message = format!(
+        "the last-applied configuration of {} is not readable, so it cannot be synced",
+        workload.target()
+    );
+    Error::new(ErrorKind::Malformed, message).hint("run undo without --sync-last-applied")
 }
 
 #[cfg(test)]

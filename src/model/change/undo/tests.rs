@@ -278,3 +278,62 @@ proptest! {
         }
     }
 }
+
+fn synced_template(applied: &Value, revision: &Value) -> Value {
+    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
+    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+    let text = json!({"spec": {"replicas": 3, "template": applied}}).to_string();
+    let applied_config: Value =
+        serde_json::from_str(&synced_config(&text, revision, &workload).unwrap()).unwrap();
+    assert_eq!(applied_config["spec"]["replicas"], 3);
+    applied_config["spec"]["template"].clone()
+}
+
+#[test]
+fn applied_fields_follow_the_revision_and_nothing_is_added() {
+    let applied = json!({"metadata": {"labels": {"app": "web", "new": "1"}}, "spec": {"containers": [
+        {"name": "web", "image": "web:2", "args": ["-a"], "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "2"}, {"name": "B", "value": "2"}]},
+        {"name": "sidecar", "image": "s:1"},
+    ]}});
+    let revision = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"dnsPolicy": "ClusterFirst", "containers": [
+        {"name": "init", "image": "i:1"},
+        {"name": "web", "image": "web:1", "args": ["-b", "-c"], "imagePullPolicy": "Always", "ports": [{"containerPort": 80, "protocol": "TCP"}],
+            "env": [{"name": "C", "value": "1"}, {"name": "A", "value": "1"}]},
+    ]}});
+    assert_eq!(
+        synced_template(&applied, &revision),
+        json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [
+            {"name": "web", "image": "web:1", "args": ["-b", "-c"], "ports": [{"containerPort": 80}],
+                "env": [{"name": "A", "value": "1"}]},
+        ]}})
+    );
+}
+
+#[test]
+fn an_equal_configuration_stays_unchanged() {
+    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
+    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+    let text = "{\"kind\":\"Deployment\",\"spec\":{\"template\":{\"spec\":{\"containers\":[{\"args\":[\"\\u003ca\"],\"name\":\"c\"}]}}}}\n";
+    let template = json!({"spec": {"containers": [{"name": "c", "args": ["<a"], "image": "x"}]}});
+    assert_eq!(synced_config(text, &template, &workload).unwrap(), text);
+}
+
+#[test]
+fn an_invalid_configuration_is_refused() {
+    let workload = json!({"kind": "Deployment", "metadata": {"name": "web"}});
+    let workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+    for text in ["", "{", "[]", "1"] {
+        assert!(synced_config(text, &json!({}), &workload).is_err(), "{text:?}");
+    }
+    assert_eq!(synced_config("{}", &json!({}), &workload).unwrap(), "{}");
+}
+
+/// Two ports can share a number and differ in protocol, so every key field must match.
+#[test]
+fn an_element_is_matched_by_all_of_its_key_fields() {
+    let port = |protocol: &str, name: &str| json!({"containerPort": 53, "protocol": protocol, "name": name});
+    let containers = |ports: Value| json!({"spec": {"containers": [{"name": "dns", "ports": ports}]}});
+    let applied_config = containers(json!([port("TCP", "new")]));
+    let revision = containers(json!([port("UDP", "udp"), port("TCP", "tcp")]));
+    assert_eq!(synced_template(&applied_config, &revision), containers(json!([port("TCP", "tcp")])));
+}
