@@ -22,7 +22,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
-use crate::model::status::rollout_facts::verdict;
+use crate::model::status::verdict;
 use crate::model::view::{follows_from_workload, is_unchanged_since};
 
 /// What a command needs besides the workloads.

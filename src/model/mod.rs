@@ -4,7 +4,9 @@
 //!
 //! The folders are a ladder: each one uses only those above it in this list.
 
+pub mod observation;
 pub mod revision;
+pub mod status;
 pub mod text;
 
 pub mod api;
@@ -13,11 +15,7 @@ pub mod kind;
 
 pub mod diff;
 
-pub mod observation;
-
 pub mod hold;
-
-pub mod status;
 
 pub mod cause;
 
@@ -25,8 +23,7 @@ pub mod engine;
 
 pub mod change;
 
-pub mod view;
-
 pub mod follow;
 
 pub mod step;
+pub mod view;

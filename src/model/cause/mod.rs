@@ -35,7 +35,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::rollout_facts::verdict;
+use crate::model::status::verdict;
 use context::CauseContext;
 
 /// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.

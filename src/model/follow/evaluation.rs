@@ -16,7 +16,7 @@ use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::Observation;
-use crate::model::status::rollout_facts::verdict;
+use crate::model::status::verdict;
 
 /// A line that returns without progress is printed again after this time. Crashing or rejected pods can change the
 /// counters many times a second.

@@ -235,7 +235,7 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
         let mut object = seen.workload.object().json().clone();
         object["status"] = status.clone();
         seen.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        assert_eq!(crate::model::status::rollout_facts::verdict(&seen).state, state, "{reason:?}");
+        assert_eq!(crate::model::status::verdict(&seen).state, state, "{reason:?}");
     }
 }
 

@@ -23,7 +23,7 @@ use crate::model::kind::table::{TypeWord, built_in, read_type};
 use crate::model::observation::{Observation, Role};
 use crate::model::revision::Revisions;
 use crate::model::status::history::History;
-use crate::model::status::rollout_facts::verdict as rollout_verdict;
+use crate::model::status::verdict as rollout_verdict;
 
 /// `pools.apps.example.io`.
 pub(super) struct Pool;

@@ -1,15 +1,16 @@
-//! Everything read about one workload at one moment.
+//! Everything read about one workload at one moment; what serves while its rollout is not complete, and which revision served
+//! before it.
 
 pub mod pod_stage;
-pub mod serving;
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::{Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
@@ -213,209 +214,82 @@ impl Observation {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::api::object::Object;
-    use serde_json::{Value, json};
+/// Returns the labels of the revisions that have ready pods, in ascending order, and how many pods.
+#[must_use]
+pub fn ready_by_revision(observation: &Observation) -> Vec<(String, usize)> {
+    let counted = observation.pod_counts_or_status();
+    let ready = observation.revisions.iter().map(|revision| (revision.label(), counted(revision).ready));
+    ready.filter(|(_, ready)| *ready > 0).collect()
+}
 
-    fn template(image: &str) -> Value {
-        json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+/// Whether pods are wanted and none is available or ready. Ready pods serve, also while a hold of `step` keeps them from
+/// counting as available. The first revision of a workload has not served before, so
+/// this is an outage only after its rollout failed.
+#[must_use]
+pub fn is_outage(observation: &Observation, state: RolloutState) -> bool {
+    let has_served = observation.revisions.len() > 1 || state == RolloutState::Failed;
+    let counts = Counts::of(&observation.workload);
+    has_served && counts.wanted > 0 && counts.available.unwrap_or_default() == 0 && counts.ready == 0
+}
+
+impl Observation {
+    /// Returns the stable revision: the one that served before the rollout began, never one with the live
+    /// template.
+    ///
+    /// It is the revision that the controller reports, or else the one with the most ready pods; none if two have
+    /// equally many, because a write must not depend on a guess.
+    #[must_use]
+    pub fn stable(&self) -> Option<&Revision> {
+        let counted = self.pod_counts_or_status();
+        self.stable_by(|revision| counted(revision).ready)
     }
 
-    fn object(kind: &str, name: &str, rest: &Value) -> Object {
-        let mut object = json!({"kind": kind, "metadata": {"name": name, "uid": name}});
-        for (member, value) in rest.as_object().into_iter().flatten() {
-            match (object.get_mut(member).and_then(Value::as_object_mut), value) {
-                (Some(members), Value::Object(more)) => members.extend(more.clone()),
-                _ => object[member] = value.clone(),
-            }
+    /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready
+    /// terminating pods count too: with `Recreate`, only they are left.
+    #[must_use]
+    pub fn stable_at_start(&self) -> Option<&Revision> {
+        let counted = self.pod_counts_or_status();
+        if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
+            return self.stable();
         }
-        Object::read(object).unwrap()
+        self.stable_by(|revision| self.pods_of(revision).filter(|pod| pod.ready).count())
     }
 
-    fn owned_by(uid: &str) -> Value {
-        json!([{"controller": true, "uid": uid}])
-    }
-
-    /// The observation of a workload with the live template `x:2` and these revisions.
-    fn observation(kind: &str, revisions: [Object; 2], pods: &[Object]) -> Observation {
-        let workload =
-            Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
-        let revisions = Revisions::of(&workload, revisions);
-        Observation {
-            workload,
-            revisions,
-            pods: Some(pods.iter().map(Pod::read).map(Into::into).collect()),
-            events: None,
-        }
-    }
-
-    #[test]
-    fn pods_of_another_owner_with_the_same_hash_do_not_count() {
-        for kind in ["StatefulSet", "DaemonSet"] {
-            let pod = |name, owner| {
-                let rest = json!({"metadata": {"labels": {"controller-revision-hash": "w-2"}, "ownerReferences": owned_by(owner)}});
-                object("Pod", name, &rest)
-            };
-            let revision = |number: i64| {
-                let rest = json!({"revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
-                    "metadata": {"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}}});
-                object("ControllerRevision", &format!("w-{number}"), &rest)
-            };
-            let pods = [pod("w-0", "w"), pod("w-1", "other")];
-            let observed = observation(kind, [revision(1), revision(2)], &pods);
-            let current = observed.revisions.current().unwrap();
-            let names: Vec<_> = observed.pods_of(current).map(|pod| pod.name.as_str()).collect();
-            assert_eq!(names, ["w-0"], "{kind}");
+    /// Returns why a rollout that has just begun has no stable revision, as a fragment.
+    #[must_use]
+    pub fn why_nothing_is_stable(&self) -> &'static str {
+        let counted = self.pod_counts_or_status();
+        if self.replaced_revisions().next().is_none() {
+            "it has no other revision"
+        } else if self.workload.recorded_stable_revision().is_some() {
+            "the stable revision is the current one"
+        } else if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
+            "several other revisions have equally many ready pods"
+        } else {
+            "no other revision has a ready pod"
         }
     }
 
-    fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
-        let role = observation.roles();
-        let each = |revision| {
-            let count = observation.pod_count(revision).unwrap();
-            (count.ready, count.total, role(revision))
-        };
-        observation.revisions.iter().map(each).collect()
-    }
-
-    #[test]
-    fn failed_and_succeeded_pods_are_not_counted() {
-        let replica_set = |number: &str| {
-            let annotations = json!({"deployment.kubernetes.io/revision": number});
-            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
-            let spec = json!({"template": template(&format!("x:{number}"))});
-            object("ReplicaSet", &format!("r{number}"), &json!({"metadata": metadata, "spec": spec}))
-        };
-        let pod = |name: &str, owner: &str, status: &Value| {
-            object("Pod", name, &json!({"metadata": {"ownerReferences": owned_by(owner)}, "status": status}))
-        };
-        let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
-        let pods = [
-            pod("old", "r1", &json!({"phase": "Failed", "reason": "Evicted"})),
-            pod("new", "r2", &ready),
-            pod("gone", "r2", &json!({"phase": "Succeeded"})),
-        ];
-        let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
-        assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
-    }
-
-    #[test]
-    fn a_revision_without_ready_pods_is_not_stable() {
-        let replica_set = |number: &str| {
-            let annotations = json!({"deployment.kubernetes.io/revision": number});
-            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
-            object(
-                "ReplicaSet",
-                &format!("r{number}"),
-                &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
-            )
-        };
-        let pod = |owner: &str, ready: &str| {
-            let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
-                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
-            object("Pod", owner, &rest)
-        };
-        // `x:2` is current after the release of `x:1` was undone; the pod of `x:1` is ready or not.
-        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
-            let pods = [pod("r1", ready), pod("r2", "True")];
-            let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
-            let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
-            assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+    fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {
+        if let Some(name) = self.workload.recorded_stable_revision() {
+            return self.replaced_revisions().find(|revision| revision.name == name);
+        }
+        let counted = self.replaced_revisions().map(|revision| (ready(revision), revision));
+        let mut counted: Vec<_> = counted.filter(|(ready, _)| *ready > 0).collect();
+        counted.sort_by_key(|(ready, _)| Reverse(*ready));
+        match counted.as_slice() {
+            [(most, _), (next, _), ..] if most == next => None,
+            [(_, revision), ..] => Some(*revision),
+            [] => None,
         }
     }
 
-    /// The StatefulSet controller names its first revision as the current one before any pod is ready.
-    #[test]
-    fn a_first_revision_that_was_never_ready_is_not_stable() {
-        let revision = |number: i64| {
-            let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
-            let rest =
-                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
-            object("ControllerRevision", &format!("w-{number}"), &rest)
-        };
-        for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
-            let metadata =
-                json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": "w-1"}});
-            let conditions = json!([{"type": "Ready", "status": ready}]);
-            let pod =
-                object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}));
-            let mut observation = observation("StatefulSet", [1, 2].map(revision), &[pod]);
-            let mut workload = observation.workload.object().json().clone();
-            workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
-            observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-            assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
-        }
-    }
-
-    /// A ReplicaSet that was read later than its Deployment has a newer number already.
-    #[test]
-    fn the_number_on_the_workload_comes_first() {
-        for (kind, recorded, expected) in [
-            ("Deployment", Some("5"), Some(5)),
-            ("Deployment", Some("five"), Some(6)),
-            ("Deployment", None, Some(6)),
-            ("StatefulSet", Some("5"), Some(6)),
-        ] {
-            let revision = |number: i64| {
-                let template = template(&format!("x:{}", number - 4));
-                let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
-                let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
-                let data = json!({"spec": {"template": template}});
-                let rest = json!({"metadata": metadata, "spec": {"template": template}, "data": data, "revision": number});
-                object("X", &format!("r{number}"), &rest)
-            };
-            let mut observation = observation(kind, [5, 6].map(revision), &[]);
-            let mut workload = observation.workload.object().json().clone();
-            workload["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": recorded});
-            observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
-            assert_eq!(observation.current_number(), expected, "{kind} {recorded:?}");
-        }
-    }
-
-    /// The ControllerRevision of the live template was deleted, or the controller has not created it yet.
-    #[test]
-    fn without_the_live_revision_none_is_current() {
-        let revision = |number: i64| {
-            let data = json!({"spec": {"template": template(&format!("y:{number}"))}});
-            let rest =
-                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
-            object("ControllerRevision", &format!("w-{number}"), &rest)
-        };
-        let pod = |hash: &str, ready: &str| {
-            let metadata =
-                json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
-            let conditions = json!([{"type": "Ready", "status": ready}]);
-            object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}))
-        };
-        for (pods, expected) in [
-            (vec![], [None, None]),
-            (vec![pod("w-3", "True")], [None, None]),
-            (vec![pod("w-2", "True")], [None, Some(Role::Stable)]),
-            (vec![pod("w-2", "False")], [None, Some(Role::Leaving)]),
-        ] {
-            let mut observation = observation("StatefulSet", [1, 2].map(revision), &pods);
-            let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
-            assert_eq!(roles, expected, "{pods:?}");
-            observation.pods = None; // not readable: still none is current
-            let role = observation.roles();
-            assert!(observation.revisions.iter().all(|revision| role(revision).is_none()));
-        }
-    }
-
-    #[test]
-    fn two_absent_hashes_do_not_match() {
-        let revision = |number: i64| {
-            let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
-            let rest =
-                json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
-            object("ControllerRevision", &format!("w-{number}"), &rest)
-        };
-        let pods = [object("Pod", "p", &json!({"metadata": {"ownerReferences": owned_by("w")}}))];
-        for kind in ["DaemonSet", "StatefulSet"] {
-            let observation = observation(kind, [1, 2].map(revision), &pods);
-            assert_eq!(counts_and_roles(&observation), [(0, 0, None), (0, 0, Some(Role::Current))], "{kind}");
-        }
+    /// Returns the revisions whose template is not the live one.
+    fn replaced_revisions(&self) -> impl Iterator<Item = &Revision> {
+        let live = self.revisions.current().map(|current| current.digest);
+        self.revisions.iter().filter(move |revision| Some(revision.digest) != live)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,61 @@
 
 pub mod authors;
 pub mod history;
-pub mod rollout_facts;
 pub mod stale_configuration;
 pub mod uses;
+
+use crate::model::api::pod::Pod;
+use crate::model::hold::is_annotation_lost;
+use crate::model::hold::plan::Hold;
+use crate::model::kind::strategy;
+use crate::model::kind::verdict::{RolloutFacts, Verdict};
+use crate::model::observation::Observation;
+
+/// Returns the verdict of a rollout, by the rules of its kind and the counters of its controller.
+///
+/// Its line is always one of kubectl's, because scripts match them. Where kubectl draws a wrong conclusion from the
+/// counters, the state of the verdict differs from kubectl's.
+#[must_use]
+pub fn verdict(observation: &Observation) -> Verdict {
+    let workload = &observation.workload;
+    let hold = Hold::in_force(workload);
+    let facts = RolloutFacts {
+        current: observation.revisions.current().map(|current| current.name.as_str()),
+        has_revisions: !observation.revisions.is_empty(),
+        is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation)
+            || strategy::has_node_selector(workload) && pods_are_changing(observation),
+        is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
+        is_held: hold.is_some() || is_annotation_lost(workload),
+    };
+    workload.kind().verdict(workload, &facts)
+}
+
+/// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
+/// are ready. False if pods cannot be read.
+fn updated_pods_are_starting(observation: &Observation) -> bool {
+    let current = observation.revisions.current().and_then(|revision| observation.pod_count(revision));
+    current.is_some_and(|count| count.ready < count.total)
+}
+
+/// Whether a pod is being updated or replaced, or waits for a lifecycle hook. False if pods cannot be read.
+fn pods_are_changing(observation: &Observation) -> bool {
+    let is_changing = |pod: &Pod| !pod.ready || pod.terminating || pod.is_updating_in_place();
+    let is_missing = || {
+        let active = observation.own_pods().filter(|pod| pod.is_active()).count();
+        i64::try_from(active).is_ok_and(|active| active < observation.workload.wanted())
+    };
+    observation.pods.is_some() && (observation.own_pods().any(is_changing) || is_missing())
+}
+
+/// Whether `step` is rolling back and released pods are not on the revision of the rollback yet.
+fn has_pods_to_roll_back(observation: &Observation, hold: &Hold) -> bool {
+    let (workload, live) = (&observation.workload, observation.revisions.current());
+    let is_back = |pod: &Pod| live.is_some_and(|live| workload.runs(pod, live));
+    let is_released = |pod: &Pod| {
+        strategy::partition_index(workload, &pod.name)
+            .is_none_or(|index| index >= strategy::partition(workload))
+    };
+    // The pods first, because the plan is parsed for the second question.
+    observation.own_pods().any(|pod| is_released(pod) && !is_back(pod))
+        && hold.is_rolling_back_to_live_template(workload)
+}

@@ -6,7 +6,7 @@ use crate::model::api::pod::Pod;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::rollout_facts::verdict;
+use crate::model::status::verdict;
 
 /// One use of a revision: from the moment when the template of the workload became that of the revision.
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 //! The facts of one rollout as they are shown: lines, rows, the job summary and JSON are forms of one view.
 
-mod available;
 mod order;
 pub mod recent;
 mod since;
@@ -9,20 +8,20 @@ pub use order::{StateCounts, sort};
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::available::available;
 use self::since::{ended_at, since};
 use crate::model::api::managed_fields::{Authorship, template_owners};
+use crate::model::api::pod::Pod;
 use crate::model::cause::{Cause, causes, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
+use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
-use crate::model::observation::Observation;
-use crate::model::observation::serving::{is_outage, ready_by_revision};
+use crate::model::observation::{Observation, is_outage, ready_by_revision};
 use crate::model::revision::references::Configuration;
 use crate::model::status::authors::{TemplateChange, last_change, template_author};
-use crate::model::status::rollout_facts::verdict;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
+use crate::model::status::verdict;
 
 /// One rollout at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -182,6 +181,19 @@ fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
     state == RolloutState::Failed || (state.is_under_way() && causes.iter().any(Cause::needs_a_fix))
 }
 
+/// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for
+/// a Deployment raises `minReadySeconds`, so that its controller counts no updated pod as available.
+fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
+    let counts = Counts::of(&observation.workload);
+    let seconds = original_min_ready_seconds(&observation.workload);
+    if seconds == observation.workload.min_ready_seconds() {
+        return counts.available;
+    }
+    let is_available = |pod: &&Pod| pod.is_active() && pod.is_available(seconds, now);
+    let pods = observation.pods.is_some().then(|| observation.own_pods().filter(is_available).count());
+    Some(pods.map_or(counts.ready, |pods| i64::try_from(pods).unwrap_or(i64::MAX)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -318,5 +330,27 @@ mod tests {
                     "status": "True", "lastUpdateTime": "2026-11-20T13:00:00Z"}]}});
             assert_eq!(follows_from_workload(&Workload::of_json(&deployment).unwrap()), follows, "{seconds}");
         }
+    }
+
+    #[test]
+    fn during_a_plan_the_ready_pods_that_do_not_terminate_are_available() {
+        let hold =
+            json!({"reason": "plan", "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}}).to_string();
+        let deployment = json!({"kind": "Deployment",
+            "metadata": {"name": "w", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
+            "spec": {"minReadySeconds": NEVER_AVAILABLE, "template": {}}, "status": {"availableReplicas": 0}});
+        let pod = |ready: &str, terminating: bool| {
+            let mut pod = json!({"kind": "Pod",
+                "metadata": {"name": "p", "ownerReferences": [{"controller": true, "uid": "u"}]},
+                "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+            if terminating {
+                pod["metadata"]["deletionTimestamp"] = "2026-11-20T13:00:00Z".into();
+            }
+            Pod::read(&Object::read(pod).unwrap()).into()
+        };
+        let pods = vec![pod("True", false), pod("True", true), pod("False", false)];
+        let alone = Observation::of_alone(Workload::of_json(&deployment).unwrap());
+        let observed = Observation { pods: Some(pods), ..alone };
+        assert_eq!(available(&observed, Timestamp::UNIX_EPOCH), Some(1));
     }
 }

@@ -11,8 +11,7 @@ use crate::model::follow::{
     FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
     TargetResult,
 };
-use crate::model::observation::Observation;
-use crate::model::observation::serving::is_outage;
+use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::references::Configuration;
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;

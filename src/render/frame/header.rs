@@ -5,7 +5,7 @@ use crate::model::follow::{FollowedTarget, Outcome, RolloutFailure};
 use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::observation::Observation;
-use crate::model::observation::serving::is_outage;
+use crate::model::observation::is_outage;
 use crate::model::revision::Revision;
 use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;

@@ -10,7 +10,7 @@ use rollout2::model::cause::{CauseId, causes};
 use rollout2::model::kind::verdict::Counts;
 use rollout2::model::kind::verdict::RolloutState;
 use rollout2::model::observation::Observation;
-use rollout2::model::status::rollout_facts::verdict;
+use rollout2::model::status::verdict;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{

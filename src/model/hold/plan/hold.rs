@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::limits;
 use super::pause_field::{end_pause, forget_pause};
+use super::schema;
 use super::schema::{Lock, Plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -78,7 +78,7 @@ impl Hold {
         let types = workload.field_types();
         let [original, fields] =
             stored.map(|stored| HoldFields::read(&types, workload.object().json(), &stored));
-        limits::check(&members).map_err(invalid)?;
+        schema::check_limits(&members).map_err(invalid)?;
         let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
         let rest = serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.

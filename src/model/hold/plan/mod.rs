@@ -19,10 +19,8 @@
 //!
 //! Unknown members are kept, because a newer version may have written them.
 
-mod amount;
 mod failure;
 mod hold;
-mod limits;
 mod pace;
 mod pause_field;
 mod record;
@@ -30,11 +28,10 @@ mod rollback;
 mod schema;
 
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
-pub use amount::Amount;
 pub use failure::{BatchFailure, CheckResult};
 pub use hold::{Hold, HoldReason, have_same_plan, original_min_ready_seconds, restore_by_hand};
 pub use pace::{
-    BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
+    Amount, BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,
 };
 pub(in crate::model) use pause_field::{begin_pause, end_pause};

@@ -1,0 +1,198 @@
+use super::*;
+use crate::model::api::object::Object;
+use serde_json::{Value, json};
+
+fn template(image: &str) -> Value {
+    json!({"spec": {"containers": [{"name": "c", "image": image}]}})
+}
+
+fn object(kind: &str, name: &str, rest: &Value) -> Object {
+    let mut object = json!({"kind": kind, "metadata": {"name": name, "uid": name}});
+    for (member, value) in rest.as_object().into_iter().flatten() {
+        match (object.get_mut(member).and_then(Value::as_object_mut), value) {
+            (Some(members), Value::Object(more)) => members.extend(more.clone()),
+            _ => object[member] = value.clone(),
+        }
+    }
+    Object::read(object).unwrap()
+}
+
+fn owned_by(uid: &str) -> Value {
+    json!([{"controller": true, "uid": uid}])
+}
+
+/// The observation of a workload with the live template `x:2` and these revisions.
+fn observation(kind: &str, revisions: [Object; 2], pods: &[Object]) -> Observation {
+    let workload = Workload::of(object(kind, "w", &json!({"spec": {"template": template("x:2")}}))).unwrap();
+    let revisions = Revisions::of(&workload, revisions);
+    Observation {
+        workload,
+        revisions,
+        pods: Some(pods.iter().map(Pod::read).map(Into::into).collect()),
+        events: None,
+    }
+}
+
+#[test]
+fn pods_of_another_owner_with_the_same_hash_do_not_count() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let pod = |name, owner| {
+            let rest = json!({"metadata": {"labels": {"controller-revision-hash": "w-2"}, "ownerReferences": owned_by(owner)}});
+            object("Pod", name, &rest)
+        };
+        let revision = |number: i64| {
+            let rest = json!({"revision": number, "data": {"spec": {"template": template(&format!("x:{number}"))}},
+                "metadata": {"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": format!("w-{number}")}}});
+            object("ControllerRevision", &format!("w-{number}"), &rest)
+        };
+        let pods = [pod("w-0", "w"), pod("w-1", "other")];
+        let observed = observation(kind, [revision(1), revision(2)], &pods);
+        let current = observed.revisions.current().unwrap();
+        let names: Vec<_> = observed.pods_of(current).map(|pod| pod.name.as_str()).collect();
+        assert_eq!(names, ["w-0"], "{kind}");
+    }
+}
+
+fn counts_and_roles(observation: &Observation) -> Vec<(usize, usize, Option<Role>)> {
+    let role = observation.roles();
+    let each = |revision| {
+        let count = observation.pod_count(revision).unwrap();
+        (count.ready, count.total, role(revision))
+    };
+    observation.revisions.iter().map(each).collect()
+}
+
+#[test]
+fn failed_and_succeeded_pods_are_not_counted() {
+    let replica_set = |number: &str| {
+        let annotations = json!({"deployment.kubernetes.io/revision": number});
+        let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+        let spec = json!({"template": template(&format!("x:{number}"))});
+        object("ReplicaSet", &format!("r{number}"), &json!({"metadata": metadata, "spec": spec}))
+    };
+    let pod = |name: &str, owner: &str, status: &Value| {
+        object("Pod", name, &json!({"metadata": {"ownerReferences": owned_by(owner)}, "status": status}))
+    };
+    let ready = json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+    let pods = [
+        pod("old", "r1", &json!({"phase": "Failed", "reason": "Evicted"})),
+        pod("new", "r2", &ready),
+        pod("gone", "r2", &json!({"phase": "Succeeded"})),
+    ];
+    let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+    assert_eq!(counts_and_roles(&observation), [(0, 0, None), (1, 1, Some(Role::Current))]);
+}
+
+#[test]
+fn a_revision_without_ready_pods_is_not_stable() {
+    let replica_set = |number: &str| {
+        let annotations = json!({"deployment.kubernetes.io/revision": number});
+        let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+        object(
+            "ReplicaSet",
+            &format!("r{number}"),
+            &json!({"metadata": metadata, "spec": {"template": template(&format!("x:{number}"))}}),
+        )
+    };
+    let pod = |owner: &str, ready: &str| {
+        let rest = json!({"metadata": {"ownerReferences": owned_by(owner)},
+            "status": {"conditions": [{"type": "Ready", "status": ready}]}});
+        object("Pod", owner, &rest)
+    };
+    // `x:2` is current after the release of `x:1` was undone; the pod of `x:1` is ready or not.
+    for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+        let pods = [pod("r1", ready), pod("r2", "True")];
+        let observation = observation("Deployment", ["1", "2"].map(replica_set), &pods);
+        let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
+        assert_eq!(roles, [Some(role), Some(Role::Updating)]);
+    }
+}
+
+/// The StatefulSet controller names its first revision as the current one before any pod is ready.
+#[test]
+fn a_first_revision_that_was_never_ready_is_not_stable() {
+    let revision = |number: i64| {
+        let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+        let rest = json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+        object("ControllerRevision", &format!("w-{number}"), &rest)
+    };
+    for (ready, role) in [("True", Role::Stable), ("False", Role::Leaving)] {
+        let metadata =
+            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": "w-1"}});
+        let conditions = json!([{"type": "Ready", "status": ready}]);
+        let pod = object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}));
+        let mut observation = observation("StatefulSet", [1, 2].map(revision), &[pod]);
+        let mut workload = observation.workload.object().json().clone();
+        workload["status"] = json!({"currentRevision": "w-1", "updateRevision": "w-2"});
+        observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+        assert_eq!(counts_and_roles(&observation)[0].2, Some(role), "{ready}");
+    }
+}
+
+/// A ReplicaSet that was read later than its Deployment has a newer number already.
+#[test]
+fn the_number_on_the_workload_comes_first() {
+    for (kind, recorded, expected) in [
+        ("Deployment", Some("5"), Some(5)),
+        ("Deployment", Some("five"), Some(6)),
+        ("Deployment", None, Some(6)),
+        ("StatefulSet", Some("5"), Some(6)),
+    ] {
+        let revision = |number: i64| {
+            let template = template(&format!("x:{}", number - 4));
+            let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
+            let metadata = json!({"ownerReferences": owned_by("w"), "annotations": annotations});
+            let data = json!({"spec": {"template": template}});
+            let rest = json!({"metadata": metadata, "spec": {"template": template}, "data": data, "revision": number});
+            object("X", &format!("r{number}"), &rest)
+        };
+        let mut observation = observation(kind, [5, 6].map(revision), &[]);
+        let mut workload = observation.workload.object().json().clone();
+        workload["metadata"]["annotations"] = json!({"deployment.kubernetes.io/revision": recorded});
+        observation.workload = Workload::of(Object::read(workload).unwrap()).unwrap();
+        assert_eq!(observation.current_number(), expected, "{kind} {recorded:?}");
+    }
+}
+
+/// The ControllerRevision of the live template was deleted, or the controller has not created it yet.
+#[test]
+fn without_the_live_revision_none_is_current() {
+    let revision = |number: i64| {
+        let data = json!({"spec": {"template": template(&format!("y:{number}"))}});
+        let rest = json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+        object("ControllerRevision", &format!("w-{number}"), &rest)
+    };
+    let pod = |hash: &str, ready: &str| {
+        let metadata =
+            json!({"ownerReferences": owned_by("w"), "labels": {"controller-revision-hash": hash}});
+        let conditions = json!([{"type": "Ready", "status": ready}]);
+        object("Pod", "w-0", &json!({"metadata": metadata, "status": {"conditions": conditions}}))
+    };
+    for (pods, expected) in [
+        (vec![], [None, None]),
+        (vec![pod("w-3", "True")], [None, None]),
+        (vec![pod("w-2", "True")], [None, Some(Role::Stable)]),
+        (vec![pod("w-2", "False")], [None, Some(Role::Leaving)]),
+    ] {
+        let mut observation = observation("StatefulSet", [1, 2].map(revision), &pods);
+        let roles: Vec<_> = counts_and_roles(&observation).into_iter().map(|(.., role)| role).collect();
+        assert_eq!(roles, expected, "{pods:?}");
+        observation.pods = None; // not readable: still none is current
+        let role = observation.roles();
+        assert!(observation.revisions.iter().all(|revision| role(revision).is_none()));
+    }
+}
+
+#[test]
+fn two_absent_hashes_do_not_match() {
+    let revision = |number: i64| {
+        let data = json!({"spec": {"template": template(&format!("x:{number}"))}});
+        let rest = json!({"metadata": {"ownerReferences": owned_by("w")}, "data": data, "revision": number});
+        object("ControllerRevision", &format!("w-{number}"), &rest)
+    };
+    let pods = [object("Pod", "p", &json!({"metadata": {"ownerReferences": owned_by("w")}}))];
+    for kind in ["DaemonSet", "StatefulSet"] {
+        let observation = observation(kind, [1, 2].map(revision), &pods);
+        assert_eq!(counts_and_roles(&observation), [(0, 0, None), (0, 0, Some(Role::Current))], "{kind}");
+    }
+}
