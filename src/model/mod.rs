@@ -4,6 +4,7 @@
 //!
 //! The folders are a ladder: each one uses only those above it in this list.
 
+pub mod diff;
 pub mod observation;
 pub mod revision;
 pub mod status;
@@ -12,8 +13,6 @@ pub mod text;
 pub mod api;
 
 pub mod kind;
-
-pub mod diff;
 
 pub mod hold;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::list_keys;
+use super::path;
 use super::path::{PathStep, TemplatePath, key_values};
 use crate::model::api::quantity::Quantity;
 use crate::model::revision::template;
@@ -89,12 +89,12 @@ impl<'a> Shape<'a> {
     fn of(member: &str, value: Option<&'a Value>) -> Self {
         match value {
             Some(Value::Object(members)) => Self::Object(Some(members)),
-            Some(Value::Array(elements)) => match list_keys::keys(member, elements) {
+            Some(Value::Array(elements)) => match path::element_keys(member, elements) {
                 Some(keys) => Self::Keyed(keys.into_iter().zip(elements).collect()),
                 None => Self::Whole,
             },
             None if template::EMPTY_IS_ABSENT.contains(&member) => Self::Object(None),
-            None if list_keys::is_keyed(member) => Self::Keyed(Vec::new()),
+            None if path::is_keyed(member) => Self::Keyed(Vec::new()),
             _ => Self::Whole,
         }
     }
@@ -221,7 +221,7 @@ fn edit_elements(list: &str, value: Option<Value>, edits: Vec<PendingEdit<'_>>) 
         Some(Value::Array(elements)) => elements,
         _ => Vec::new(),
     };
-    let keys = list_keys::keys(list, &elements).unwrap_or_default();
+    let keys = path::element_keys(list, &elements).unwrap_or_default();
     let indexes: HashMap<String, usize> =
         keys.into_iter().enumerate().map(|(index, key)| (key, index)).collect();
     let mut elements: Vec<Option<Value>> = elements.into_iter().map(Some).collect();

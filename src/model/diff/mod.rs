@@ -6,28 +6,26 @@
 
 mod change;
 mod field_change;
-mod list_keys;
 mod path;
 pub mod pod_update;
 pub mod portable_template;
 mod secret;
 mod short_value;
-mod summary;
 mod unified;
 
-use std::collections::BTreeSet;
+pub use change::{Change, apply};
+pub use path::{PathError, PathStep, TemplatePath, identity_fields, key_values};
+pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
+pub use short_value::short_digests;
+pub use unified::{DiffSide, Hunk, HunkLine, yaml};
+
+use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use serde_json::Value;
 
-pub use change::{Change, apply};
-pub use list_keys::fields_of as identity_fields;
-pub use path::{PathError, PathStep, TemplatePath, key_values};
-pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
-pub use short_value::short_digests;
-pub use summary::ChangeRow;
-pub use unified::{DiffSide, Hunk, HunkLine, yaml};
-
+use self::field_change::{ChangeScope, FieldChange, FieldFormat, field_changes};
+use self::short_value::ShortValue;
 use crate::model::revision::template::Template;
 
 /// Returns a value as text for one line, shortened to about 60 characters.
@@ -104,10 +102,12 @@ impl Diff {
         self.changes.summary()
     }
 
-    /// Returns one row for each change, grouped by container.
+    /// Returns one row for each change: containers first, grouped, then the pod.
     #[must_use]
     pub fn rows(&self) -> Vec<ChangeRow> {
-        summary::rows(&field_change::field_changes(self.changes()))
+        let mut field_changes = field_changes(self.changes());
+        field_changes.sort_by(|one, other| one.scope.cmp(&other.scope));
+        field_changes.iter().map(row).collect()
     }
 }
 
@@ -139,13 +139,139 @@ impl Changes {
             let lists: BTreeSet<String> = self.reordered.iter().map(order).collect();
             return lists.into_iter().collect();
         }
-        summary::line(&field_change::field_changes(&self.list), self.several_containers)
+        line(&field_changes(&self.list), self.several_containers)
     }
 }
 
 fn container_names(template: &Value) -> impl Iterator<Item = &Value> {
     let elements = |list: &&str| template.get("spec")?.get(list)?.as_array();
     change::CONTAINERS.iter().filter_map(elements).flatten().filter_map(|container| container.get("name"))
+}
+
+/// One row above a diff: `container web`, `image`, `shop/web:1.0 -> shop/web:1.1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeRow {
+    /// The container, or `pod`.
+    pub scope: String,
+    /// The field: `image`, `env`, `limits`.
+    pub field: String,
+    /// The change: `shop/web:1.0 -> shop/web:1.1`, `CACHE=on removed`.
+    pub text: String,
+}
+
+fn row(field_change: &FieldChange) -> ChangeRow {
+    let scope = match &field_change.scope {
+        ChangeScope::Container(word, name) => format!("{word} {name}"),
+        ChangeScope::Pod => "pod".to_owned(),
+    };
+    ChangeRow { scope, field: field_change.field.clone(), text: in_full(field_change) }
+}
+
+fn in_full(field_change: &FieldChange) -> String {
+    let label = [field_change.name.as_str(), field_change.detail.as_str()].map(str::trim);
+    let label = label.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let value = match (&field_change.from, &field_change.to) {
+        // Both texts were shortened before the part that differs.
+        (Some(from), Some(to)) if from == to => format!("{} (changed)", to.text),
+        (Some(from), Some(to)) => format!("{} -> {}", from.text, to.text),
+        (None, Some(only)) | (Some(only), None) => only.text.clone(),
+        (None, None) => String::new(),
+    };
+    let end = match (&field_change.from, &field_change.to) {
+        (Some(_), Some(_)) => "",
+        (None, _) => " added",
+        (_, None) => " removed",
+    };
+    let between = match (field_change.format, label.is_empty() || value.is_empty()) {
+        (_, true) => "",
+        (FieldFormat::Value, false) if field_change.detail.is_empty() => "=",
+        _ => " ",
+    };
+    format!("{label}{between}{value}{end}")
+}
+
+/// Returns the parts of one line, each field once: `image shop/web:1.1`, `limits cpu 200m, memory
+/// 128Mi`, `+env CACHE`. With several containers each part starts with the container.
+fn line(field_changes: &[FieldChange], several_containers: bool) -> Vec<String> {
+    if !field_changes.is_empty()
+        && field_changes.iter().all(|field_change| field_change.format == FieldFormat::Restart)
+    {
+        return vec!["restart only".to_owned()];
+    }
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    let mut indexes = HashMap::new();
+    for field_change in field_changes {
+        let (sign, item) = in_short(field_change);
+        let head = match &field_change.scope {
+            ChangeScope::Container(_, name) if several_containers => {
+                format!("{name} {sign}{}", field_change.field)
+            }
+            _ => format!("{sign}{}", field_change.field),
+        };
+        let index = *indexes.entry(head).or_insert_with_key(|head| {
+            parts.push((head.clone(), Vec::new()));
+            parts.len() - 1
+        });
+        let items = &mut parts[index].1;
+        // Several changes of one element are adjacent, and the element is printed once.
+        if !item.is_empty() && items.last() != Some(&item) {
+            items.push(item);
+        }
+    }
+    parts.into_iter().map(|(head, items)| join(&head, &items.join(", "))).collect()
+}
+
+/// Returns the sign before the field, and the text after it.
+fn in_short(field_change: &FieldChange) -> (&'static str, String) {
+    let value = field_change.to.as_ref().filter(|value| value.is_scalar).map(|value| value.text.as_str());
+    let whole = field_change.detail.is_empty();
+    let sign = match (&field_change.from, &field_change.to) {
+        (_, None) if whole => "-",
+        (None, Some(_))
+            if whole && field_change.format != FieldFormat::Amount && !is_plain_single(field_change) =>
+        {
+            "+"
+        }
+        _ => "",
+    };
+    let item = match field_change.format {
+        FieldFormat::Value if sign.is_empty() && whole => match value {
+            Some(value) => format!("{}={value}", field_change.name),
+            None => field_change.name.clone(),
+        },
+        FieldFormat::Amount => join(&field_change.name, value.unwrap_or_default()),
+        FieldFormat::Single if whole => value.unwrap_or_default().to_owned(),
+        FieldFormat::Single => join(&detail(field_change), value.unwrap_or_default()),
+        FieldFormat::Source if whole => {
+            let object = field_change.to.as_ref().or(field_change.from.as_ref());
+            join(&field_change.name, object.map_or("", |object| object.text.as_str()))
+        }
+        FieldFormat::Value | FieldFormat::Named | FieldFormat::Source => field_change.name.clone(),
+        FieldFormat::Restart => String::new(),
+    };
+    (sign, item)
+}
+
+/// Whether the change is printed without a sign, such as `pull policy Always`.
+fn is_plain_single(field_change: &FieldChange) -> bool {
+    field_change.format == FieldFormat::Restart
+        || field_change.format == FieldFormat::Single
+            && field_change.to.as_ref().is_some_and(|to| to.is_scalar)
+}
+
+/// Returns the path below a field, with a sign if that part was added or removed.
+fn detail(field_change: &FieldChange) -> String {
+    let is_scalar = |value: &ShortValue| value.is_scalar;
+    let sign = match (&field_change.from, &field_change.to) {
+        (_, None) => "-",
+        (None, Some(to)) if !is_scalar(to) => "+",
+        _ => "",
+    };
+    format!("{sign}{}", field_change.detail)
+}
+
+fn join(one: &str, other: &str) -> String {
+    format!("{one} {other}").trim_end().to_owned()
 }
 
 #[cfg(test)]

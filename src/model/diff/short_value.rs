@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::change::CONTAINERS;
-use super::list_keys;
+use super::path;
 
 /// A shortened value, and whether it is a string, number or boolean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ fn short_source(element: &Value) -> Option<ShortValue> {
 fn without_key(list: &str, element: &Value) -> Value {
     let mut element = element.clone();
     if let Some(members) = element.as_object_mut() {
-        for field in list_keys::fields_of(list).unwrap_or_default() {
+        for field in path::identity_fields(list).unwrap_or_default() {
             members.remove(*field);
         }
     }

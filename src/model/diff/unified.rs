@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use super::list_keys;
+use super::path;
 use super::path::{PathStep, TemplatePath};
 use crate::model::text::yaml;
 use crate::model::text::yaml::{Layout, Places};
@@ -219,7 +219,7 @@ impl Places for NodeIds {
 
     /// An element without a key has no node of its own.
     fn elements(&mut self, within: NodeId, list: &str, elements: &[Value]) -> Vec<NodeId> {
-        let Some(keys) = list_keys::keys(list, elements) else { return vec![within; elements.len()] };
+        let Some(keys) = path::element_keys(list, elements) else { return vec![within; elements.len()] };
         let mut path = self.path(within).clone();
         let element = |key| {
             path.push(PathStep::Element(key));

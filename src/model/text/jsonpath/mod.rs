@@ -10,16 +10,16 @@
 //! has no order. `[*]` and `..` do not split a string into bytes. A template with `{range}` works for each of several
 //! objects; kubectl's state is broken after the first.
 
-mod evaluate;
 mod parse;
 mod path_node;
 
 pub use self::path_node::{FoundValue, Numbers, go_text};
 
+use std::cmp::Ordering;
+
 use serde_json::Value;
 
-use self::evaluate::PathEvaluation;
-use self::path_node::PathNode;
+use self::path_node::{Filter, PathNode, Slice, SliceEnd};
 use crate::model::text::go_json::go_json;
 
 /// A parsed template.
@@ -77,6 +77,268 @@ fn printed(item: FoundValue<'_>, numbers: Numbers) -> String {
         Value::Null => "null".to_owned(),
         value => go_text(value, item.numbers(numbers)),
     }
+}
+
+/// The state of one evaluation, as in client-go's `jsonpath.go`.
+struct PathEvaluation<'a> {
+    nodes: &'a [PathNode],
+    numbers: Numbers,
+    /// The `range` that the last part began.
+    begun: usize,
+    /// How many loops are under way.
+    depth: usize,
+    /// The `end` that the last part reached.
+    ended: usize,
+    /// The index of the part with the last `end`.
+    last_end: Option<usize>,
+}
+
+type FoundValues<'a> = Vec<FoundValue<'a>>;
+
+impl<'a> PathEvaluation<'a> {
+    fn of(nodes: &'a [PathNode], numbers: Numbers) -> Self {
+        Self { nodes, numbers, begun: 0, depth: 0, ended: 0, last_end: None }
+    }
+
+    /// Returns what each part finds in a document.
+    fn find(mut self, document: &'a Value) -> Result<Vec<FoundValues<'a>>, String> {
+        self.find_from(0, FoundValue::Document(document))
+    }
+
+    /// Evaluates the parts from `start` on, up to the `end` of the loop.
+    fn find_from(&mut self, start: usize, value: FoundValue<'a>) -> Result<Vec<FoundValues<'a>>, String> {
+        let mut found = Vec::new();
+        let mut next = start;
+        for (index, node) in self.nodes.iter().enumerate() {
+            if index < next {
+                continue;
+            }
+            let results = self.walk(vec![value], node)?;
+            if self.ended > 0 && self.ended <= self.depth {
+                self.ended -= 1;
+                self.last_end = Some(index);
+                break;
+            }
+            if self.begun == 0 {
+                found.push(results);
+            } else {
+                self.begun -= 1;
+                self.depth += 1;
+                if results.is_empty() {
+                    self.find_from(index + 1, FoundValue::Document(&Value::Null))?; // to find the end
+                }
+                for result in results {
+                    found.extend(self.find_from(index + 1, result)?);
+                }
+                self.depth -= 1;
+                next = self.last_end.map_or(start, |end| end + 1);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Evaluates parts one after another.
+    fn walk_all(
+        &mut self,
+        values: FoundValues<'a>,
+        nodes: &'a [PathNode],
+    ) -> Result<FoundValues<'a>, String> {
+        nodes.iter().try_fold(values, |values, node| self.walk(values, node))
+    }
+
+    /// Whether an element passes a filter.
+    fn passes(&mut self, element: FoundValue<'a>, filter: &'a Filter) -> Result<bool, String> {
+        let left = self.walk_all(vec![element], &filter.left);
+        let Some((operator, right)) = &filter.comparison else {
+            return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
+        };
+        let Some(left) = only(&left?)? else { return Ok(false) };
+        let right = self.walk_all(vec![element], right)?;
+        let Some(right) = only(&right)? else { return Ok(false) };
+        compare(operator, Comparable::of(left, self.numbers)?, Comparable::of(right, self.numbers)?)
+    }
+
+    fn walk(&mut self, values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
+        match node {
+            PathNode::List(nodes) => self.walk_all(values, nodes),
+            PathNode::Text(text) => Ok(vec![FoundValue::Literal(text)]),
+            PathNode::Literal(literal) => Ok(values.iter().map(|_| FoundValue::Literal(literal)).collect()),
+            PathNode::Field(name) => {
+                let member =
+                    |item: &FoundValue<'a>| Some(FoundValue::Document(item.value().as_object()?.get(name)?));
+                Ok(values.iter().filter_map(member).collect())
+            }
+            PathNode::Slice(slice) => elements(&values, *slice),
+            PathNode::Filter(filter) => {
+                let mut passed = Vec::new();
+                for list in values {
+                    let Value::Array(elements) = list.value() else {
+                        let text = go_text(list.value(), list.numbers(self.numbers));
+                        return Err(format!("{text} is not array or slice and cannot be filtered"));
+                    };
+                    for element in elements.iter().map(FoundValue::Document) {
+                        if self.passes(element, filter)? {
+                            passed.push(element);
+                        }
+                    }
+                }
+                Ok(passed)
+            }
+            PathNode::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
+            PathNode::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
+            PathNode::Union(parts) => {
+                let parts = parts.iter().map(|nodes| self.walk_all(values.clone(), nodes));
+                Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+            }
+            PathNode::Range => {
+                self.begun += 1;
+                Ok(values)
+            }
+            PathNode::End if self.depth > 0 => {
+                self.ended += 1;
+                Ok(Vec::new())
+            }
+            PathNode::End => Err("not in range, nothing to end".to_owned()),
+            PathNode::Unknown(word) => Err(format!("unrecognized identifier {word}")),
+        }
+    }
+}
+
+/// Returns the members of an object, by name, or the elements of a list.
+fn children(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
+    match item.value() {
+        Value::Object(members) => members.values().map(FoundValue::Document).collect(),
+        Value::Array(elements) => elements.iter().map(FoundValue::Document).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns a value and all values in it, each before those in it. A number, a flag and whatever is empty are left out.
+fn descendants(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
+    let inside = children(item);
+    let is_text = item.value().as_str().is_some_and(|text| !text.is_empty());
+    if inside.is_empty() && !is_text {
+        return Vec::new();
+    }
+    std::iter::once(item).chain(inside.into_iter().flat_map(descendants)).collect()
+}
+
+/// Returns the elements of lists that a slice selects.
+fn elements<'a>(lists: &[FoundValue<'a>], slice: Slice) -> Result<Vec<FoundValue<'a>>, String> {
+    let mut selected = Vec::new();
+    for list in lists {
+        let elements = match list.value() {
+            Value::Array(elements) => elements,
+            Value::Null => continue,
+            other => return Err(format!("{} is not array or slice", go_type(other))),
+        };
+        let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
+        let from_end = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
+        let start = slice.start.unwrap_or_default();
+        let end = match slice.end {
+            SliceEnd::OfList => length,
+            SliceEnd::At(end) => from_end(end),
+            SliceEnd::AfterStart if start == -1 => length,
+            SliceEnd::AfterStart => from_end(start.saturating_add(1)),
+        };
+        let start = from_end(start);
+        if start == end {
+            break; // as kubectl, which leaves out the lists after an empty one
+        }
+        let out_of_bounds =
+            |index: i64| Err(format!("array index out of bounds: index {index}, length {length}"));
+        if !(0..length).contains(&start) {
+            return out_of_bounds(start);
+        }
+        if !(0..=length).contains(&end) {
+            return out_of_bounds(end - 1);
+        }
+        if start > end {
+            return Err(format!("starting index {start} is greater than ending index {end}"));
+        }
+        let step = usize::try_from(slice.step.unwrap_or(1)).ok().filter(|step| *step > 0);
+        let Some(step) = step else { return Err("step must be > 0".to_owned()) };
+        let within = |index: usize| i64::try_from(index).is_ok_and(|index| (start..end).contains(&index));
+        let within =
+            elements.iter().enumerate().filter(|(index, _)| within(*index)).map(|(_, element)| element);
+        selected.extend(within.step_by(step).map(FoundValue::Document));
+    }
+    Ok(selected)
+}
+
+/// Returns the name of a value's type in Go.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// Returns the only value; none without one.
+fn only<'a>(values: &[FoundValue<'a>]) -> Result<Option<FoundValue<'a>>, String> {
+    match values {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        _ => Err("can only compare one element at a time".to_owned()),
+    }
+}
+
+/// A value that Go's templates can compare.
+#[derive(Clone, Copy)]
+enum Comparable<'a> {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(&'a str),
+}
+
+impl<'a> Comparable<'a> {
+    fn of(item: FoundValue<'a>, of_document: Numbers) -> Result<Self, String> {
+        let is_exact = item.numbers(of_document) == Numbers::Exact;
+        match item.value() {
+            Value::Bool(flag) => Ok(Self::Bool(*flag)),
+            Value::String(text) => Ok(Self::Text(text)),
+            Value::Number(number) => match (number.as_i64().filter(|_| is_exact), number.as_f64()) {
+                (Some(integer), _) => Ok(Self::Int(integer)),
+                (None, Some(float)) => Ok(Self::Float(float)),
+                (None, None) => Err(not_comparable()),
+            },
+            Value::Null | Value::Array(_) | Value::Object(_) => Err(not_comparable()),
+        }
+    }
+}
+
+/// Compares two values by an operator of a filter.
+fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
+    let order = match (left, right) {
+        (Comparable::Bool(left), Comparable::Bool(right)) => match operator {
+            "==" => return Ok(left == right),
+            "!=" => return Ok(left != right),
+            _ => return Err(not_comparable()),
+        },
+        (Comparable::Int(left), Comparable::Int(right)) => Some(left.cmp(&right)),
+        (Comparable::Float(left), Comparable::Float(right)) => left.partial_cmp(&right),
+        (Comparable::Text(left), Comparable::Text(right)) => Some(left.cmp(right)),
+        _ => return Err("incompatible types for comparison".to_owned()),
+    };
+    match operator {
+        "==" => Ok(order == Some(Ordering::Equal)),
+        "!=" => Ok(order != Some(Ordering::Equal)),
+        "<" => Ok(order == Some(Ordering::Less)),
+        "<=" => Ok(matches!(order, Some(Ordering::Less | Ordering::Equal))),
+        ">" => Ok(order == Some(Ordering::Greater)),
+        ">=" => Ok(matches!(order, Some(Ordering::Greater | Ordering::Equal))),
+        other => Err(format!("unrecognized filter operator {other}")),
+    }
+}
+
+fn not_comparable() -> String {
+    "invalid type for comparison".to_owned()
 }
 
 #[cfg(test)]
