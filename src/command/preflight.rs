@@ -19,7 +19,7 @@ use crate::model::change::undo::Undo;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, Reference, configuration_of, references};
-use crate::model::status::authors::start_of_last_use;
+use crate::model::status::uses::start_of_last_use;
 use crate::render::change::{not_rolled_back, pods_cannot_start};
 use crate::render::message_writer::MessageWriter;
 

@@ -19,7 +19,7 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::revision::references::Configuration;
-use crate::model::status::authors::template_author;
+use crate::model::status::uses::template_author;
 use crate::model::text::plural::{first_of, plural};
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;

@@ -15,7 +15,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::authors::may_have_changed_since;
+use crate::model::status::uses::may_have_changed_since;
 use crate::model::text::shell_command::command;
 use crate::model::text::start_time::StartTime;
 use crate::model::view::RolloutView;

@@ -11,7 +11,7 @@ use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::observation::{Observation, PodCount, Role};
 use crate::model::revision::{Integrity, Revision};
-use crate::model::status::authors::template_author;
+use crate::model::status::uses::template_author;
 
 /// The history of one workload.
 #[derive(Debug)]

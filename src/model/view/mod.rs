@@ -19,8 +19,8 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::{Observation, is_outage, ready_by_revision};
 use crate::model::revision::references::Configuration;
-use crate::model::status::authors::{TemplateChange, last_change, template_author};
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
+use crate::model::status::uses::{TemplateChange, last_change, template_author};
 use crate::model::status::verdict;
 
 /// One rollout at a moment.

@@ -12,9 +12,8 @@ use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::references::{Configuration, ConfigurationKey, uses_of};
-use crate::model::status::authors::{AuthoredUse, authored_uses};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::uses::{RevisionUse, UseEnd, UseStart};
+use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
 
 /// A revision that a workload began to use.
 #[derive(Clone, Debug)]
@@ -63,9 +62,8 @@ pub enum UseNow {
 /// Returns the rollouts of a workload that began since a time, newest first. `now` is the server's time.
 #[must_use]
 pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout> {
-    let uses = authored_uses(observed).into_iter().rev();
-    let recent = uses.filter(|used| used.one.start.may_be_since(since));
-    recent.map(|AuthoredUse { one, by }| rollout(observed, &one, by, now)).collect()
+    let recent = uses(observed).into_iter().rev().filter(|used| used.start.may_be_since(since));
+    recent.map(|one| rollout(observed, one, now)).collect()
 }
 
 /// Sorts rollouts of several workloads, newest first. Those of one workload stay in their order.
@@ -73,12 +71,7 @@ pub fn sort_recent(rollouts: &mut [RecentRollout]) {
     rollouts.sort_by_key(|one| std::cmp::Reverse(one.start.earliest()));
 }
 
-fn rollout(
-    observed: &Observation,
-    one: &RevisionUse<'_>,
-    by: Option<String>,
-    now: Timestamp,
-) -> RecentRollout {
+fn rollout(observed: &Observation, one: RevisionUse<'_>, now: Timestamp) -> RecentRollout {
     let revision = one.revision;
     let template = revision.template();
     let images = template.images().into_iter().map(str::to_owned).collect();
@@ -99,7 +92,7 @@ fn rollout(
             && revision.numbers().min().is_none_or(|least| least <= 1),
         images,
         cause: revision.cause.clone(),
-        by,
+        by: one.by,
         now: match one.end {
             Some(end) => UseNow::Ended(end),
             None => UseNow::InUse {

@@ -1,14 +1,188 @@
-//! The clients that changed a template: the last one, and those that began the uses of its revisions.
+//! The uses of the revisions of a workload: when each one began, and which client began it, by a change of the template.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+use super::verdict;
 use crate::model::api::managed_fields::{
     Authorship, last_template_author, owner_of_change, template_changers, template_owners,
 };
 use crate::model::api::patch::FieldPath;
+use crate::model::api::pod::Pod;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::status::uses::{RevisionUse, UseStart, uses};
+
+/// One use of a revision: from the moment when the template of the workload became that of the revision.
+#[derive(Clone, Debug)]
+pub struct RevisionUse<'a> {
+    /// The revision.
+    pub revision: &'a Revision,
+    /// The number that the revision had in this use; none if no object stores it.
+    pub number: Option<i64>,
+    /// The number that the revision had before a return to it, if it is known.
+    pub was: Option<i64>,
+    /// Whether the revision was in use before.
+    pub is_return: bool,
+    /// The revision in use before; none if it is not known, because the controller has deleted it, or if there was none.
+    pub before: Option<&'a Revision>,
+    /// When it began.
+    pub start: UseStart,
+    /// What ended it; none for the last use.
+    pub end: Option<UseEnd>,
+    /// The field manager that began it; none if no stamp fits or several do.
+    pub by: Option<String>,
+}
+
+/// When a use of a revision began, by the timestamps of its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UseStart {
+    /// At this time: the creation of the revision.
+    At(Timestamp),
+    /// A return to a revision leaves no stamp on it.
+    Between {
+        /// Not before the creation of the revision that it replaced.
+        earliest: Timestamp,
+        /// Not after this time, if an object shows it.
+        latest: Option<Timestamp>,
+    },
+}
+
+impl UseStart {
+    /// Returns the earliest time at which it can have begun.
+    #[must_use]
+    pub fn earliest(self) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::Between { earliest, .. } => earliest,
+        }
+    }
+
+    /// Returns the latest time at which it can have begun, or the earliest if no object shows it.
+    #[must_use]
+    pub fn latest(self) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::Between { earliest, latest } => latest.unwrap_or(earliest),
+        }
+    }
+
+    /// Whether it can have begun at or after a time.
+    #[must_use]
+    pub fn may_be_since(self, since: Timestamp) -> bool {
+        match self {
+            Self::At(time) => time >= since,
+            Self::Between { latest, .. } => latest.is_none_or(|latest| latest >= since),
+        }
+    }
+}
+
+/// What ended the use of a revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UseEnd {
+    /// The workload returned to an earlier revision.
+    Undone,
+    /// A new revision replaced it.
+    Replaced,
+}
+
+/// Returns the uses of the kept revisions without their authors, oldest first. Revisions without a time of creation are left out.
+///
+/// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
+/// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
+/// return if a revision with a lower number is newer.
+fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
+    let mut uses: Vec<RevisionUse<'_>> = Vec::new();
+    let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
+    for (number, was, revision) in numbered(observed) {
+        let Some(created) = revision.created else { continue };
+        let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
+        if was.is_none() && !is_first {
+            // Its number in its first use is not stored.
+            let later = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time > created);
+            let index = uses.iter().position(later).unwrap_or(uses.len());
+            uses.insert(index, a_use(revision, None, None, UseStart::At(created)));
+        }
+        let start = match newest {
+            Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },
+            _ if is_first => UseStart::At(created),
+            _ => UseStart::Between { earliest: created, latest: None },
+        };
+        uses.push(a_use(revision, number, was, start));
+        newest = newest.max(Some(created));
+    }
+    link(&mut uses);
+    if let Some(RevisionUse { start: UseStart::Between { earliest, latest }, revision, .. }) = uses.last_mut()
+    {
+        *latest = in_use_at(observed, revision, *earliest);
+    }
+    uses
+}
+
+fn a_use(revision: &Revision, number: Option<i64>, was: Option<i64>, start: UseStart) -> RevisionUse<'_> {
+    let is_return = matches!(start, UseStart::Between { .. });
+    RevisionUse { revision, number, was, is_return, before: None, start, end: None, by: None }
+}
+
+/// Returns each number of each revision, ascending, with the number of that revision before it.
+fn numbered(observed: &Observation) -> Vec<(Option<i64>, Option<i64>, &Revision)> {
+    let mut numbered = Vec::new();
+    for revision in &observed.revisions {
+        let mut was = None;
+        for number in &revision.past_numbers {
+            numbered.push((Some(*number), was, revision));
+            was = Some(*number);
+        }
+        numbered.push((revision.number.known(), was, revision));
+    }
+    let current = observed.revisions.current();
+    let is_current = |revision: &Revision| current.is_some_and(|current| current.name == revision.name);
+    numbered.sort_by_key(|(number, _, revision)| (number.is_none() && is_current(revision), *number));
+    // The controller has not renumbered the revision yet.
+    if let (Some(current), Some((.., last))) = (current, numbered.last())
+        && last.name != current.name
+    {
+        numbered.push((None, current.number.known(), current));
+    }
+    numbered
+}
+
+/// Sets what was in use before each use, what ended it, and the latest time of its start.
+fn link(uses: &mut [RevisionUse<'_>]) {
+    let mut next: Option<(bool, Option<Timestamp>)> = None; // of the use after it
+    for one in uses.iter_mut().rev() {
+        one.end = next.map(|(is_return, _)| if is_return { UseEnd::Undone } else { UseEnd::Replaced });
+        let after = next.and_then(|(_, latest)| latest);
+        let known = match &mut one.start {
+            UseStart::At(time) => Some(*time),
+            UseStart::Between { latest, .. } => {
+                *latest = after;
+                after
+            }
+        };
+        next = Some((one.is_return, known));
+    }
+    for index in 1..uses.len() {
+        let before = uses.get(index - 1).map(|before| before.revision);
+        if let Some(one) = uses.get_mut(index) {
+            one.before = before.filter(|before| before.name != one.revision.name);
+        }
+    }
+}
+
+/// Returns a time at which the current revision was in use again, after a return to it that was not before `earliest`.
+///
+/// The controller of a Deployment updates `lastUpdateTime` of `Progressing` when the rollout is complete, and not when it
+/// scales. A pod of the revision that was created or updated since then shows it for the other kinds.
+fn in_use_at(observed: &Observation, revision: &Revision, earliest: Timestamp) -> Option<Timestamp> {
+    if let Some(condition) = observed.workload.condition("Progressing") {
+        let is_complete = condition.reason == "NewReplicaSetAvailable"
+            && verdict(observed).state == RolloutState::Complete
+            && observed.revisions.is_current(revision);
+        return condition.updated.filter(|updated| is_complete && *updated >= earliest);
+    }
+    let updated = observed.pods_of(revision).filter_map(Pod::updated_at);
+    updated.filter(|updated| *updated >= earliest).min()
+}
 
 /// How long a controller may take to create the revision of a changed template. The stamps have whole seconds, so that a
 /// controller that needs less than a second can be two seconds later.
@@ -39,22 +213,14 @@ pub fn template_author(observed: &Observation) -> Option<Authorship> {
     if before.is_null() { None } else { owner() }
 }
 
-/// A use of a revision, with the client that began it.
-#[derive(Clone, Debug)]
-pub struct AuthoredUse<'a> {
-    /// The use. A return with an author began at the author's write.
-    pub one: RevisionUse<'a>,
-    /// The field manager that began it; none if no stamp fits or several do.
-    pub by: Option<String>,
-}
-
-/// Returns the uses of the kept revisions with their authors, oldest first.
+/// Returns the uses of the kept revisions with their authors, oldest first. A return with an author began at the author's
+/// write.
 ///
 /// Managed fields keep only the last write of each manager. It is matched to the revision that was created just after it, or
 /// to a return that can have begun then. If it matches several, the use in which the manager owns a changed field has it.
 #[must_use]
-pub fn authored_uses(observed: &Observation) -> Vec<AuthoredUse<'_>> {
-    let mut uses = uses(observed);
+pub fn uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
+    let mut uses = dated_uses(observed);
     let stamps = Stamps::of(observed, &uses);
     let authors: Vec<_> = (0..uses.len()).map(|index| stamps.author_of(index, &uses)).collect();
     let mut next = None; // the latest time at which the use after it can have begun
@@ -78,8 +244,10 @@ pub fn authored_uses(observed: &Observation) -> Vec<AuthoredUse<'_>> {
         }
         before = Some(one.start.earliest());
     }
-    let by = authors.into_iter().map(|author| author.map(|author| author.manager));
-    uses.into_iter().zip(by).map(|(one, by)| AuthoredUse { one, by }).collect()
+    for (one, author) in uses.iter_mut().zip(authors) {
+        one.by = author.map(|author| author.manager);
+    }
+    uses
 }
 
 /// How well a stamp fits a use, the best last.
@@ -190,15 +358,15 @@ pub fn last_change(observed: &Observation) -> Option<TemplateChange> {
         let author = last_template_author(observed.workload.object())?;
         return Some(TemplateChange { start: UseStart::At(author.time), by: Some(author.manager) });
     }
-    let last = authored_uses(observed).pop()?;
-    Some(TemplateChange { start: last.one.start, by: last.by })
+    let last = uses(observed).pop()?;
+    Some(TemplateChange { start: last.start, by: last.by })
 }
 
 /// Returns when the last use of a revision began; none if no stamp shows it.
 #[must_use]
 pub fn start_of_last_use(observed: &Observation, revision: &Revision) -> Option<UseStart> {
-    let uses = authored_uses(observed);
-    Some(uses.iter().rev().find(|used| used.one.revision.name == revision.name)?.one.start)
+    let uses = uses(observed);
+    Some(uses.iter().rev().find(|used| used.revision.name == revision.name)?.start)
 }
 
 /// Whether the template can have changed at or after a time. False if no stamp shows when it changed.
@@ -208,89 +376,4 @@ pub fn may_have_changed_since(observed: &Observation, since: Timestamp) -> bool 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::api::object::Object;
-    use crate::model::kind::Workload;
-    use crate::model::revision::Revisions;
-    use serde_json::{Value, json};
-
-    fn template(image: &str, env: &Value) -> Value {
-        json!({"spec": {"containers": [{"name": "app", "image": image, "env": env}]}})
-    }
-
-    /// A Deployment with its field managers: the time of each one's last write, and what it owns of the container. Revisions
-    /// are those of the numbers 1, 2, ...
-    fn observation(
-        managers: &[(&str, &str, Value)],
-        live: &Value,
-        revisions: &[(&str, &Value)],
-    ) -> Observation {
-        let managers = managers.iter().map(|(manager, time, owned)| {
-            let containers = json!({"k:{\"name\":\"app\"}": owned});
-            json!({"manager": manager, "time": format!("2026-11-20T{time}Z"),
-                "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": containers}}}}})
-        });
-        let managers: Vec<_> = managers.collect();
-        let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "w", "uid": "w", "managedFields": managers}, "spec": {"template": live}});
-        let workload = Workload::of_json(&workload).unwrap();
-        let replica_set = |(index, (created, template)): (usize, &(&str, &Value))| {
-            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": template}, "metadata": {
-                "name": format!("r{index}"), "creationTimestamp": format!("2026-11-20T{created}Z"),
-                "annotations": {"deployment.kubernetes.io/revision": (index + 1).to_string()},
-                "ownerReferences": [{"controller": true, "uid": "w"}]}});
-            Object::read(replica_set).unwrap()
-        };
-        let revisions = Revisions::of(&workload, revisions.iter().enumerate().map(replica_set));
-        Observation { workload, revisions, pods: None, events: None }
-    }
-
-    #[test]
-    fn an_owner_is_named_only_if_its_write_fits_the_revisions() {
-        let (no_env, env) = (json!([]), json!([{"name": "A", "value": "1"}]));
-        let (one, live, with_env) =
-            (template("x:1", &no_env), template("x:2", &no_env), template("x:2", &env));
-        // The owner of every field wrote at 13:00:00.
-        for (what, revisions, is_known) in [
-            ("a first revision", vec![("13:00:00", &live)], true),
-            ("a change", vec![("11:00:00", &one), ("13:00:05", &live)], true),
-            ("two changes in one second", vec![("13:00:00", &one), ("13:00:00", &live)], true),
-            ("a rollback", vec![("11:00:00", &with_env), ("10:00:00", &live)], true),
-            ("a change during a pause", vec![("11:00:00", &one), ("14:00:00", &live)], true),
-            ("a change that has no revision yet", vec![("11:00:00", &one)], true),
-            ("a removal by the owner", vec![("11:00:00", &with_env), ("13:00:01", &live)], true),
-            ("a removal by another client", vec![("12:00:00", &with_env), ("13:00:34", &live)], false),
-            ("a removal 5 s after a change", vec![("13:00:00", &with_env), ("13:00:05", &live)], false),
-            ("a removal 1 s after a change", vec![("13:00:00", &with_env), ("13:00:01", &live)], false),
-            ("a removal that has no revision yet", vec![("13:00:00", &with_env)], false),
-            ("a rollback by another client", vec![("13:00:00", &with_env), ("10:00:00", &live)], false),
-        ] {
-            let owned = json!({".": {}, "f:name": {}, "f:image": {}});
-            let observed =
-                observation(&[("kubectl-client-side-apply", "13:00:00", owned)], &live, &revisions);
-            assert_eq!(template_author(&observed).is_some(), is_known, "{what}");
-        }
-    }
-    /// Helm applied the release again after another client had changed the environment.
-    #[test]
-    fn a_write_long_after_the_creation_of_a_revision_did_not_begin_it() {
-        let (no_env, env) = (json!([]), json!([{"name": "A", "value": "1"}]));
-        let (one, two, live) = (template("x:1", &no_env), template("x:2", &no_env), template("x:2", &env));
-        for (time, expected) in [("12:00:00", Some("helm")), ("14:00:00", None)] {
-            let managers = [
-                ("helm", time, json!({"f:image": {}})),
-                (
-                    "kubectl-edit",
-                    "13:00:00",
-                    json!({"f:env": {"k:{\"name\":\"A\"}": {".": {}, "f:value": {}}}}),
-                ),
-            ];
-            let revisions = [("11:00:00", &one), ("12:00:00", &two), ("13:00:00", &live)];
-            let observed = observation(&managers, &live, &revisions);
-            let authors: Vec<_> = authored_uses(&observed).into_iter().map(|one| one.by).collect();
-            let expected = [None, expected, Some("kubectl-edit")].map(|author| author.map(str::to_owned));
-            assert_eq!(authors, expected, "{time}");
-        }
-    }
-}
+mod tests;
