@@ -15,7 +15,7 @@
 //! - A released pod that is held again; pods released while the workload is paused, or for another template than the
 //!   plan's (`strategy`).
 //! - Fields that come back other than they were, or than another client has written them since (`strategy`).
-//! - An exit code that is not true when the process ends (`outcomes`).
+//! - An exit code that is not true when the process releases its lock or ends (`outcomes`).
 //!
 //! In the end, if no other client and no fault interferes (`outcomes::of_run`): a revision that works is on every pod
 //! that the user's own partition releases, and no plan is left. One that does not work is held by its plan, or rolled back on every

@@ -1,4 +1,6 @@
-//! The exit code of a process is true when the process ends, and a run ends as the rules say.
+//! The exit code of a process is true when the process releases its lock or ends, and a run ends as the rules say.
+
+use std::collections::BTreeSet;
 
 use super::{Oracle, Scene};
 use crate::step_proof::command::{Reach, Share};
@@ -13,6 +15,9 @@ pub(super) struct Outcomes {
     wrote: Vec<usize>,
     /// The processes that took the released pods back.
     back: Vec<usize>,
+    /// The processes that released the lock by their last write, after which exit code 0 was true. Such a process only waits
+    /// for the controller, and meanwhile another client may change the workload.
+    was_true: BTreeSet<usize>,
     now: i64,
 }
 
@@ -20,6 +25,11 @@ impl Oracle for Outcomes {
     fn see(&mut self, scene: &Scene<'_>) -> Result<(), String> {
         self.now = scene.now();
         self.wrote.extend(scene.writer());
+        if let Some(writer) = scene.writer() {
+            self.was_true.remove(&writer);
+            let is_true = !scene.after.is_locked() && is_success(scene.after);
+            self.was_true.extend(is_true.then_some(writer));
+        }
         // The process that completes the rollback of another one also counts as having rolled back.
         if scene.rolls_back() || scene.ends_plan() && scene.before.rolls_back() {
             self.back.extend(scene.writer());
@@ -29,8 +39,10 @@ impl Oracle for Outcomes {
 
     fn ended(&mut self, (number, process): (usize, &Process), world: &World) -> Result<(), String> {
         let promise = match process.exit {
-            Some(0) if world.is_stepped() => (true, ""),
-            Some(0) => (world.is_released_updated(), "exit 0 without a plan, and pods are outdated"),
+            Some(0) => {
+                let is_true = is_success(world) || self.was_true.contains(&number);
+                (is_true, "exit 0 without a plan, and pods are outdated")
+            }
             Some(2) => (!self.wrote.contains(&number), "exit 2 after a write"),
             // Two processes may wait for the same rollback; one of them removes its marker.
             Some(4)
@@ -45,6 +57,11 @@ impl Oracle for Outcomes {
         };
         if promise.0 { Ok(()) } else { Err(format!("{}: {}", promise.1, process.transcript)) }
     }
+}
+
+/// Whether exit code 0 is true: a plan holds what is outdated, or nothing is.
+fn is_success(world: &World) -> bool {
+    world.is_stepped() || world.is_released_updated()
 }
 
 /// Whether a run ended as the rules say.

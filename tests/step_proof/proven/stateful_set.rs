@@ -228,6 +228,18 @@ fn wrong_outcomes() {
     outdated.ends(&strategy(0));
     outdated.ends_with(0);
     outdated.is_wrong("exit 0 without a plan, and pods are outdated");
+    // Another client ends the hold after the process released the lock.
+    let mut released = History::new();
+    released.canary();
+    released.pass(30);
+    let set = released.set["spec"]["updateStrategy"].clone();
+    let plan = json!({"batch": {"number": 1, "slots": ["db-4"], "done": true}});
+    released.hold(&json!({"reason": "plan", "set": set, "plan": plan}), By::Process(0));
+    released.set["spec"]["updateStrategy"] = strategy(0);
+    let set = Arc::new(released.set.clone());
+    released.push(By::Other, What::Set(set));
+    released.ends_with(0);
+    assert_eq!(judge(&released.timeline), [""; 0]);
     let mut refused = History::new();
     refused.canary();
     refused.ends_with(2);
