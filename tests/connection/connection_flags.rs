@@ -57,8 +57,7 @@ async fn namespaces_are_part_of_the_path() {
         path(first(&server, &["-n", "other"]).await),
         "/apis/apps/v1/namespaces/other/deployments/web"
     );
-    let all = server.command(["history", "deployment", "-A"]).run_async().await;
-    assert_eq!(all.exit, 0, "{}", all.stderr);
+    server.command(["history", "deployment", "-A"]).run_async().await.ends(0);
     assert!(server.lines().contains(&"GET /apis/apps/v1/deployments".to_owned()));
 }
 
@@ -142,7 +141,7 @@ async fn client_certificates_are_used() {
         ["--client-certificate", certificate.to_str().unwrap(), "--client-key", key.to_str().unwrap()];
     let output = history(&server, &flags).await;
     assert!(output.stderr.contains("forbidden: User \"gina\" cannot get"), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 #[tokio::test]
@@ -209,7 +208,7 @@ async fn a_server_warning_is_printed_once_and_can_be_an_error() {
     assert_eq!((output.stderr.as_str(), output.exit), ("Warning: this is old\n", 0));
     let output = history(&server, &["--warnings-as-errors"]).await;
     assert_eq!(output.stderr, "Warning: this is old\nerror: 1 warning received\n");
-    assert_eq!(output.exit, 1);
+    output.ends(1);
     assert!(output.stdout.starts_with("deployment.apps/web"), "the command still prints its result");
 }
 
@@ -241,7 +240,7 @@ async fn a_silent_server_exceeds_the_request_timeout() {
             "{}",
             output.stderr
         );
-        assert_eq!(output.exit, 1);
+        output.ends(1);
         server.sim.clear_faults();
         server.sim.fault(Fault::on(Requests::any(), FaultAction::StallBody(40)));
         let output = history(&server, &["--request-timeout", "200ms"]).await;

@@ -146,7 +146,7 @@ async fn forbidden_pods_are_skipped_with_one_note() {
         "{}",
         notes[0]
     );
-    assert_eq!(output.exit, 0);
+    output.ends(0);
     let rows = output.stdout.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
     let rows = rows.map(|row| row.replace(" (was 2)", ""));
     assert!(
@@ -196,5 +196,5 @@ async fn the_error_contains_the_path_of_a_missing_client_certificate() {
 async fn without_a_kubeconfig_the_server_is_localhost() {
     let output = harness::Run::of(["history", "deployment/web"]).run_async().await;
     assert!(output.stderr.starts_with("error: no cluster is configured"), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }

@@ -74,5 +74,5 @@ async fn compressed_responses_are_decompressed() {
     kubeconfig["users"][0]["user"] = json!({});
     let output = Run::of(["history", "deploy/web"]).kubeconfig(&kubeconfig).run_async().await;
     assert!(output.stderr.ends_with("returned 400 Bad Request: unpacked\n"), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }

@@ -23,12 +23,12 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     let home = directory();
     std::fs::create_dir(home.join(".kube")).unwrap();
     std::fs::write(home.join(".kube/config"), server.kubeconfig().to_string()).unwrap();
-    assert_eq!(Run::of(HISTORY).env("HOME", &home).run_async().await.exit, 0);
+    Run::of(HISTORY).env("HOME", &home).run_async().await.ends(0);
     assert_eq!(server.lines().len(), 3);
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
     let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
     assert!(output.stderr.contains(why), "{}", output.stderr);
-    assert_eq!(output.exit, 2);
+    output.ends(2);
     let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
     let output = Run::of(line).env("HOME", &home).run_async().await;
     assert!(output.stderr.ends_with("the server comes from --server\n"), "{}", output.stderr);
@@ -82,7 +82,7 @@ async fn the_newline_of_a_token_file_is_removed() {
     kubeconfig["users"][0]["user"].as_object_mut().unwrap().remove("token");
     let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
     assert!(output.stderr.starts_with("error: cannot read the token file"), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 #[tokio::test]
@@ -98,11 +98,11 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
         let output =
             Cluster::recorded("shop").served().command(HISTORY).arg(flag).arg("nope").run_async().await;
         assert!(output.stderr.contains("\"nope\"") && output.stderr.contains(hint), "{}", output.stderr);
-        assert_eq!(output.exit, 2);
+        output.ends(2);
     }
     let output = Run::of(HISTORY).arg("--kubeconfig").arg("/does/not/exist").run_async().await;
     assert!(output.stderr.contains("/does/not/exist does not exist"), "{}", output.stderr);
-    assert_eq!(output.exit, 2);
+    output.ends(2);
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
         let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
         assert!(output.stderr.contains(hint), "{}", output.stderr);
-        assert_eq!(output.exit, 1);
+        output.ends(1);
     }
 }
 

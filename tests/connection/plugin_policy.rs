@@ -81,7 +81,7 @@ async fn the_preferences_are_those_of_kubectl() {
     let allow = kuberc("");
     let home = home.to_str().unwrap();
     // No file is no policy.
-    assert_eq!(plugin.run(true, &[], &[("HOME", home)]).await.exit, 0);
+    plugin.run(true, &[], &[("HOME", home)]).await.ends(0);
     std::fs::copy(&deny, format!("{home}/.kube/kuberc")).unwrap();
     for (args, environment, exit) in [
         (&[][..], &[("HOME", home)][..], 1),
@@ -99,5 +99,5 @@ async fn the_preferences_are_those_of_kubectl() {
     }
     // Without a plugin the file is not read.
     let run = plugin.server.command(["history", "deployment/web"]).env("KUBERC", "/does/not/exist");
-    assert_eq!(run.run_async().await.exit, 0);
+    run.run_async().await.ends(0);
 }

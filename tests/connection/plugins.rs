@@ -166,7 +166,7 @@ async fn a_failing_plugin_is_an_error() {
          error: the credential plugin \"/bin/sh\" failed with exit code 3: session expired\n\
          hint: you may have to log in again; to see what it needs, run it by hand: /bin/sh\n"
     );
-    assert_eq!(output.exit, 1);
+    output.ends(1);
     fails(&kubeconfig(&server, "exit 3"), "failed with exit code 3", "by hand").await;
 }
 
@@ -209,8 +209,7 @@ async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
     for (more, credential) in [(&[][..], "brought"), (&["--token", "flag"], "flag")] {
         let _ = std::fs::remove_file(&runs);
         let run = Run::of(args).kubeconfig(&kubeconfig(&server, &script)).args(more);
-        let output = run.env("KUBECTL", &kubectl).env("PATH", "/usr/bin:/bin").run_async().await;
-        assert_eq!(output.exit, 1, "{}", output.stderr);
+        run.env("KUBECTL", &kubectl).env("PATH", "/usr/bin:/bin").run_async().await.ends(1);
         let read = |suffix: &str| std::fs::read_to_string(format!("{}{suffix}", seen.display())).unwrap();
         let given: Value = serde_json::from_str(&read("")).unwrap();
         assert_eq!(given["users"][0]["user"]["token"], credential);

@@ -117,8 +117,7 @@ fn kruise(user: User) -> Builder {
 
 async fn paused(builder: Builder) -> SimCluster {
     let cluster = builder.user(User::admin("admin")).build();
-    let paused = Run::of(["pause", "all"]).in_process(cluster.service(), "shop").run_async().await;
-    assert_eq!(paused.exit, 0, "{}", paused.stderr);
+    Run::of(["pause", "all"]).in_process(cluster.service(), "shop").run_async().await.ends(0);
     cluster
 }
 
@@ -163,8 +162,7 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
         cluster.store(|store| store.create(resource, "shop", object, &author).map(drop).unwrap());
     }
     controllers.run_for(&cluster, Duration::from_secs(30));
-    let paused = Run::of(["pause", "deploy,sts,ds"]).in_process(cluster.service(), "shop").run_async().await;
-    assert_eq!(paused.exit, 0, "{}", paused.stderr);
+    Run::of(["pause", "deploy,sts,ds"]).in_process(cluster.service(), "shop").run_async().await.ends(0);
     for (resource, name) in [(&DEPLOYMENTS, "web"), (&STATEFULSETS, "db"), (&DAEMONSETS, "agent")] {
         let change = |object: &mut Value| object["spec"]["template"] = template(image);
         let key = Key::new(resource, "shop", name);

@@ -83,7 +83,7 @@ fn cases_9_and_10_a_missing_revision_is_an_error() {
     for form in ["yaml", "json"] {
         let output = history(&deployment(), &["deployment/foo", "-o", form, "--revision=999"]);
         assert_eq!(output.stderr, "error: no revision 999 in the history; there are 1, 2, 3, 4\n");
-        assert_eq!(output.exit, 1);
+        output.ends(1);
         // kubectl prints nothing on stdout.
         assert!(
             output.stdout.contains("not-found") && !output.stdout.contains("ReplicaSet"),

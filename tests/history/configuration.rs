@@ -112,7 +112,7 @@ async fn a_container_that_restarts_reads_the_present_values() {
     let cluster = changed(Cluster::simulated()).await;
     let before = cluster.run("history deploy --since 30m").await.stdout;
     assert!(before.contains("3 of 3 pods started before"), "{before}");
-    assert_eq!(cluster.run("restart deployment/web").await.exit, 0);
+    cluster.run("restart deployment/web").await.ends(0);
     cluster.advance(60).await;
     let after = cluster.run("history deploy --since 30m").await.stdout;
     assert!(after.contains("0 of 3 pods started before"), "{after}");
@@ -158,7 +158,7 @@ async fn only_metadata_is_requested_of_what_templates_name() {
     ] {
         cluster.sim.forget_requests();
         let output = cluster.run(&format!("history {words} --since 30m -v 9")).await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         assert!(!output.transcript.contains(VALUE), "{}", output.transcript);
         let requests = cluster.sim.requests();
         let read: Vec<_> = requests

@@ -67,7 +67,7 @@ async fn without_pods_a_change_made_while_paused_leaves_no_revision_current() {
     let cluster = Cluster::simulated().start();
     let web = cluster.deployment(0, &json!({}));
     cluster.advance(30).await;
-    assert_eq!(cluster.run("pause deployment/web").await.exit, 0);
+    cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(5).await;
     let output = cluster.run("history deployment/web").await;
@@ -140,7 +140,7 @@ fn without_a_verb_the_help_is_printed() {
     let usage = "Usage: kubectl rollout2";
     let output = Run::of([""; 0]).run();
     assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
-    assert_eq!(output.exit, 2);
+    output.ends(2);
     let output = Run::of(["history", "--help"]).run();
     assert!(output.stdout.contains("Examples:"), "{}", output.stdout);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));

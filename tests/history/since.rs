@@ -36,7 +36,7 @@ async fn changed() -> Cluster {
     cluster.advance(60).await;
     set(&web, "kubectl-set", &json!({"image": "app:3.0"}));
     cluster.advance(60).await;
-    assert_eq!(cluster.run("undo deployment/web").await.exit, 0);
+    cluster.run("undo deployment/web").await.ends(0);
     cluster.advance(60).await;
     set(&db, "kubectl-edit", &json!({"image": "app:2.0-crash"}));
     cluster.advance(60).await;
@@ -128,7 +128,7 @@ async fn json_and_yaml_are_the_same_document() {
 async fn each_type_is_listed_once() {
     let cluster = changed().await;
     cluster.sim.forget_requests();
-    assert_eq!(cluster.run("history --since 10m deploy,sts").await.exit, 0);
+    cluster.run("history --since 10m deploy,sts").await.ends(0);
     let mut lines: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
     lines.sort();
     let path = |rest: &str| format!("GET /apis/apps/v1/namespaces/default/{rest}");
@@ -177,7 +177,7 @@ async fn a_return_by_a_removal_has_no_stamp() {
     // The rollout was complete soon after the removal, so that it is not later.
     let later = cluster.run("history --since 4m").await.stdout;
     assert!(later.starts_with("no rollout changed since "), "{later}");
-    assert_eq!(cluster.run("restart deployment/web").await.exit, 0);
+    cluster.run("restart deployment/web").await.ends(0);
     cluster.advance(60).await;
     insta::assert_snapshot!("a_restart", cluster.run("history --since 4m").await.stdout);
 }
@@ -227,6 +227,6 @@ fn nothing_found_is_an_error_and_an_empty_document() {
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     let json = Run::of(["history", "--since", "1h", "-l", "app=none", "-o", "json", "--allow-empty"]);
     let output = json.arg("--from").arg(harness::snapshot_path("shop")).run();
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_eq!(serde_json::from_str::<Value>(&output.stdout).unwrap()["items"], json!([]));
 }

@@ -23,7 +23,7 @@ async fn preview_and_change(cluster: &Cluster, key: &Key, change: &Value) -> (St
     let preview = async |args: &[&str]| {
         let run = cluster.command(["preview", "--applied", "-"].iter().chain(args)).stdin(applied.clone());
         let output = run.run_async().await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         output.transcript
     };
     let item: Value = serde_json::from_str(&preview(&["-o", "json"]).await).unwrap();

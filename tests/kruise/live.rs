@@ -37,7 +37,7 @@ async fn a_server_without_the_api_group_is_an_error_for_a_named_kind_only() {
     let cluster = Cluster::built(SimCluster::builder()).namespace("default").start();
     let output = cluster.run("status cloneset/web").await;
     assert!(output.stderr.contains("the server has no clonesets.apps.kruise.io"), "{output:?}");
-    assert_eq!(output.exit, 1);
+    output.ends(1);
     let output = cluster.run("status all --watch=false").await;
     assert!(!output.transcript.contains("kruise"), "{output:?}");
 }
@@ -73,7 +73,7 @@ async fn a_blocked_rollback_offers_its_completion_and_no_way_back() {
     }
     let failed = cluster.run("status asts/web --watch=false").await;
     assert!(failed.transcript.contains("hint: kubectl rollout2 undo asts/web"), "{failed:?}");
-    assert_eq!(cluster.run("undo asts/web").await.exit, 0);
+    cluster.run("undo asts/web").await.ends(0);
     cluster.advance(300).await;
     let blocked = cluster.run("status asts/web --watch=false").await;
     assert_eq!(blocked.exit, 3, "{blocked:?}");
@@ -90,12 +90,12 @@ async fn a_pause_holds_the_rollout_until_resume() {
         let cluster = Cluster::simulated().kruise().start();
         let key = create(&cluster, resource).await;
         let before = cluster.object(&key)["spec"]["updateStrategy"].clone();
-        assert_eq!(cluster.run(&format!("pause {target}")).await.exit, 0);
+        cluster.run(&format!("pause {target}")).await.ends(0);
         cluster.editor().set_image(&key, "web:2");
         cluster.advance(300).await;
         let output = cluster.run(&format!("status {target} --watch=false")).await;
         assert_eq!(output.exit, 5, "{target}: {output:?}");
-        assert_eq!(cluster.run(&format!("resume {target}")).await.exit, 0);
+        cluster.run(&format!("resume {target}")).await.ends(0);
         cluster.advance(300).await;
         assert_eq!(cluster.run(&format!("status {target} --watch=false")).await.exit, 0, "{target}");
         assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], before, "{target}");
@@ -116,7 +116,7 @@ async fn an_explicit_false_comes_back_after_a_pause() {
         for end in [&["resume", target][..], &["undo", target, "--resume"]] {
             cluster.editor().set_image(&key, "web:2");
             cluster.advance(300).await;
-            assert_eq!(cluster.run(&format!("pause {target}")).await.exit, 0);
+            cluster.run(&format!("pause {target}")).await.ends(0);
             let paused = cluster.object(&key);
             assert_eq!(paused["spec"]["updateStrategy"]["rollingUpdate"]["paused"], true);
             let output = cluster.run(&end.join(" ")).await;

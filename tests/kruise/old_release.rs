@@ -109,5 +109,5 @@ async fn a_missing_workload_is_not_found() {
     let cluster = Cluster::built(SimCluster::builder().kruise_1_8()).namespace("default").start();
     let output = cluster.run("status cloneset/web").await;
     assert!(output.stderr.contains("no cloneset \"web\" in namespace"), "{output:?}");
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }

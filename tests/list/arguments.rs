@@ -51,7 +51,7 @@ fn the_worst_of_the_named_states_is_the_exit_code() {
     }
     let done =
         list(&complete("n", "web"), &["deploy", "--fail-on-state", "failed,held,progressing,unobserved"]);
-    assert_eq!(done.exit, 0);
+    done.ends(0);
 }
 
 #[test]

@@ -108,10 +108,10 @@ async fn ready_pods_of_a_plan_are_available() {
     let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(30).await;
-    assert_eq!(cluster.run("pause deployment/web").await.exit, 0);
+    cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0");
     let step = cluster.run("step deployment/web --to 2 --by 2").await;
-    assert_eq!(step.exit, 0, "{}", step.transcript);
+    step.ends(0);
     cluster.advance(1).await;
     let list = cluster.run("list deploy").await.stdout;
     let row = list.lines().nth(1).unwrap();
@@ -184,7 +184,7 @@ async fn without_rights_to_pods_and_events_the_note_is_printed_once() {
     let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "replicasets"])]);
     let cluster = crowd(20, &[user]);
     let output = run(&cluster, "gina", "list deploy -A").await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.ends(0);
     assert_eq!(output.stdout.lines().count(), 22);
     for words in ["causes in pods are not shown", "causes are incomplete"] {
         assert_eq!(output.stderr.matches(words).count(), 1, "{}", output.stderr);

@@ -121,7 +121,7 @@ fn unusable_templates_are_usage_errors() {
         assert!(output.stderr.contains(message), "{form}: {}", output.stderr);
     }
     let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].workload.name}"]);
-    assert_eq!(missing.exit, 1);
+    missing.ends(1);
     assert_eq!(
         missing.stderr,
         "error: jsonpath \"{.items[99].workload.name}\": array index out of bounds: index 99, length 6\n"

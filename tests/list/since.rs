@@ -16,7 +16,7 @@ async fn changed() -> Cluster {
     cluster.advance(3600).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(60).await;
-    assert_eq!(cluster.run("undo deployment/web").await.exit, 0);
+    cluster.run("undo deployment/web").await.ends(0);
     cluster.advance(180).await;
     cluster.editor().set_image(&db, "app:2.0-crash");
     cluster.advance(120).await;
@@ -71,7 +71,7 @@ async fn documents_have_the_listed_rollouts_only() {
     assert_eq!(document["states"], json!({"stuck": 1}));
     assert_eq!(document["items"].as_array().unwrap().len(), 1);
     assert!(harness::schema::mistakes(&document).is_empty());
-    assert_eq!(cluster.run("list --since 3m --fail-on-state stuck").await.exit, 3);
+    cluster.run("list --since 3m --fail-on-state stuck").await.ends(3);
     assert_eq!(
         cluster.run("list --since 1m --fail-on-state stuck").await.exit,
         0,

@@ -164,7 +164,7 @@ statefulset/db  2         complete  1/3, 2 held  3/3        0s     partition 2 k
     assert!(colored.contains("\x1b[33mcomplete\x1b[0m"), "{colored:?}");
     let status = Run::of(["status", "sts/db", "-n", "shop", "--watch=false", "--from", "-"]);
     let status = status.stdin(json!({"kind": "List", "items": objects}).to_string()).run();
-    assert_eq!(status.exit, 0, "{}", status.stdout);
+    status.ends(0);
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn status_prints_its_documents() {
         "-o",
         "custom-columns=NAME:.workload.name,STATE:.state",
     ]);
-    assert_eq!(table.exit, 4, "{}", table.stderr);
+    table.ends(4);
     assert_eq!(
         table.stdout,
         "NAME       STATE\nweb        complete\napi        progressing\npaid       paused\ncheckout   failed\ndb         held\n"
@@ -102,7 +102,7 @@ fn following_has_no_templates() {
         output.stderr,
         "error: a template needs the documents of one evaluation\nhint: add --watch=false\n"
     );
-    assert_eq!(output.exit, 2);
+    output.ends(2);
 }
 
 #[test]

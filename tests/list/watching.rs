@@ -99,7 +99,7 @@ async fn a_terminal_is_redrawn_in_place_and_marks_changes() {
     let (cluster, size) = (eventful().await, (100, 12));
     let output =
         run_as(&cluster, "admin", "list deploy --watch --timeout 60s --color never", Some(size)).await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.ends(0);
     let screens = screens(&output, size.0, size.1);
     assert!(screens.len() > 20, "{}", screens.len());
     for screen in &screens[1..] {
@@ -168,7 +168,7 @@ async fn without_the_right_to_watch_lists_are_repeated() {
     cluster.advance(60).await;
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
     let output = run_as(&cluster, "gina", "list deploy --watch --timeout 60s", None).await;
-    assert_eq!(output.exit, 0);
+    output.ends(0);
     assert!(
         output.stdout.lines().any(|line| line.contains("progressing") && line.contains("app: ")),
         "{}",

@@ -14,7 +14,7 @@ async fn resume_restores_the_fields_before_the_pause() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
         let server = Cluster::recorded("shop").served();
         let before = object(&server.sim, &key);
-        assert_eq!(run(&server, &["pause", target]).await.exit, 0);
+        run(&server, &["pause", target]).await.ends(0);
         assert_ne!(object(&server.sim, &key), before, "{target}");
         let twice = run(&server, &["pause", target]).await;
         assert!(twice.stdout.ends_with(" already paused\n") && twice.exit == 0, "{}", twice.stdout);
@@ -36,7 +36,7 @@ async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
         .sim
         .fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), FaultAction::Refuse(forbidden)).once());
     let refused = run(&server, &["pause", "statefulset/db"]).await;
-    assert_eq!(refused.exit, 1, "{}", refused.transcript);
+    refused.ends(1);
     assert!(!refused.stderr.contains("held"), "{}", refused.transcript);
     for dry_run in ["--dry-run", "--dry-run=server"] {
         let dry = run(&server, &["pause", "statefulset/db", dry_run]).await;
@@ -76,7 +76,7 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
         let output = run(&server, &["pause", target]).await;
         let warning = format!("manages {target} and ends the pause if its manifest sets {field}\n");
         assert!(output.stderr.contains(&warning), "{}", output.transcript);
-        assert_eq!(output.exit, 0);
+        output.ends(0);
     }
 }
 
@@ -132,7 +132,7 @@ async fn a_second_restart_within_one_second_works() {
     let first = run(&server, &["restart", "deployment/web"]).await;
     assert_eq!((first.stdout.as_str(), first.exit), ("deployment.apps/web restarted\n", 0));
     let before = stamp();
-    assert_eq!(run(&server, &["restart", "deployment/web"]).await.exit, 0);
+    run(&server, &["restart", "deployment/web"]).await.ends(0);
     assert_ne!(stamp(), before);
 }
 

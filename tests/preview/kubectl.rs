@@ -90,7 +90,7 @@ async fn a_missing_kubectl_is_an_error_that_says_so() {
     let run = Run::of(["preview", "-f", MANIFEST]).env("PATH", "/does/not/exist");
     let ended = run_on(&cluster(), run).await;
     assert!(ended.stderr.starts_with("error: cannot run \"kubectl\": "), "{}", ended.stderr);
-    assert_eq!(ended.exit, 1);
+    ended.ends(1);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
         program.display()
     );
     assert_eq!(ended.stderr, expected);
-    assert_eq!(ended.exit, 1);
+    ended.ends(1);
     // A warning is passed on beside the result.
     let directory = Directory::new();
     directory.write("objects.json", &list(&[changed("Deployment", "web", image("shop/web:9"))]));
@@ -167,7 +167,7 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     error: statefulset/db: refused by the API server: spec: Forbidden: updates are forbidden
     error: service/web: refused by the API server: services "web" is forbidden
     "#);
-    assert_eq!(ended.exit, 1);
+    ended.ends(1);
     let args = directory.args();
     assert_eq!(args.len(), 5, "{args:?}");
     let listed = [
@@ -182,7 +182,7 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     second.retain(|word| !word.starts_with("--kubeconfig="));
     assert_eq!(second, listed);
     let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "--exit-code", "-o", "json"])).await;
-    assert_eq!(ended.exit, 3);
+    ended.ends(3);
     let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let refused = &document["items"][1];
     assert_eq!((&refused["outcome"], &refused["workload"]["name"]), (&json!("refused"), &json!("db")));
@@ -211,7 +211,7 @@ async fn check_signal(signal: i32, exit: u8) {
     let begun = Instant::now();
     let (ended, ()) = tokio::join!(run_on(&cluster, run), interrupt);
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "stopped; nothing was written\n"));
-    assert_eq!(ended.exit, exit);
+    ended.ends(exit);
     assert!(begun.elapsed() < Duration::from_secs(20));
     tokio::time::sleep(Duration::from_millis(2200)).await;
     assert!(!directory.file("survived").exists(), "kubectl was killed");

@@ -51,7 +51,7 @@ fn every_outcome_has_its_words() {
     deployment/web  no change
     4 of 6 workloads roll out; without rollouts: 1 configmap, 2 services
     ");
-    assert_eq!(ended.exit, 0);
+    ended.ends(0);
 }
 
 #[test]
@@ -182,12 +182,12 @@ async fn forbidden_pods_are_left_out_with_a_note() {
     let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
     assert!(ended.stderr.starts_with("note: pods are not counted: "), "{}", ended.stderr);
     assert!(ended.stdout.contains("  replaces up to 4 pods (cannot list pods)\n"), "{}", ended.stdout);
-    assert_eq!(ended.exit, 0);
+    ended.ends(0);
     let cluster = cluster_with(User::limited("gina", []));
     let run = preview_with(&program, &["-f", MANIFEST, "--exit-code"]);
     let ended = run.in_process(cluster.service_for("gina"), "shop").run_async().await;
     assert!(ended.stderr.starts_with("error: forbidden: User \"gina\" cannot get"), "{}", ended.stderr);
-    assert_eq!(ended.exit, 3);
+    ended.ends(3);
 }
 
 #[tokio::test]
@@ -228,5 +228,5 @@ fn mistakes_of_usage_are_refused() {
         assert_eq!(ended.stderr, format!("error: {error}"), "{args:?}");
     }
     let ended = Run::of(["preview", "--applied", "/does/not/exist", "--from", "/does/not/exist"]).run();
-    assert_eq!(ended.exit, 2);
+    ended.ends(2);
 }

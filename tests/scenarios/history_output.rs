@@ -12,7 +12,7 @@ pub(crate) async fn history(cluster: &ScenarioCluster, target: &str) -> Vec<Stri
 
 async fn revisions(cluster: &ScenarioCluster, target: &str) -> Vec<Value> {
     let output = cluster.rollout2(&["history", target, "-o", "json"]).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let printed: Value = serde_json::from_str(&output.stdout).unwrap();
     printed["items"][0]["revisions"].as_array().unwrap().clone()
 }

@@ -9,7 +9,7 @@ use crate::scenarios::setup::ScenarioCluster;
 async fn paused<'g>(cluster: &'g ScenarioCluster, image: &str) -> Workload<'g> {
     let db = Workload::db(cluster, &json!({ "replicas": 5 })).await;
     db.wait_until_complete().await;
-    assert_eq!(cluster.rollout2(&["pause", db.name]).await.exit, 0);
+    cluster.rollout2(&["pause", db.name]).await.ends(0);
     db.set_image(image, "stepped").await;
     db
 }
@@ -37,15 +37,15 @@ async fn a_plan_completes() {
     let db = paused(&cluster, "app:2.0").await;
     let plan = cluster.rollout2(&["step", db.name, "--by", "2", "--all", "--dry-run"]).await;
     print_output("step --dry-run", &plan);
-    assert_eq!(plan.exit, 0, "{}", plan.transcript);
+    plan.ends(0);
     let canary = cluster.rollout2(&["step", db.name, "--by", "2", "--soak", "1s"]).await;
     print_output("step --by 2 --soak 1s", &canary);
-    assert_eq!(canary.exit, 0, "{}", canary.transcript);
+    canary.ends(0);
     assert_eq!(images(&cluster).await.iter().filter(|image| *image == "app:2.0").count(), 1);
     assert_eq!(db.status().await.0, 5);
     let all = cluster.rollout2(&["step", db.name, "--all"]).await;
     print_output("step --all", &all);
-    assert_eq!(all.exit, 0, "{}", all.transcript);
+    all.ends(0);
     db.wait_until_complete().await;
     assert_eq!(images(&cluster).await, ["app:2.0"; 5]);
     let rolling = json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 0 } });
@@ -53,7 +53,7 @@ async fn a_plan_completes() {
     assert_eq!(after["spec"]["updateStrategy"], rolling);
     let again = cluster.rollout2(&["step", db.name]).await;
     print_output("step, when nothing is outdated", &again);
-    assert_eq!(again.exit, 0, "{}", again.transcript);
+    again.ends(0);
     cluster.delete_namespace().await;
 }
 
@@ -70,14 +70,13 @@ async fn crash(cluster: &ScenarioCluster, name: &str) {
 /// Steps a StatefulSet whose second batch fails.
 async fn failed<'g>(cluster: &'g ScenarioCluster, on_failure: &[&str]) -> Workload<'g> {
     let db = paused(cluster, "app:2.0").await;
-    let canary = cluster.rollout2(&["step", db.name, "--soak", "1s"]).await;
-    assert_eq!(canary.exit, 0, "{}", canary.transcript);
+    cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.ends(0);
     let words = ["step", db.name, "--by", "2", "--all", "--batch-timeout", "20s"];
     let words = [&words, on_failure].concat();
     let stepping = async {
         let output = cluster.rollout2(&words).await;
         print_output(&format!("{}; db-3 crashes", words.join(" ")), &output);
-        assert_eq!(output.exit, 4, "{}", output.transcript);
+        output.ends(4);
     };
     tokio::join!(stepping, crash(cluster, "db-3"));
     db
@@ -96,13 +95,13 @@ async fn a_failed_second_batch_is_held_and_then_undone() {
     assert_eq!(count(&object, "replicas"), 5);
     let status = cluster.rollout2(&["status", db.name, "--watch=false"]).await;
     print_output("status --watch=false", &status);
-    assert_eq!(status.exit, 3, "{}", status.transcript); // a released pod is not ready
+    status.ends(3); // a released pod is not ready
     let history = cluster.rollout2(&["history", db.name]).await;
     print_output("history", &history);
     let undone =
         cluster.rollout2(&["undo", db.name, "--replace-stuck-pods", "--wait", "--timeout", "60s"]).await;
     print_output("undo --replace-stuck-pods --wait", &undone);
-    assert_eq!(undone.exit, 0, "{}", undone.transcript);
+    undone.ends(0);
     assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
     cluster.delete_namespace().await;
 }
@@ -124,15 +123,15 @@ async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
 async fn another_template_is_detected() {
     let cluster = ScenarioCluster::new("step-other").await;
     let db = paused(&cluster, "app:2.0").await;
-    assert_eq!(cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.exit, 0);
+    cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.ends(0);
     db.set_image("app:3.0", "another").await;
     let changed = cluster.rollout2(&["step", db.name]).await;
     print_output("step, when another template is there", &changed);
-    assert_eq!(changed.exit, 5, "{}", changed.transcript);
+    changed.ends(5);
     let words = ["step", db.name, "--new-plan", "--all", "--by", "2", "--soak", "1s"];
     let new_plan = cluster.rollout2(&words).await;
     print_output(&words.join(" "), &new_plan);
-    assert_eq!(new_plan.exit, 0, "{}", new_plan.transcript);
+    new_plan.ends(0);
     assert_eq!(images(&cluster).await, ["app:3.0"; 5]);
     cluster.delete_namespace().await;
 }
@@ -144,7 +143,7 @@ async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
     let words = ["step", db.name, "--all", "--on-failure", "undo", "--batch-timeout", "20s"];
     let undone = cluster.rollout2(&words).await;
     print_output("step --all --on-failure undo", &undone);
-    assert_eq!(undone.exit, 4, "{}", undone.transcript);
+    undone.ends(4);
     db.wait_until_complete().await;
     assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
     assert_eq!(hold_annotation(&cluster.get(&db.path).await), None);
@@ -163,7 +162,7 @@ async fn a_manifest_that_sets_the_strategy_is_detected() {
         db.patch(&json!({ "updateStrategy": { "rollingUpdate": { "partition": 3 } } })).await;
     });
     print_output("step --all --soak 4s, a manifest with partition 3 is applied meanwhile", &stepped);
-    assert_eq!(stepped.exit, 5, "{}", stepped.transcript);
+    stepped.ends(5);
     assert!(stepped.stderr.contains("partition"), "{}", stepped.transcript);
     cluster.delete_namespace().await;
 }

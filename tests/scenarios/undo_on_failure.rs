@@ -24,7 +24,7 @@ async fn a_failed_rollout_is_rolled_back() {
     web.wait_until_complete().await;
     web.set_image("app:2.0-bad", "a slip").await;
     let output = cluster.rollout2(&[&FOLLOW[..], &[web.name]].concat()).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let last = "deployment/web failed; rolled back to revision 1 (now 3)\n";
     assert!(output.stderr.ends_with(last), "{}", output.transcript);
     let back = ["2 - 0/0 image app:2.0-bad", "3 current 4/4 image app:1.0; was 1"];
@@ -94,7 +94,7 @@ async fn only_the_failed_target_of_two_is_rolled_back() {
     web.set_image("app:2.0-bad", "a slip").await;
     agent.set_image("app:2.0", "second release").await;
     let output = cluster.rollout2(&[&FOLLOW[..], &[web.name, agent.name]].concat()).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let live = [image(&cluster, &web).await, image(&cluster, &agent).await];
     assert_eq!(live, ["app:1.0", "app:2.0"], "{}", output.transcript);
     assert!(

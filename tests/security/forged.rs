@@ -73,11 +73,10 @@ impl SavedWorkload {
         cluster.advance(30).await;
         let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
         workload.cluster.editor().set_image(&other, "app:2.0");
-        assert_eq!(workload.run("pause TARGET").await.exit, 0);
+        workload.run("pause TARGET").await.ends(0);
         workload.cluster.editor().set_image(&workload.key, "app:2.0");
         workload.cluster.advance(10).await;
-        let begun = workload.run("step TARGET --soak 1s").await;
-        assert_eq!(begun.exit, 0, "{}", begun.transcript);
+        workload.run("step TARGET --soak 1s").await.ends(0);
         Self { cluster: workload.cluster.saved(), key: workload.key, target }
     }
 
@@ -445,7 +444,7 @@ fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
                 let mut forged = set.clone();
                 forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
                 workload.forge(&json!({"reason": "pause", "set": set, "strategy": forged}));
-                assert_eq!(workload.run("pause TARGET").await.exit, 0);
+                workload.run("pause TARGET").await.ends(0);
                 workload.cluster.advance(10).await;
                 let output = workload.run(args).await;
                 assert!(!output.transcript.contains("100%"), "{args}: {}", output.transcript);

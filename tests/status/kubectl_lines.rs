@@ -14,7 +14,7 @@ fn every_recorded_line_is_printed_on_stdout() {
     for recorded in Recorded::of_verb("status") {
         let output = recorded.from_snapshot().run();
         if recorded.stderr == REFUSED_BY_KUBECTL {
-            assert_eq!(output.exit, 5, "{}", output.transcript);
+            output.ends(5);
             continue;
         }
         assert_eq!(output.stdout, recorded.stdout, "{}", recorded.name);

@@ -67,7 +67,7 @@ async fn pods_that_started_before_a_change_are_a_remark() {
     let drawn = Run::of(["status", "deployment/web", "--color=never"]).terminal(140, 30);
     let drawn = drawn.on(&cluster, "admin").run_async().await;
     assert!(drawn.stderr.contains(STALE.trim_end()), "{}", drawn.transcript);
-    assert_eq!(cluster.run("restart deployment/web --wait").await.exit, 0);
+    cluster.run("restart deployment/web --wait").await.ends(0);
     assert_eq!(cluster.run("status deployment/web").await.stderr, "", "the pods are new");
 }
 
@@ -111,7 +111,7 @@ async fn a_rollback_says_what_it_leaves() {
     for args in args.into_iter().chain([""]) {
         let output = cluster.run(&format!("undo deployment/web {args}")).await;
         assert_eq!(output.stderr.matches(note).count(), 1, "{args}: {}", output.stderr);
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
     }
     cluster.advance(60).await;
     // Revision 1 is in use again since then, as revision 3.

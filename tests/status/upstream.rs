@@ -71,7 +71,7 @@ fn one_observation_does_not_show_stability() {
     };
     assert_eq!(run(&[]).exit, 0);
     let stable = run(&["--stable", "30s"]);
-    assert_eq!(stable.exit, 3);
+    stable.ends(3);
     assert_eq!(stable.stderr, "note: --stable needs more than one observation, so stability is not shown\n");
 }
 

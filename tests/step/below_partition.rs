@@ -12,7 +12,7 @@ async fn run_with_failing_check(on_failure: &str) -> (Cluster, Key, harness::Out
     let args = ["step", "statefulset/db", "--to", "100%", "--on-failure", on_failure, "--check", CHECK];
     let path = std::env::var("PATH").unwrap_or_default();
     let output = run_of(&cluster, &args, &[("PATH", &path)]).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     (cluster, db, output)
 }
 
@@ -56,10 +56,10 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
     let held = "rolling back, until kubectl rollout2 step statefulset/db";
     assert!(history.stderr.contains(held), "{}", history.transcript);
     let foreseen = cluster.run("step statefulset/db --dry-run").await;
-    assert_eq!(foreseen.exit, 4, "{}", foreseen.transcript);
+    foreseen.ends(4);
     assert!(foreseen.stderr.contains("the check of batch 3 failed: "), "{}", foreseen.transcript);
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     // The controller gave the old revision a new number.
     assert!(output.stderr.contains("rolled back to revision 3"), "{}", output.transcript);
     assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
@@ -73,7 +73,7 @@ async fn another_undo_and_one_that_waits_finish_the_rollback() {
         let mut transcript = String::new();
         for command in commands {
             let output = cluster.run(command).await;
-            assert_eq!(output.exit, 0, "{}", output.transcript);
+            output.ends(0);
             cluster.advance(120).await;
             transcript += &output.transcript;
         }
@@ -90,7 +90,7 @@ async fn a_held_rollback_of_another_template_is_replaced() {
     let status = cluster.run("history statefulset/db").await;
     assert!(status.stderr.contains(&format!("rolling back, until {replace}")), "{}", status.transcript);
     let stopped = cluster.run("step statefulset/db").await;
-    assert_eq!(stopped.exit, 5, "{}", stopped.transcript);
+    stopped.ends(5);
     let hint = format!("hint: to continue with it as it is now: {replace}");
     assert!(stopped.stderr.contains(&hint), "{}", stopped.transcript);
     let output = cluster.run("step statefulset/db --new-plan --all").await;
@@ -103,6 +103,6 @@ async fn resume_ends_the_hold_of_a_completed_rollback() {
     cluster.run("undo statefulset/db").await;
     cluster.advance(120).await;
     let resumed = cluster.run("resume statefulset/db --release-all").await;
-    assert_eq!(resumed.exit, 0, "{}", resumed.transcript);
+    resumed.ends(0);
     assert_strategy_and_pods_are_restored(&cluster, &db, &resumed.transcript);
 }

@@ -72,8 +72,7 @@ async fn without_a_shell_no_further_pod_is_released() {
 async fn the_plan_stores_only_the_digest_and_needs_the_check_again() {
     let (cluster, db) = changed(3, &json!({})).await;
     let check = "true hunter2";
-    let first = run_in_shell(&cluster, &["step", "statefulset/db", "--check", check]).await;
-    assert_eq!(first.exit, 0, "{}", first.transcript);
+    run_in_shell(&cluster, &["step", "statefulset/db", "--check", check]).await.ends(0);
     let held = cluster.object(&db);
     let text = held.pointer(HELD).and_then(Value::as_str).unwrap();
     // printf %s 'true hunter2' | sha256sum
@@ -178,13 +177,12 @@ async fn the_next_command_continues_to_watch() {
     let (cluster, db) = changed(3, &json!({})).await;
     let check = failing_first(0, "continues");
     let args = [&WATCHING[..], &["10s", "--check-failures", "2", "--check", &check]].concat();
-    assert_eq!(run_in_shell(&cluster, &args).await.exit, 0);
+    run_in_shell(&cluster, &args).await.ends(0);
     let dry_run = run_in_shell(&cluster, &["step", "statefulset/db", "--dry-run", "--check", &check]).await;
     let line = "a check every 10s of a soak and after it, 2 failures in a row fail the batch";
     assert!(dry_run.stdout.contains(line), "{}", dry_run.transcript);
     let failing = check.replace("-gt 0", "-gt 1000");
-    let other = run_in_shell(&cluster, &["step", "statefulset/db", "--check", &failing]).await;
-    assert_eq!(other.exit, 2, "{}", other.transcript);
+    run_in_shell(&cluster, &["step", "statefulset/db", "--check", &failing]).await.ends(2);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("watching-check-continues"), "").unwrap();
     let next = run_in_shell(&cluster, &["step", "statefulset/db", "--check", &check]).await;
     assert_eq!((next.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 2), "{}", next.transcript);

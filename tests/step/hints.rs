@@ -49,7 +49,7 @@ async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
     let until = "after batch 1, until kubectl rollout2 step statefulset/db -n default --new-plan";
     assert!(status.stderr.contains(until), "{}", status.transcript);
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     assert_eq!(
         hints(&output.transcript),
         [
@@ -59,8 +59,7 @@ async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
         "{}",
         output.transcript
     );
-    let output = cluster.run("step statefulset/db --new-plan --all").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.run("step statefulset/db --new-plan --all").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,13 +86,12 @@ async fn the_original_partition_is_reported_with_a_hint() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
     let (cluster, db) = changed(3, &spec).await;
     let output = cluster.run("step statefulset/db --all").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let message = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
     assert!(output.stdout.contains(message), "{}", output.transcript);
     let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     assert_eq!(hints(&output.transcript), [below]);
-    let output = cluster.run("step statefulset/db --to 100%").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.run("step statefulset/db --to 100%").await.ends(0);
     assert_eq!(cluster.object(&db)["spec"]["updateStrategy"], spec["updateStrategy"]);
 }
 
@@ -108,7 +106,7 @@ async fn resume_removes_a_hold_that_another_client_ended() {
     let output = cluster.run("step statefulset/db").await;
     let resume = "remove the annotation of the hold that another client ended: kubectl rollout2 resume statefulset/db -n default";
     assert_eq!((output.exit, hints(&output.transcript)), (0, vec![resume]), "{}", output.transcript);
-    assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
+    cluster.run("resume statefulset/db").await.ends(0);
     assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
@@ -119,11 +117,11 @@ async fn undo_returns_to_the_revision_before_the_hold() {
         cluster.editor().set_image(&db, "app:3.0");
         cluster.advance(5).await;
         if !args.is_empty() {
-            assert_eq!(cluster.run(args).await.exit, 0);
+            cluster.run(args).await.ends(0);
             assert_eq!(replicas_on(&cluster, &db, "app:3.0"), 1);
         }
         let undone = cluster.run("undo statefulset/db --wait").await;
-        assert_eq!(undone.exit, 0, "{}", undone.transcript);
+        undone.ends(0);
         assert_eq!(replicas_on(&cluster, &db, "app:1.0"), 3, "{args}: {}", undone.transcript);
     }
 }
@@ -137,7 +135,7 @@ async fn a_pause_without_outdated_pods_is_ended_by_resume() {
     let output = cluster.run("step statefulset/db").await;
     let hint = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default\n";
     assert_eq!((output.exit, output.stderr.as_str()), (0, hint), "{}", output.transcript);
-    assert_eq!(cluster.run("resume statefulset/db").await.exit, 0);
+    cluster.run("resume statefulset/db").await.ends(0);
     assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 
@@ -147,13 +145,13 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     cluster.run("step statefulset/db").await;
     cluster.editor().set_image(&db, "app:1.0");
     cluster.advance(60).await;
-    assert_eq!(cluster.run("step statefulset/db").await.exit, 5);
+    cluster.run("step statefulset/db").await.ends(5);
     let output = cluster.run("step statefulset/db --new-plan").await;
     let resume = "kubectl rollout2 resume statefulset/db -n default --release-all";
     let hint = format!("hint: it stays held; to end the hold: {resume}\n");
     assert_eq!((output.exit, output.stderr.as_str()), (0, hint.as_str()), "{}", output.transcript);
     assert!(output.stdout.contains("there is nothing to step"), "{}", output.transcript);
-    assert_eq!(cluster.run("resume statefulset/db --release-all").await.exit, 0);
+    cluster.run("resume statefulset/db --release-all").await.ends(0);
     let db = cluster.object(&db);
     assert_eq!(db["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
     assert_eq!(db["spec"]["updateStrategy"]["rollingUpdate"]["partition"].as_i64().unwrap_or_default(), 0);
@@ -170,7 +168,7 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(
         output.stdout.contains("no pod is outdated at or above its own partition 1"),
         "{}",
@@ -193,7 +191,7 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     cluster.run("pause statefulset/db").await;
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
-    assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+    cluster.run("step statefulset/db").await.ends(0);
     let held = cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"].clone();
     let from = serde_json::from_str::<Value>(held.as_str().unwrap()).unwrap()["plan"]["from"].clone();
     let from = from.as_str().unwrap();
@@ -207,7 +205,7 @@ async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
     assert_eq!((undone.exit, undone.stderr), (1, error + choose));
     let args = ["step", "statefulset/db", "--check", "false", "--on-failure", "undo"];
     let failed = run_in_shell(&cluster, &args).await;
-    assert_eq!(failed.exit, 4, "{}", failed.transcript);
+    failed.ends(4);
     let choose =
         "to roll back, choose one: kubectl rollout2 undo statefulset/db -n default --to-revision NUMBER";
     assert_eq!(hints(&failed.transcript), [choose], "{}", failed.transcript);
@@ -224,7 +222,7 @@ async fn a_workload_that_is_being_deleted_is_not_stepped() {
     let before = cluster.object(&db);
     for args in ["statefulset/db --all", "statefulset/db --dry-run"] {
         let output = cluster.run(&format!("step {args}")).await;
-        assert_eq!(output.exit, 1, "{}", output.transcript);
+        output.ends(1);
         let message = "error: statefulset/db is being deleted, so its controller ignores changes; nothing was written\n";
         assert_eq!(output.transcript, message);
     }

@@ -9,7 +9,7 @@ async fn cluster_after_one_batch() -> Cluster {
     let (cluster, _) = changed(4, &json!({})).await;
     let output =
         run_of(&cluster, &["step", "statefulset/db"], &[("USER", "ada"), ("HOSTNAME", "laptop")]).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     cluster
 }
 
@@ -42,7 +42,7 @@ async fn a_paused_plan_and_a_pause_are_described() {
     let summary = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
     assert!(history.stderr.contains(summary), "{}", history.transcript);
     let step = cluster.run("step statefulset/db").await;
-    assert_eq!(step.exit, 5, "{}", step.transcript);
+    step.ends(5);
     assert!(step.stderr.contains("held: statefulset/db: the plan is paused"), "{}", step.transcript);
     assert!(
         step.stderr

@@ -26,7 +26,7 @@ async fn only_a_started_update_continues_after_an_interrupt() {
     {
         let output =
             cluster.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {args}")).await;
-        assert_eq!(output.exit, 3, "{}", output.transcript);
+        output.ends(3);
         let message = format!("timed out after 3s; it stays held; {continuation} in the cluster\n");
         assert!(output.stderr.contains(&message), "{}", output.transcript);
         assert!(!output.stderr.contains("db-2"), "{}", output.transcript);
@@ -40,7 +40,7 @@ async fn a_lock_whose_release_failed_is_reported_as_our_own() {
     let patches = Requests::of(Verb::Patch, &STATEFULSETS);
     cluster.sim.fault(Fault::on(patches, FaultAction::LoseRequest).after(2));
     let output = run_as_ada(&cluster, "step statefulset/db --soak 1h --timeout 15s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(!output.stderr.contains("is stepped by"), "{}", output.transcript);
     let message = "it stays held; no pod is being replaced; its lock was not released, so a step on \
                    another host needs --take-over";

@@ -24,7 +24,7 @@ async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
     let size = (80, 24);
     let (cluster, _) = changed(5, &json!({})).await;
     let output = run_on_terminal(&cluster, "step statefulset/db --by 2 --all --soak 5m", size).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     for text in ["0 of 2 available", "soaking", "of 5m", "waiting"] {
         assert!(output.transcript.contains(text), "{text}");
     }
@@ -46,7 +46,7 @@ async fn hidden_batches_are_counted() {
     let size = (60, 10);
     let (cluster, _) = changed(20, &json!({})).await;
     let output = run_on_terminal(&cluster, "step statefulset/db --to 5", size).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.transcript.contains("batches before them"), "{}", output.transcript);
     assert!(output.transcript.contains("batches after them"), "{}", output.transcript);
 }
@@ -58,7 +58,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause() {
     cluster.editor().set_image(&db, "app:3.0-crash");
     cluster.advance(5).await;
     let output = run_on_terminal(&cluster, "step statefulset/db --all", size).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     insta::assert_snapshot!(last_screen(&output, size));
 }
 
@@ -69,12 +69,11 @@ async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
     let cluster = Cluster::simulated().start();
     let web = cluster.deployment(4, &json!({}));
     cluster.advance(60).await;
-    let paused = cluster.run("pause deployment/web").await;
-    assert_eq!(paused.exit, 0, "{}", paused.transcript);
+    cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;
     let output = run_on_terminal(&cluster, "step deployment/web --by 1 --all --on-failure undo", size).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let screen = last_screen(&output, size);
     cluster.advance(60).await; // the command does not wait for the failed pod to terminate
     let pods = cluster

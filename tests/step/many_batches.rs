@@ -43,7 +43,7 @@ fn plan(replicas: usize, args: &[&str]) -> String {
     let output =
         Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(&file).args(args).run();
     fs::remove_file(&file).unwrap();
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.ends(0);
     output.stdout
 }
 

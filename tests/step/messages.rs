@@ -28,7 +28,7 @@ async fn a_hold_ended_by_another_client_is_reported_as_ended() {
     let (cluster, _) = changed(4, &json!({})).await;
     cluster.later(20_000, end_hold);
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     let message = "stopped: statefulset/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
     assert!(output.stderr.contains(message), "{}", output.transcript);
     assert!(output.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", output.transcript);
@@ -40,7 +40,7 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
     let (cluster, _) = changed(4, &json!({})).await;
     cluster.later(20_000, |editor| set_annotation(editor, &Value::Null));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     let message = "; no plan holds it any more, but its update strategy has partition 3: ";
     assert!(output.stderr.contains(message), "{}", output.transcript);
     let original =
@@ -57,7 +57,7 @@ async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed
     let (cluster, _) = changed(4, &json!({})).await;
     cluster.later(20_000, |editor| set_annotation(editor, &"{}".into()));
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
     assert!(output.stderr.contains(original), "{}", output.transcript);
@@ -78,9 +78,9 @@ async fn force_does_not_skip_the_ordered_update() {
         cluster.editor().set_image(&db, "app:2.0");
         cluster.advance(5).await;
         let planned = cluster.run("step statefulset/db --dry-run").await;
-        assert_eq!(planned.exit, 0, "{}", planned.transcript);
+        planned.ends(0);
         let output = cluster.run("step statefulset/db").await;
-        assert_eq!(output.exit, 5, "{}", output.transcript);
+        output.ends(5);
         let (now, would) =
             (format!("note: at the moment no pod would be released:\n{}", output.stderr), &planned.stderr);
         assert_eq!(*would, now, "{}", planned.transcript);
@@ -94,9 +94,9 @@ async fn force_does_not_skip_the_ordered_update() {
 #[tokio::test(start_paused = true)]
 async fn a_longer_soak_is_awaited_and_reported() {
     let (cluster, _) = changed(3, &json!({})).await;
-    assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+    cluster.run("step statefulset/db").await.ends(0);
     let output = cluster.run("step statefulset/db --soak 10m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let waits = "note: waiting for the released pods to be available for 10m0s";
     assert_eq!(output.stderr.matches(waits).count(), 1, "{}", output.transcript);
 }
@@ -105,7 +105,7 @@ async fn a_longer_soak_is_awaited_and_reported() {
 async fn the_hint_does_not_suggest_all_for_batches_that_end_below_100_percent() {
     let (cluster, _) = changed(4, &json!({})).await;
     let output = cluster.run("step statefulset/db --batches 1,2").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let next = "hint: the next batch: kubectl rollout2 step statefulset/db -n default\n";
     assert!(output.stderr.ends_with(next), "{}", output.transcript);
 }
@@ -157,11 +157,11 @@ async fn killed_during_rollback() -> Cluster {
 async fn the_rollback_marker_is_completed_or_removed() {
     let cluster = killed_during_rollback().await;
     let on = cluster.run("step statefulset/db --take-over").await;
-    assert_eq!(on.exit, 4, "{}", on.transcript);
+    on.ends(4);
     let message = "error: statefulset/db: batch 1 failed: image-not-found: db-2\n\
                 error: rolled back to revision 3; it is neither held nor paused\n";
     assert!(on.stderr.ends_with(message), "{}", on.transcript);
-    assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+    cluster.run("step statefulset/db").await.ends(0);
 
     let cluster = killed_during_rollback().await;
     let resumed = cluster.run("resume statefulset/db").await;
@@ -180,6 +180,6 @@ async fn pods_that_were_never_released_are_not_reported_as_created() {
     let (cluster, db) = changed(4, &json!({})).await;
     cluster.later(8_000, move |editor| editor.set_image(&db, "app:1.0"));
     let output = cluster.run("step statefulset/db --soak 1m").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     assert!(!output.transcript.contains("created these on the new revision"), "{}", output.transcript);
 }

@@ -18,8 +18,7 @@ fn plan(cluster: &Cluster, key: &Key) -> Value {
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_reports_the_pods_released_before_it() {
     let (cluster, db) = changed(5, &json!({})).await;
-    let output = cluster.run("step statefulset/db --no-canary --by 2 --force --soak 5s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.run("step statefulset/db --no-canary --by 2 --force --soak 5s").await.ends(0);
     assert_eq!(
         (&plan(&cluster, &db)["pace"]["canary"], &plan(&cluster, &db)["pace"]["soak"]),
         (&json!(false), &json!("5s"))
@@ -36,7 +35,7 @@ async fn a_new_plan_reports_the_pods_released_before_it() {
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_for_another_template_reports_the_pods_that_have_it() {
     let (cluster, db) = changed(5, &json!({})).await;
-    assert_eq!(cluster.run("step statefulset/db --to 2").await.exit, 0);
+    cluster.run("step statefulset/db --to 2").await.ends(0);
     cluster.editor().set_image(&db, "app:3.0");
     cluster.advance(60).await;
     let output = cluster.run("step statefulset/db --new-plan").await;
@@ -62,12 +61,11 @@ async fn a_new_plan_without_released_pods_is_reported_too() {
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     let (cluster, db) = changed(2, &json!({})).await;
-    let output = cluster.run("step statefulset/db --all --final-soak 1h --timeout 2m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.run("step statefulset/db --all --final-soak 1h --timeout 2m").await.ends(3);
     let plan = cluster.run("step statefulset/db --new-plan --dry-run").await;
     assert!(plan.exit == 0 && !plan.stdout.contains("nothing to step"), "{}", plan.transcript);
     let output = cluster.run("step statefulset/db --new-plan").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.stdout.contains("stepped: every pod is updated"), "{}", output.transcript);
     assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
@@ -77,7 +75,7 @@ async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
 async fn a_crash_outside_a_batch_is_a_failure_for_a_plan_that_rolls_back() {
     for (on_failure, exit) in [("undo", 4), ("hold", 5)] {
         let (cluster, db) = changed(5, &json!({"podManagementPolicy": "Parallel"})).await;
-        assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+        cluster.run("step statefulset/db").await.ends(0);
         cluster.editor().set_image(&db, "app:3.0-crash");
         cluster.advance(60).await;
         let output =

@@ -9,7 +9,7 @@ use crate::step::setup::{changed, replicas_on, run_of};
 async fn an_update_is_stepped_to_its_end() {
     let (cluster, db) = changed(5, &json!({})).await;
     let output = cluster.run("step statefulset/db --by 2 --all --soak 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_eq!(replicas_on(&cluster, &db, "app:2.0"), 5);
     insta::assert_snapshot!(output.transcript);
 }
@@ -25,7 +25,7 @@ async fn one_command_releases_one_batch_and_the_next_continues() {
     }
     let output = cluster.run("step statefulset/db").await;
     transcripts += &format!("$ step statefulset/db\n{}exit {}\n", output.transcript, output.exit);
-    assert_eq!(output.exit, 0);
+    output.ends(0);
     insta::assert_snapshot!(transcripts);
 }
 
@@ -37,7 +37,7 @@ async fn a_running_rollout_is_held_and_updated_pods_are_listed() {
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(15).await;
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.stderr.contains("already updated before this plan: db-4 db-3"), "{}", output.transcript);
     insta::assert_snapshot!(output.transcript);
 }
@@ -65,7 +65,7 @@ async fn a_plan_is_wrapped_between_words_on_a_terminal() {
         let args = format!("step deployment/web --by 1 --on-failure undo --plain {args}");
         let run = cluster.command(args.split(' ')).env("NO_COLOR", "1").terminal(50, 24);
         let output = run.run_async().await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         let is_short = |line: &str| line.chars().count() <= 50 || line.trim_start().starts_with("kubectl ");
         assert!(output.transcript.lines().all(is_short), "{}", output.transcript);
     }
@@ -75,7 +75,7 @@ async fn a_plan_is_wrapped_between_words_on_a_terminal() {
 async fn every_event_is_a_line_of_json() {
     let (cluster, _) = changed(2, &json!({})).await;
     let output = cluster.run("step statefulset/db --all --soak 1m -o json").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let lines: Vec<serde_json::Value> =
         output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for line in &lines {
@@ -128,7 +128,7 @@ async fn too_many_unavailable_pods_are_listed_and_nothing_is_released() {
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     insta::assert_snapshot!(output.transcript);
 }
 

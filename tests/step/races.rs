@@ -18,7 +18,7 @@ const HELD: &str = "kubectl-rollout2/held";
 async fn pause_and_undo_succeed_while_another_process_writes_the_plan() {
     for (args, exit) in [("pause statefulset/db", 0), ("undo statefulset/db", 0)] {
         let (cluster, db) = changed(4, &json!({})).await;
-        assert_eq!(cluster.run("step statefulset/db").await.exit, 0);
+        cluster.run("step statefulset/db").await.ends(0);
         let target = db.clone();
         let write = FaultAction::write_before(move |store| {
             let set = store.find(&target).unwrap();
@@ -30,8 +30,7 @@ async fn pause_and_undo_succeed_while_another_process_writes_the_plan() {
             store.patch(&target, Part::Object, Format::Merge, &patch, &Author::new("step")).unwrap();
         });
         cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), write).times(2));
-        let output = cluster.run(args).await;
-        assert_eq!(output.exit, exit, "{}", output.transcript);
+        cluster.run(args).await.ends(exit);
     }
 }
 
@@ -65,13 +64,12 @@ async fn a_pod_that_becomes_ready_during_a_refresh_is_not_missed() {
     let (cluster, db) = changed(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:3.0-slow");
     cluster.advance(5).await;
-    let output = cluster.run("step statefulset/db --timeout 3s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.run("step statefulset/db --timeout 3s").await.ends(3);
     let slow = FaultAction::Delay(Duration::from_secs(20));
     cluster.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), slow).times(1));
     let begun = Instant::now();
     let output = cluster.run("step statefulset/db").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let elapsed = begun.elapsed();
     assert!((20..60).contains(&elapsed.as_secs()), "{elapsed:?}: {}", output.transcript);
 }

@@ -10,8 +10,7 @@ pub(crate) async fn changed(replicas: i64, spec: &Value) -> (Cluster, Key) {
     let cluster = Cluster::simulated().start();
     let db = cluster.stateful_set(replicas, spec);
     cluster.advance(120).await;
-    let paused = cluster.run("pause statefulset/db").await;
-    assert_eq!(paused.exit, 0, "{}", paused.transcript);
+    cluster.run("pause statefulset/db").await.ends(0);
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
     (cluster, db)

@@ -1,6 +1,6 @@
 //! Strategies of newer clusters that this version cannot hold.
 
-use harness::{Cluster, ends};
+use harness::Cluster;
 use serde_json::json;
 
 /// `Recreate` of StatefulSets is alpha in Kubernetes 1.37.
@@ -21,12 +21,12 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
         let before = cluster.object(&db);
         for verb in ["step", "pause"] {
             let refused = cluster.run(&format!("{verb} statefulset/db")).await;
-            ends(&refused, 1);
+            refused.ends(1);
             assert!(refused.stderr.contains(why), "{}", refused.transcript);
             assert_eq!(cluster.object(&db)["spec"], before["spec"], "{verb}");
         }
         let list = cluster.run("list -o json").await;
-        ends(&list, 0);
+        list.ends(0);
         let items = &serde_json::from_str::<serde_json::Value>(&list.stdout).unwrap()["items"];
         assert_eq!(items[0]["strategy"]["type"], type_, "{}", list.transcript);
         let restart = cluster.run("restart statefulset/db --dry-run").await;

@@ -33,7 +33,7 @@ async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
         output.stderr,
         "error: no deployment \"nope\" in namespace \"shop\"\nhint: kubectl get deployments -n shop\n"
     );
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_
         output.stderr,
         "note: skipped objects without rollouts: service/web\nerror: the manifests contain no workload\n"
     );
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn a_missing_namespace_is_reported() {
 async fn the_output_for_all_namespaces_contains_the_namespace() {
     let server = Cluster::recorded("shop").served();
     let output = server.command(["history", "deploy,sts,ds", "-A"]).run_async().await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.ends(0);
     assert!(output.stdout.contains("deployment.apps/web -n shop"), "{}", output.stdout);
     let output = server.command(["history", "deploy/web", "-A"]).run_async().await;
     assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
@@ -242,7 +242,7 @@ async fn a_list_restarts_once_when_every_page_expires() {
     cluster.sim.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
     let output = cluster.command(["history", "deploy/web"]).run_async().await;
     assert!(output.stderr.contains("returned 410 Gone: too old"), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
     assert_eq!(cluster.sim.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
 }
 

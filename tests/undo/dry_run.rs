@@ -139,7 +139,7 @@ fn a_failed_workload_does_not_stop_the_others() {
         "{}",
         output.stderr
     );
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 #[test]
@@ -234,7 +234,7 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
     ] {
         let output = cluster.run(args).await;
         cluster.advance(30).await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         let warnings: String =
             output.stderr.split_inclusive('\n').filter(|line| line.starts_with("warning")).collect();
         assert_eq!(warnings, expected, "{}", output.transcript);

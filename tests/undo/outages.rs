@@ -34,7 +34,7 @@ async fn an_outage_is_rolled_back_to_the_revision_before() {
     let dry_run = cluster.run("undo --failed --dry-run").await;
     assert!(dry_run.stderr.contains(warning), "{}", dry_run.transcript);
     assert!(dry_run.stderr.contains("note: without --dry-run a script needs --yes for that\n"));
-    assert_eq!(dry_run.exit, 0, "{}", dry_run.transcript);
+    dry_run.ends(0);
     let output = cluster.run("undo --failed --yes --wait").await;
     assert!(output.stderr.contains(warning), "{}", output.transcript);
     assert_eq!((output.exit, image(&cluster, &web)), (0, json!("app:1.0")), "{}", output.transcript);
@@ -48,7 +48,7 @@ async fn the_hint_of_a_refused_stable_works() {
                  hint: for the revision before it: kubectl rollout2 undo deployment/web -n default --to 1\n";
     assert_eq!((refused.stderr.as_str(), refused.exit), (error, 1));
     let command = error.rsplit_once("kubectl rollout2 ").unwrap().1.trim();
-    assert_eq!(cluster.run(command).await.exit, 0);
+    cluster.run(command).await.ends(0);
     assert_eq!(image(&cluster, &web), "app:1.0");
 }
 
@@ -61,7 +61,7 @@ async fn a_rollback_that_fails_is_not_taken_back() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(120).await;
-    assert_eq!(cluster.run("undo deployment/web --to -1").await.exit, 0);
+    cluster.run("undo deployment/web --to -1").await.ends(0);
     cluster.advance(120).await;
     assert_eq!(image(&cluster, &web), "app:1.1-crash");
     let status = cluster.run("status deployment/web --watch=false").await;

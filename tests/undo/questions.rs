@@ -71,8 +71,7 @@ async fn one_receipt_takes_all_of_it_back() {
         observe(&server.sim, &key);
     }
     let command = expected.split_once("rollout2 ").unwrap().1;
-    let back = server.command(command.split(' ')).run_async().await;
-    assert_eq!(back.exit, 0, "{}", back.transcript);
+    server.command(command.split(' ')).run_async().await.ends(0);
     assert!(image(&web()) != rolled_back[0] && image(&db()) != rolled_back[1]);
 }
 
@@ -137,7 +136,7 @@ async fn restart_pause_and_resume_never_ask() {
         let server = Cluster::recorded("shop").served();
         let output = at_terminal(server.command([verb, "deployment/web", "statefulset/db"]), "n\n").await;
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
     }
 }
 
@@ -169,13 +168,13 @@ async fn what_was_undone_just_before_is_confirmed() {
 #[tokio::test]
 async fn a_revision_without_a_ready_pod_is_confirmed() {
     let server = Cluster::recorded("broken").served();
-    assert_eq!(server.command(["undo", "deployment/crash", "-n", "broken"]).run_async().await.exit, 0);
+    server.command(["undo", "deployment/crash", "-n", "broken"]).run_async().await.ends(0);
     observe(&server.sim, &Key::new(&DEPLOYMENTS, "broken", "crash"));
     let output =
         at_terminal(server.command(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
     assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
     assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }
 
 /// Revision 1 of `crash` serves, revision 2 cannot start, and neither can the next one.
@@ -242,7 +241,7 @@ async fn the_receipt_takes_the_rollback_back() {
         assert!(command.starts_with(&format!("undo {target} -n shop --to hash:")), "{}", output.stderr);
         observe(&server.sim, &key);
         let again = server.command(command.split(' ')).run_async().await;
-        assert_eq!(again.exit, 0, "{}", again.stderr);
+        again.ends(0);
         assert!(again.stdout.ends_with(" rolled back\n"), "{}", again.transcript);
         assert_eq!(patches(&server), 2);
     }
@@ -253,7 +252,7 @@ async fn the_receipt_takes_the_rollback_back() {
     assert_ne!(template(&server), before);
     observe(&server.sim, &web());
     let command = output.stderr.lines().last().unwrap().split_once("rollout2 ").unwrap().1;
-    assert_eq!(server.command(command.split(' ')).run_async().await.exit, 0);
+    server.command(command.split(' ')).run_async().await.ends(0);
     assert_eq!(template(&server), before);
     observe(&server.sim, &web());
     let dry = server.command(["undo", "deployment/web", "--dry-run=server"]).run_async().await;

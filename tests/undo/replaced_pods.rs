@@ -131,7 +131,7 @@ async fn without_the_flag_stuck_pods_are_reported_and_kept() {
 #[tokio::test]
 async fn an_undo_to_a_revision_whose_pods_cannot_start_prints_a_warning() {
     let (server, mut controllers) = broken();
-    assert_eq!(server.command(["undo", "statefulset/db"]).run_async().await.exit, 0);
+    server.command(["undo", "statefulset/db"]).run_async().await.ends(0);
     controllers.run_for(&server.sim, Duration::from_secs(10));
     let output = server.command(["undo", "statefulset/db", "--dry-run"]).run_async().await;
     let warning =
@@ -143,7 +143,7 @@ async fn an_undo_to_a_revision_whose_pods_cannot_start_prints_a_warning() {
 #[tokio::test]
 async fn a_rollback_of_all_that_failed_completes_one_that_a_pod_blocks() {
     let (server, mut controllers) = broken();
-    assert_eq!(server.command(["undo", "--failed"]).run_async().await.exit, 0);
+    server.command(["undo", "--failed"]).run_async().await.ends(0);
     controllers.run_for(&server.sim, Duration::from_secs(60));
     let output = server.command(["undo", "--failed"]).run_async().await;
     let error = "error: statefulset/db already runs revision 3, and a stuck pod blocks it\n\
@@ -158,7 +158,7 @@ async fn a_rollback_of_all_that_failed_completes_one_that_a_pod_blocks() {
 #[tokio::test]
 async fn the_next_undo_completes_a_rollback_that_a_pod_blocks() {
     let (server, mut controllers) = broken();
-    assert_eq!(server.command(["undo", "statefulset/db"]).run_async().await.exit, 0);
+    server.command(["undo", "statefulset/db"]).run_async().await.ends(0);
     controllers.run_for(&server.sim, Duration::from_secs(10));
     let status = server.command(["status", "statefulset/db", "--watch=false"]).run_async().await;
     let hint = "hint: kubectl rollout2 undo statefulset/db -n shop --to current --replace-stuck-pods\n";

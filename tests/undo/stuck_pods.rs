@@ -53,7 +53,7 @@ async fn the_next_pod_is_deleted_after_the_previous_one_is_ready() {
     let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0-slow").await;
     let output = cluster.run(UNDO).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let deletions = deletions(&cluster);
     assert_eq!(names(&deletions), ["db-0", "db-2"], "{}", output.transcript);
     let [first, second] = [&deletions[0], &deletions[1]];
@@ -73,7 +73,7 @@ async fn every_deletion_has_a_uid_precondition() {
     let uid =
         |ordinal| cluster.sim.store(|store| store.get(&pod(ordinal)).unwrap()["metadata"]["uid"].clone());
     let stuck = [uid(0), uid(2)];
-    assert_eq!(cluster.run(UNDO).await.exit, 0);
+    cluster.run(UNDO).await.ends(0);
     let preconditions: Vec<Value> = deletions(&cluster)
         .iter()
         .map(|request| {
@@ -95,7 +95,7 @@ async fn a_template_change_stops_the_deletions() {
     })
     .await;
     assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +120,7 @@ async fn no_pod_of_a_recreated_stateful_set_is_deleted() {
     })
     .await;
     assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
 }
 
 /// Another client already deleted the stuck pod, and the kubelet takes a long time to terminate it.
@@ -142,7 +142,7 @@ async fn a_terminating_pod_is_not_deleted_again() {
         });
     });
     let output = cluster.run(UNDO).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(!names(&deletions(&cluster)).contains(&"db-0"), "{}", output.transcript);
 }
 
@@ -163,7 +163,7 @@ async fn a_deleted_pod_that_is_ready_is_not_its_own_replacement() {
         set_ready(store, 0, "True");
     })
     .await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_eq!(names(&deletions(&cluster)), ["db-0", "db-2"], "{}", output.transcript);
 }
 
@@ -184,7 +184,7 @@ async fn without_a_controller_no_pod_is_deleted() {
     stuck(&cluster, "app:1.0").await;
     cluster.stop_controllers();
     let output = timeout(HOUR, cluster.run(UNDO)).await.expect("it does not wait longer than 30s");
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     let error = "the controller has not observed the change of statefulset/db within 30s; no pod was deleted";
     assert!(output.stderr.contains(error), "{}", output.transcript);
     assert_eq!(names(&deletions(&cluster)), [""; 0]);
@@ -199,7 +199,7 @@ async fn a_replacement_that_is_not_ready_in_time_is_an_error() {
         store.edit(&pod(0), Part::Object, &Author::new("backup"), keep).unwrap();
     });
     let output = timeout(HOUR, undo).await.expect("it does not wait longer than 300s");
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     let error = "error: pod db-0 was deleted, and its replacement is not ready after 300s\n\
                  hint: kubectl rollout2 status statefulset/db -n default\n";
     assert!(output.stderr.ends_with(error), "{}", output.transcript);
@@ -212,7 +212,7 @@ async fn with_wait_one_limit_is_for_the_whole_command() {
     let cluster = Cluster::simulated().start();
     stuck(&cluster, "app:1.0").await;
     let output = cluster.run(&format!("{UNDO} --wait --timeout 10m")).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_eq!(names(&deletions(&cluster)), ["db-0", "db-2"], "{}", output.transcript);
 
     let cluster = Cluster::simulated().start();
@@ -221,7 +221,7 @@ async fn with_wait_one_limit_is_for_the_whole_command() {
     cluster.editor().patch(&pod(0), &json!({"metadata": {"finalizers": ["example.com/never"]}}));
     let begun = tokio::time::Instant::now();
     let output = cluster.run(&format!("{UNDO} --wait --timeout 30s")).await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(begun.elapsed() < Duration::from_secs(35), "{:?}", begun.elapsed());
     assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
     assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);

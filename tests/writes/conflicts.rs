@@ -108,7 +108,7 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
     });
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
     let output = run(&server, &["undo", "deployment/web", "--force", "--diff"]).await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    output.ends(0);
     assert!(
         messages(&output).contains("; nothing was written: image shop/web:9; trying again (--force)\n"),
         "{}",
@@ -129,7 +129,7 @@ async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), change).once());
     let run = server.command(["undo", "deployment/web", "statefulset/db", "--force", "--color=never"]);
     let output = run.typed("y\ny\n").terminal(100, 30).run_async().await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let (_, after) = output.transcript.split_once("trying again (--force)").unwrap();
     assert!(after.contains("image      shop/web:9 -> shop/web:1.1"), "{}", output.transcript);
 }

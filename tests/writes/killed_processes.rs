@@ -48,7 +48,7 @@ fn spec_and_annotations(object: &Value) -> (Value, Value) {
 async fn assert_repeatable_after_kill(args: &[&str], key: Key, requests: usize) {
     let server = Cluster::recorded("shop").served();
     let before = object(&server.sim, &key);
-    assert_eq!(server.command(args).run_async().await.exit, 0);
+    server.command(args).run_async().await.ends(0);
     assert_eq!(server.lines().len(), requests, "{:?}", server.lines());
     let after = spec_and_annotations(&object(&server.sim, &key));
     for at in 0..requests {

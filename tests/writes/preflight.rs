@@ -239,8 +239,7 @@ async fn a_check_without_an_answer_delays_a_change_by_five_seconds() {
     let cluster = cluster_with_earlier(&places()[0].0).await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &CONFIGMAPS), FaultAction::Stall));
     let begun = Instant::now();
-    let output = cluster.run("undo deployment/web --strict").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.run("undo deployment/web --strict").await.ends(0);
     assert!(begun.elapsed() < Duration::from_secs(6), "{:?}", begun.elapsed());
     assert_eq!(image(&cluster), "app:1.0");
 }
@@ -251,5 +250,5 @@ async fn interactive_asks_after_the_obstacles_are_shown() {
     let output = cluster.command(["undo", "deployment/web", "-i"]).stdin("n\n").run_async().await;
     let obstacle = output.transcript.find("configmap/config, which does not exist");
     assert!(obstacle.is_some() && obstacle < output.transcript.find("[y/N]"), "{}", output.transcript);
-    assert_eq!(output.exit, 1);
+    output.ends(1);
 }

@@ -35,8 +35,7 @@ async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() 
 async fn two_conflicts_in_a_row_are_retried_and_succeed() {
     let server = Cluster::recorded("shop").served();
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), conflict()).times(2));
-    let output = server.command(["undo", "deployment/web"]).run_async().await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    server.command(["undo", "deployment/web"]).run_async().await.ends(0);
     let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
     assert_eq!(patches(&server.sim).len(), 3);
@@ -55,8 +54,7 @@ async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
         store.edit(&db(), Part::Object, &Author::new("colleague"), annotate).unwrap();
     });
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
-    let output = server.command(["pause", "statefulset/db"]).run_async().await;
-    assert_eq!(output.exit, 0, "{}", output.stderr);
+    server.command(["pause", "statefulset/db"]).run_async().await.ends(0);
     let after = object(&server.sim, &db());
     assert_eq!(after["metadata"]["annotations"]["pager"], "bob");
     assert_eq!(after["metadata"]["annotations"].as_object().unwrap().len(), 2, "{}", after["metadata"]);

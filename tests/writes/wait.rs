@@ -32,7 +32,7 @@ async fn undo_wait_follows_until_the_rollout_is_complete() {
     let web = deployment_with_failing_update(&cluster).await;
     let from = cluster.revision();
     let output = cluster.run("undo deployment/web --wait --timeout 5m --fail-fast").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let lines: Vec<_> = output.stdout.lines().collect();
     assert_eq!(lines[0], "deployment.apps/web rolled back");
     assert_eq!(lines[1..], cluster.expected_kubectl_lines(&web, from), "{}", output.transcript);
@@ -75,7 +75,7 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
             let web = deployment_with_failing_update(&cluster).await;
             cluster.editor().patch(&web, &json!({"metadata": marks}));
             let output = cluster.run(&format!("undo deployment/web{wait}")).await;
-            assert_eq!(output.exit, 0, "{}", output.transcript);
+            output.ends(0);
             assert!(output.stderr.contains(expected), "{}", output.transcript);
             assert_eq!(output.stderr.contains("let it run again"), follows && !last.is_empty());
             assert!(!follows || output.stderr.ends_with(&last), "{}", output.transcript);
@@ -96,7 +96,7 @@ async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {
     cluster.editor().set_image(&web, "app:3.0");
     cluster.advance(60).await;
     let output = cluster.run("undo deployment/web --to-revision 2 --yes --wait --fail-fast=5s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(!output.stderr.contains("let it run again"), "{}", output.transcript);
 }
 
@@ -107,7 +107,7 @@ async fn a_restart_that_crashes_fails_fast() {
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = cluster.run("restart deployment/web --wait --fail-fast=5s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
     assert!(output.stderr.contains("app: crashed, exit 1"), "{}", output.transcript);
     assert!(
@@ -124,7 +124,7 @@ async fn a_rollout_of_another_client_fails_the_wait() {
     let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.run("undo deployment/web --wait --timeout 5m").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(
         output.stderr.ends_with(
             "error: deployment/web: another revision replaced it: the template was changed by kubectl-patch\n"
@@ -132,7 +132,7 @@ async fn a_rollout_of_another_client_fails_the_wait() {
         "{}",
         output.transcript
     );
-    assert_eq!(cluster.status("deployment/web").await.exit, 0);
+    cluster.status("deployment/web").await.ends(0);
 }
 
 /// A scale by an autoscaler does not change the template.
@@ -145,7 +145,7 @@ async fn changes_outside_the_template_do_not_fail_the_wait() {
         editor.patch(&web, &json!({"spec": {"replicas": 5}, "metadata": {"annotations": {"a": "b"}}}));
     });
     let output = cluster.run("restart deployment/web --wait --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.stdout.contains(" out of 5 "), "{}", output.transcript);
 }
 
@@ -179,7 +179,7 @@ async fn a_target_deleted_during_the_wait_is_an_error() {
     let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.delete(&web));
     let output = cluster.run("undo deployment/web --wait").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("error: object has been deleted"), "{}", output.transcript);
 }
 
@@ -194,7 +194,7 @@ async fn several_targets_are_written_first_and_followed_together() {
     cluster.editor().set_image(&agent, "app:2.0");
     cluster.advance(60).await;
     let output = cluster.run("undo deployment/web daemonset/agent --wait --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let lines: Vec<_> = output.stdout.lines().collect();
     assert_eq!(lines[..2], ["deployment.apps/web rolled back", "daemonset.apps/agent rolled back"]);
     let names = ["deployment/web: ", "\"web\"", "daemonset/agent: ", "\"agent\""];
@@ -208,7 +208,7 @@ async fn a_skipped_undo_is_followed_too() {
     let web = deployment_with_failing_update(&cluster).await;
     let output = cluster.run("undo deployment/web --to-revision current --wait --fail-fast=5s").await;
     assert!(output.stdout.contains("skipped rollback (current template already matches revision 2)"));
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     cluster.editor().set_image(&web, "app:1.0");
     cluster.advance(30).await;
     let output = cluster.run("undo deployment/web --to-revision current --wait").await;
@@ -219,7 +219,7 @@ async fn a_skipped_undo_is_followed_too() {
             "deployment \"web\" successfully rolled out",
         ]
     );
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -230,7 +230,7 @@ async fn stuck_pods_are_replaced_before_following() {
     cluster.editor().set_image(&db, "app:2.0-bad");
     cluster.advance(30).await;
     let output = cluster.run("undo statefulset/db --replace-stuck-pods --wait --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let (deletes, follows) = (
         output.transcript.find("deleting pod db-2"),
         output.transcript.find("partitioned roll out complete"),

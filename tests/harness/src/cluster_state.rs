@@ -10,7 +10,7 @@ use serde_json::Value;
 use simcluster::resource::PODS;
 use simcluster::{Key, object};
 
-use crate::{Cluster, Output};
+use crate::Cluster;
 
 impl Cluster {
     /// Returns an object from the store.
@@ -68,10 +68,4 @@ fn image(pod: &Value) -> &str {
 pub fn is_ready(pod: &Value) -> bool {
     let conditions = object::list(pod, &["status", "conditions"]);
     conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == "True")
-}
-
-/// Requires an exit code.
-#[track_caller]
-pub fn ends(output: &Output, exit: u8) {
-    assert_eq!(output.exit, exit, "{}", output.transcript);
 }

@@ -24,7 +24,7 @@ mod script;
 pub mod terminal;
 
 pub use cluster::Cluster;
-pub use cluster_state::{ends, is_ready};
+pub use cluster_state::is_ready;
 pub use kubectl_status::kubectl_status;
 pub use merge::merged;
 pub use recorded::{Recorded, data, snapshot, snapshot_path};

@@ -59,6 +59,17 @@ pub struct Output {
     pub exit: u8,
 }
 
+impl Output {
+    /// Requires an exit code.
+    ///
+    /// # Panics
+    /// If the command ended with another one. The message is the transcript.
+    #[track_caller]
+    pub fn ends(&self, exit: u8) {
+        assert_eq!(self.exit, exit, "{}", self.transcript);
+    }
+}
+
 impl Run {
     /// Returns a run with these arguments, without the name of the program.
     pub fn of<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
 
-use super::setup::{KINDS, Web, ends};
+use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
 async fn a_completed_plan_restores_the_strategy_exactly() {
@@ -18,12 +18,12 @@ async fn a_completed_plan_restores_the_strategy_exactly() {
             web.pause_and_change("app:2.0").await;
             let begun = web.cluster.revision();
             let output = web.run("step --all --by 2 --soak 10s").await;
-            ends(&output, 0);
+            output.ends(0);
             assert_eq!(web.pods(), "2.0 6/6", "{rolling}: {}", output.transcript);
             assert!(web.fewest_ready(begun) >= 5, "{rolling}: {}", web.fewest_ready(begun));
             assert_eq!((web.strategy(), web.hold()), (before, None), "{}", web.target);
             web.cluster.advance(10).await;
-            ends(&web.run("status --watch=false").await, 0);
+            web.run("status --watch=false").await.ends(0);
         }
     }
 }
@@ -33,21 +33,21 @@ async fn one_command_releases_the_canary_and_the_next_continues() {
     for kind in KINDS {
         let web = Web::changed(kind, 10, &json!({}), "app:2.0").await;
         let output = web.run("step --by 3").await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(
             (web.pods().as_str(), web.partition()),
             ("1.0 9/9, 2.0 1/1", if kind == KINDS[0] { json!("90%") } else { json!(9) }),
             "{}",
             output.transcript
         );
-        ends(&web.run("status --watch=false").await, 5);
-        ends(&web.run("step").await, 0);
+        web.run("status --watch=false").await.ends(5);
+        web.run("step").await.ends(0);
         web.cluster.advance(3600).await;
         let partition = if kind == KINDS[0] { json!("60%") } else { json!(6) };
         assert_eq!((web.pods().as_str(), web.partition()), ("1.0 6/6, 2.0 4/4", partition), "{}", web.target);
-        ends(&web.run("step --to 50%").await, 0);
+        web.run("step --to 50%").await.ends(0);
         assert_eq!(web.pods(), "1.0 5/5, 2.0 5/5");
-        ends(&web.run("step --batches 60%,100% --all").await, 0);
+        web.run("step --batches 60%,100% --all").await.ends(0);
         assert_eq!((web.pods().as_str(), web.hold()), ("2.0 10/10", None));
     }
 }
@@ -57,7 +57,7 @@ async fn every_event_of_a_plan_is_a_line() {
     for kind in KINDS {
         let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
         let output = web.run("step --all --by 2").await;
-        ends(&output, 0);
+        output.ends(0);
         insta::assert_snapshot!(web.target.replace('/', "-"), output.transcript);
     }
 }
@@ -73,7 +73,7 @@ async fn dry_run_prints_how_pods_are_updated_and_what_holds() {
         let web = Web::changed(kind, 4, &rolling, "app:2.0").await;
         let before = web.object();
         let plan = web.run("step --dry-run --all --by 2 --max-unavailable 3").await;
-        ends(&plan, 0);
+        plan.ends(0);
         insta::assert_snapshot!(name, plan.transcript);
         assert_eq!(web.object(), before);
     }
@@ -100,7 +100,7 @@ async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
         assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2");
         let dry_run = format!("step --dry-run --all --by {by} --no-canary");
         let plan = web.run(&dry_run).await;
-        ends(&plan, 0);
+        plan.ends(0);
         let lines: Vec<&str> = plan.transcript.lines().map(str::trim).collect();
         let of_batches = [
             "batch 1: pods are updated in place: restarts app",
@@ -132,7 +132,7 @@ async fn dry_run_prints_why_the_pods_of_each_batch_are_recreated() {
     web.patch(&container(harness::merged(env, &json!({"args": ["-v"]}))));
     web.cluster.advance(10).await;
     let plan = web.run("step --dry-run --all --by 2 --no-canary").await;
-    ends(&plan, 0);
+    plan.ends(0);
     let (args, env) = ("spec.containers[app].args", "spec.containers[app].env[A]");
     for line in [
         format!("batch 1: pods are recreated: {args} cannot change in place\n"),
@@ -147,7 +147,7 @@ async fn the_smaller_of_both_limits_counts() {
     for (own, flag, fewest) in [(json!(1), 3, 9), (json!(5), 2, 8), (json!("50%"), 3, 7)] {
         let web = Web::changed(KINDS[0], 10, &json!({"maxUnavailable": own}), "app:2.0").await;
         let begun = web.cluster.revision();
-        ends(&web.run(&format!("step --all --by 5 --max-unavailable {flag} --soak 1s")).await, 0);
+        web.run(&format!("step --all --by 5 --max-unavailable {flag} --soak 1s")).await.ends(0);
         assert_eq!(web.fewest_ready(begun), fewest, "{own} {flag}");
     }
 }
@@ -158,7 +158,7 @@ async fn a_smaller_limit_of_the_plan_needs_no_surge() {
     let web = Web::changed(KINDS[0], 6, &json!({"maxUnavailable": 3, "maxSurge": 2}), "app:2.0").await;
     for (limit, has_surge) in [(1, false), (4, true)] {
         let plan = web.run(&format!("step --dry-run --max-unavailable {limit}")).await;
-        ends(&plan, 0);
+        plan.ends(0);
         assert_eq!(
             plan.stdout.contains(", 2 surge pods (its own maxSurge)"),
             has_surge,
@@ -174,7 +174,7 @@ async fn a_surge_keeps_every_pod_available() {
     let web = Web::changed((&CLONESETS, "cloneset/web"), 6, &rolling, "app:2.0").await;
     let begun = web.cluster.revision();
     let output = web.run("step --all --by 3 --soak 1s").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!((web.fewest_ready(begun), web.pods()), (6, "2.0 6/6".to_owned()), "{}", output.transcript);
 }
 
@@ -186,13 +186,13 @@ async fn a_rollout_in_progress_is_held_at_its_current_pods() {
         web.cluster.editor().set_image(&web.key, "app:2.0-slow");
         web.cluster.advance(25).await;
         let output = web.run("step --soak 1s").await;
-        ends(&output, 0);
+        output.ends(0);
         assert!(output.stderr.contains("already updated before this plan"), "{}", output.transcript);
         let pods = web.pods();
         assert!(pods.starts_with("1.0 "), "{pods}");
         web.cluster.advance(3600).await;
         assert_eq!(web.pods(), pods, "{}", web.target);
-        ends(&web.run("step --all --by 5").await, 0);
+        web.run("step --all --by 5").await.ends(0);
         assert_eq!((web.pods().as_str(), web.strategy()), ("2.0-slow 10/10", before));
     }
 }
@@ -204,14 +204,14 @@ async fn the_original_partition_ends_the_plan() {
         let before = web.strategy();
         web.cluster.editor().set_image(&web.key, "app:2.0");
         let output = web.run("step --all --by 3").await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(
             (web.pods().as_str(), web.strategy()),
             ("1.0 5/5, 2.0 5/5", before.clone()),
             "{}",
             output.transcript
         );
-        ends(&web.run("step --to 100% --by 3").await, 0);
+        web.run("step --to 100% --by 3").await.ends(0);
         assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 10/10", before));
     }
 }
@@ -225,13 +225,13 @@ async fn a_goal_below_the_original_partition_is_not_reached() {
         web.cluster.advance(2).await;
         for again in [false, true] {
             let output = web.run("step --to 5 --by 3").await;
-            ends(&output, 5);
+            output.ends(5);
             let held =
                 "its own partition 3 keeps 3 pods outdated\nhint: go below it; it is restored in the end";
             assert!(output.stderr.contains(held), "{again}: {}", output.transcript);
             assert_eq!((web.pods().as_str(), web.strategy()), ("1.0 3/3, 2.0 3/3", before.clone()));
         }
-        ends(&web.run("step --to 3").await, 0);
+        web.run("step --to 3").await.ends(0);
     }
 }
 
@@ -240,7 +240,7 @@ async fn a_goal_below_the_original_partition_is_not_reached() {
 async fn a_pause_with_an_original_partition_is_taken_over() {
     let web = Web::changed(KINDS[0], 10, &json!({"partition": "20%"}), "app:2.0").await;
     let output = web.run("step --all --by 3").await;
-    ends(&output, 0);
+    output.ends(0);
     let last = "every pod at or above its own partition 2 is updated, 2 pods below it stay outdated; the original \
                 update strategy is restored; it is neither held nor paused\n";
     assert!(output.transcript.contains(last), "{}", output.transcript);
@@ -254,10 +254,10 @@ async fn ordinals_that_are_left_out_are_not_slots() {
     web.cluster.advance(60).await;
     web.pause_and_change("app:2.0").await;
     let output = web.run("step --by 1").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(output.transcript.contains("web-5"), "{}", output.transcript);
     assert_eq!(web.partition(), 2);
-    ends(&web.run("step --all").await, 0);
+    web.run("step --all").await.ends(0);
     assert_eq!(web.pods(), "2.0 3/3");
 }
 
@@ -265,9 +265,9 @@ async fn ordinals_that_are_left_out_are_not_slots() {
 async fn an_unordered_update_is_stepped_by_number_of_pods() {
     let asts = (&ADVANCED_STATEFULSETS, "asts/web");
     let web = Web::changed(asts, 4, &json!({"unorderedUpdate": {}}), "app:2.0").await;
-    ends(&web.run("step").await, 0);
+    web.run("step").await.ends(0);
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 3/3, 2.0 1/1", json!(3)));
-    ends(&web.run("step --all").await, 0);
+    web.run("step --all").await.ends(0);
     assert_eq!(web.pods(), "2.0 4/4");
 }
 
@@ -281,7 +281,7 @@ async fn unready_nodes_are_skipped_until_they_are_ready() {
         web.pause_and_change("app:2.0").await;
         web.node_is_ready("node-2", false);
         let output = web.run("step --all --by 2 --no-canary --force").await;
-        ends(&output, 5);
+        output.ends(5);
         assert!(output.stderr.contains("skipped 1 pod on NotReady nodes: node-2"), "{}", output.transcript);
         assert!(output.transcript.contains("batch 2: pod 3\n"), "{}", output.transcript);
         assert_eq!(web.pods(), "1.0 0/1, 2.0 3/3");
@@ -292,9 +292,9 @@ async fn unready_nodes_are_skipped_until_they_are_ready() {
         web.node_is_ready("node-2", true);
         web.cluster.advance(60).await;
         let output = web.run("step --all").await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(web.pods(), "2.0 4/4", "{}", output.transcript);
-        ends(&web.run("resume").await, 0);
+        web.run("resume").await.ends(0);
         assert_eq!(web.strategy(), before);
     }
 }
@@ -313,7 +313,7 @@ async fn nodes_beyond_the_own_selector_stay_outdated() {
         "no pod is outdated within its own node selector and partition",
     ] {
         let output = web.run("step --all").await;
-        ends(&output, 0);
+        output.ends(0);
         assert!(output.transcript.contains(expected), "{}", output.transcript);
         assert_eq!(web.pods(), "1.0 3/3, 2.0 1/1");
     }
@@ -330,14 +330,13 @@ async fn a_node_selector_is_the_selector_of_the_strategy() {
     }
     web.pause_and_change("app:2.0").await;
     let output = web.run("step --node-selector pool=canary --all").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", output.transcript);
     let selector = json!({"matchExpressions": [{"key": "pool", "operator": "In", "values": ["canary"]}]});
     assert_eq!(web.strategy()["rollingUpdate"]["selector"], selector);
-    ends(&web.run("step --node-selector= --all").await, 0);
+    web.run("step --node-selector= --all").await.ends(0);
     assert_eq!(web.pods(), "2.0 4/4");
-    ends(&web.run("resume").await, 0);
+    web.run("resume").await.ends(0);
     assert_eq!(web.strategy(), before);
-    let none = web.run("step --node-selector pool=none").await;
-    ends(&none, 1);
+    web.run("step --node-selector pool=none").await.ends(1);
 }

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::setup::{KINDS, Web, ends};
+use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
 async fn pods_that_are_updated_in_place_stay() {
     for kind in KINDS {
         let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
         let before = web.uids();
-        ends(&web.run("step --all --by 2 --in-place-only").await, 0);
+        web.run("step --all --by 2 --in-place-only").await.ends(0);
         assert_eq!((web.pods().as_str(), web.uids()), ("2.0 4/4", before), "{}", web.target);
     }
 }
@@ -19,7 +19,7 @@ async fn pods_that_are_updated_in_place_stay() {
 async fn a_restart_in_place_needs_no_settling_time() {
     let web = Web::changed(KINDS[0], 3, &json!({}), "app:2.0").await;
     let output = web.run("step --all --by 2 --soak 0s -v 4").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(!output.transcript.contains("it soaks"), "{}", output.transcript);
 }
 
@@ -29,7 +29,7 @@ async fn a_crash_after_an_update_in_place_fails_the_batch() {
         let web = Web::changed(kind, 4, &json!({}), "app:2.0-crash").await;
         let before = web.uids();
         let output = web.run("step --all").await;
-        ends(&output, 4);
+        output.ends(4);
         assert!(output.stderr.contains("batch 1 failed"), "{}", output.transcript);
         assert_eq!(web.uids(), before);
         assert!(web.pods().starts_with("1.0 3/3"), "{}", web.pods());
@@ -41,7 +41,7 @@ async fn a_batch_waits_for_the_grace_period() {
     let rolling = json!({"inPlaceUpdateStrategy": {"gracePeriodSeconds": 60}});
     let web = Web::changed(KINDS[0], 3, &rolling, "app:2.0").await;
     let begun = tokio::time::Instant::now();
-    ends(&web.run("step --all --by 3 --soak 0s").await, 0);
+    web.run("step --all --by 3 --soak 0s").await.ends(0);
     assert!(begun.elapsed().as_secs() >= 180, "{:?}", begun.elapsed());
     assert_eq!(web.pods(), "2.0 3/3");
 }
@@ -50,16 +50,16 @@ async fn a_batch_waits_for_the_grace_period() {
 async fn an_update_that_recreates_pods_is_refused_before_anything_is_written() {
     for kind in KINDS {
         let web = Web::new(kind, 3, &json!({})).await;
-        ends(&web.run("pause").await, 0);
+        web.run("pause").await.ends(0);
         let containers = json!([{"name": "app", "image": "app:2.0", "env": [{"name": "A", "value": "1"}]}]);
         web.patch(&json!({"spec": {"template": {"spec": {"containers": containers}}}}));
         web.cluster.advance(10).await;
         let before = web.object();
         let output = web.run("step --all --in-place-only").await;
-        ends(&output, 1);
+        output.ends(1);
         assert!(output.stderr.contains("cannot change in place"), "{}", output.transcript);
         assert_eq!(web.object(), before);
-        ends(&web.run("step --all").await, 0);
+        web.run("step --all").await.ends(0);
         assert_eq!(web.pods(), "2.0 3/3");
     }
 }

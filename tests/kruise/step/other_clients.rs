@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use super::setup::{KINDS, Web, ends};
+use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_of_the_plan_stops_it() {
     for kind in KINDS {
         let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
-        ends(&web.run("step").await, 0);
-        ends(&web.run("pause").await, 0);
-        ends(&web.run("step").await, 5);
+        web.run("step").await.ends(0);
+        web.run("pause").await.ends(0);
+        web.run("step").await.ends(5);
         assert_eq!(web.pods(), "1.0 3/3, 2.0 1/1");
-        ends(&web.run("resume").await, 0);
-        ends(&web.run("step --all").await, 0);
+        web.run("resume").await.ends(0);
+        web.run("step --all").await.ends(0);
         assert_eq!(web.pods(), "2.0 4/4");
     }
 }
@@ -26,12 +26,10 @@ async fn a_pause_by_another_client_stops_the_plan() {
         web.cluster.later(4000, move |editor| {
             editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": true}}}}));
         });
-        let stopped = web.run("step --all").await;
-        ends(&stopped, 5);
-        ends(&web.run("step --all").await, 5);
-        ends(&web.run("resume").await, 0);
-        let output = web.run("step --all").await;
-        ends(&output, 0);
+        web.run("step --all").await.ends(5);
+        web.run("step --all").await.ends(5);
+        web.run("resume").await.ends(0);
+        web.run("step --all").await.ends(0);
         assert_eq!(web.pods(), "2.0 4/4");
     }
 }
@@ -45,7 +43,7 @@ async fn a_partition_of_another_client_ends_the_hold() {
             editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}}}));
         });
         let stopped = web.run("step --all").await;
-        ends(&stopped, 5);
+        stopped.ends(5);
         assert!(stopped.stderr.contains("kubectl-patch"), "{}", stopped.transcript);
         web.cluster.advance(60).await;
         assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", web.target);
@@ -56,20 +54,20 @@ async fn a_partition_of_another_client_ends_the_hold() {
 async fn scaling_changes_the_batches() {
     for kind in [KINDS[0], KINDS[1]] {
         let web = Web::changed(kind, 6, &json!({}), "app:2.0").await;
-        ends(&web.run("step --by 2").await, 0);
-        ends(&web.run("step").await, 0);
+        web.run("step --by 2").await.ends(0);
+        web.run("step").await.ends(0);
         assert_eq!(web.pods(), "1.0 3/3, 2.0 3/3");
         web.patch(&json!({"spec": {"replicas": 8}}));
         web.cluster.advance(60).await;
         // Ordinals above the partition are updated. Of counted pods the share stays.
         let is_counted = kind == KINDS[0];
         assert_eq!(web.pods(), if is_counted { "1.0 4/4, 2.0 4/4" } else { "1.0 3/3, 2.0 5/5" });
-        ends(&web.run("step").await, 0);
+        web.run("step").await.ends(0);
         assert_eq!(web.pods(), if is_counted { "1.0 2/2, 2.0 6/6" } else { "1.0 1/1, 2.0 7/7" });
         web.patch(&json!({"spec": {"replicas": 2}}));
         web.cluster.advance(60).await;
         let output = web.run("step --all").await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(web.pods(), "2.0 2/2", "{}", output.transcript);
     }
 }
@@ -85,7 +83,7 @@ async fn only_created_pods_are_reported_as_created() {
         editor.patch(&key, &json!({"spec": {"replicas": 6}}));
     });
     let output = web.run("step --by 1").await;
-    ends(&output, 0);
+    output.ends(0);
     let created: Vec<String> = web.uids().into_keys().filter(|name| !old.contains_key(name)).collect();
     let notes: String =
         output.transcript.lines().filter(|line| line.contains("the controller created")).collect();
@@ -100,21 +98,21 @@ async fn only_created_pods_are_reported_as_created() {
 #[tokio::test(start_paused = true)]
 async fn a_scale_up_keeps_the_share_of_a_canary() {
     let web = Web::changed(KINDS[0], 6, &json!({}), "app:2.0").await;
-    ends(&web.run("step --by 1").await, 0);
+    web.run("step --by 1").await.ends(0);
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 5/5, 2.0 1/1", json!("83%")));
     web.patch(&json!({"spec": {"replicas": 20}}));
     web.cluster.advance(60).await;
     assert_eq!(web.pods(), "1.0 17/17, 2.0 3/3");
     let status = web.run("status --watch=false").await;
-    ends(&status, 5);
+    status.ends(5);
     let held = "after batch 1 and scaling from 6 to 20 pods, until kubectl rollout2 step";
     assert!(status.transcript.contains(held), "{}", status.transcript);
     let output = web.run("step --by 2").await;
-    ends(&output, 0);
+    output.ends(0);
     let note = "note: scaled from 6 to 20 pods since the last batch\n";
     assert!(output.stderr.contains(note), "{}", output.transcript);
     assert_eq!((web.pods().as_str(), web.partition()), ("1.0 15/15, 2.0 5/5", json!("75%")));
     assert!(!web.run("status --watch=false").await.transcript.contains("scaling"));
-    ends(&web.run("step --all --by 50%").await, 0);
+    web.run("step --all --by 50%").await.ends(0);
     assert_eq!((web.pods().as_str(), web.hold()), ("2.0 20/20", None));
 }

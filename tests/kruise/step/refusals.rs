@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::setup::{KINDS, Web, ends};
+use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
 async fn flags_that_do_not_apply_are_refused() {
@@ -15,8 +15,7 @@ async fn flags_that_do_not_apply_are_refused() {
             &["--order zone", "--evict", "--node-selector a=b"]
         };
         for flag in node_flags.iter().chain(&["--surge 1"]) {
-            let output = web.run(&format!("step {flag}")).await;
-            ends(&output, 2);
+            web.run(&format!("step {flag}")).await.ends(2);
         }
         assert_eq!(web.object(), before);
     }
@@ -28,7 +27,7 @@ async fn a_workload_that_a_kruise_rollout_drives_is_refused_with_its_command() {
         let web = Web::changed(kind, 3, &json!({}), "app:2.0").await;
         web.patch(&json!({"metadata": {"annotations": {"rollouts.kruise.io/in-progressing": "{\"rolloutName\":\"demo\"}"}}}));
         let output = web.run("step").await;
-        ends(&output, 1);
+        output.ends(1);
         assert!(
             output.stderr.contains("kubectl kruise rollout approve rollout/demo"),
             "{}",
@@ -42,14 +41,14 @@ async fn a_workload_that_a_kruise_rollout_drives_is_refused_with_its_command() {
 #[tokio::test(start_paused = true)]
 async fn a_change_that_the_policy_forbids_is_refused() {
     let web = Web::new(KINDS[0], 4, &json!({"podUpdatePolicy": "InPlaceOnly"})).await;
-    ends(&web.run("pause").await, 0);
+    web.run("pause").await.ends(0);
     let container = json!({"name": "app", "image": "app:2.0", "env": [{"name": "A", "value": "1"}]});
     web.patch(&json!({"spec": {"template": {"spec": {"containers": [container]}}}}));
     web.cluster.advance(10).await;
     let before = web.object();
     for args in ["step --all", "step --dry-run", "step --in-place-only"] {
         let output = web.run(args).await;
-        ends(&output, 1);
+        output.ends(1);
         for text in [
             "error: cloneset/web cannot be stepped: its policy InPlaceOnly keeps the outdated pods: \
              spec.containers[app].env[A] cannot change in place\n",
@@ -62,7 +61,7 @@ async fn a_change_that_the_policy_forbids_is_refused() {
     let container = json!({"name": "app", "image": "app:2.0", "env": null});
     web.patch(&json!({"spec": {"template": {"spec": {"containers": [container]}}}}));
     web.cluster.advance(10).await;
-    ends(&web.run("step --all").await, 0);
+    web.run("step --all").await.ends(0);
     assert_eq!(web.pods(), "2.0 4/4");
 }
 
@@ -73,7 +72,7 @@ async fn a_name_with_quotes_is_no_part_of_a_hint() {
     let driver = json!({"rolloutName": "a\\'; touch owned; '"}).to_string();
     web.patch(&json!({"metadata": {"annotations": {"rollouts.kruise.io/in-progressing": driver}}}));
     let output = web.run("step").await;
-    ends(&output, 1);
+    output.ends(1);
     assert!(
         output.stderr.contains("kubectl kruise rollout approve rollout/ROLLOUT -n default\n"),
         "{}",

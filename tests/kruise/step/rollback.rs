@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simcluster::Resource;
 
-use super::setup::{KINDS, Web, ends};
+use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_batch_is_rolled_back() {
@@ -12,7 +12,7 @@ async fn a_failed_batch_is_rolled_back() {
             let web = Web::changed(kind, 5, &rolling, "app:2.0-crash").await;
             let begun = web.cluster.revision();
             let output = web.run("step --all --by 2 --on-failure undo").await;
-            ends(&output, 4);
+            output.ends(4);
             assert_eq!((web.pods().as_str(), web.hold()), ("1.0 5/5", None), "{}", output.transcript);
             assert!(
                 output.stderr.ends_with("error: rolled back to revision 1; it is neither held nor paused\n"),
@@ -32,18 +32,17 @@ async fn pods_are_rolled_back_although_the_original_partition_counts_pods() {
         let web = Web::new(kind, 6, &json!({"partition": 3})).await;
         let before = web.strategy();
         web.cluster.editor().set_image(&web.key, "app:2.0");
-        ends(&web.run("step --to 2 --by 2").await, 0);
+        web.run("step --to 2 --by 2").await.ends(0);
         assert_eq!(web.pods(), "1.0 4/4, 2.0 2/2");
         if undo {
             let output = web.run("undo").await;
-            ends(&output, 0);
+            output.ends(0);
             assert!(output.stderr.contains("partition is 0"), "{}", output.transcript);
             web.cluster.advance(60).await;
-            ends(&web.run("step").await, 4);
+            web.run("step").await.ends(4);
         } else {
             web.cluster.advance(10).await;
-            let output = web.run("step --to 3 --on-failure undo --check false").await;
-            ends(&output, 4);
+            web.run("step --to 3 --on-failure undo --check false").await.ends(4);
         }
         assert_eq!((web.pods().as_str(), web.strategy(), web.hold()), ("1.0 6/6", before, None), "{undo}");
     }
@@ -55,9 +54,9 @@ async fn undo_of_a_plan_restores_the_strategy_without_the_pause() {
         let web = Web::new(kind, 4, &json!({})).await;
         let before = web.strategy();
         web.pause_and_change("app:2.0").await;
-        ends(&web.run("step --to 2").await, 0);
+        web.run("step --to 2").await.ends(0);
         let output = web.run("undo --wait").await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(
             (web.pods().as_str(), web.strategy(), web.hold()),
             ("1.0 4/4", before, None),
@@ -73,8 +72,8 @@ async fn release_all_ends_the_plan() {
         let web = Web::new(kind, 4, &json!({})).await;
         let before = web.strategy();
         web.pause_and_change("app:2.0").await;
-        ends(&web.run("step").await, 0);
-        ends(&web.run("resume --release-all").await, 0);
+        web.run("step").await.ends(0);
+        web.run("resume --release-all").await.ends(0);
         assert_eq!((web.strategy(), web.hold()), (before, None));
         web.cluster.advance(120).await;
         assert_eq!(web.pods(), "2.0 4/4");
@@ -87,11 +86,11 @@ async fn a_crash_outside_a_batch_is_rolled_back() {
     for kind in [KINDS[0], KINDS[1], KINDS[2]] {
         for minutes in [0, 60] {
             let web = Web::changed(kind, 6, &json!({}), "app:2.0").await;
-            ends(&web.run("step").await, 0);
+            web.run("step").await.ends(0);
             web.cluster.editor().set_image(&web.key, "app:3.0-crash");
             web.cluster.advance(10 + minutes * 60).await;
             let output = web.run("step --new-plan --all --on-failure undo").await;
-            ends(&output, 4);
+            output.ends(4);
             let failed = "error: rolled back to revision 1; it is neither held nor paused\n";
             assert!(output.stderr.ends_with(failed), "{minutes}: {}", output.transcript);
             assert_eq!((web.pods().as_str(), web.hold()), ("1.0 6/6", None), "{}", output.transcript);
@@ -106,10 +105,8 @@ async fn undone(kind: (&'static Resource, &'static str), undo: &str) -> (Web, Va
     let before = web.strategy();
     web.pause_and_change("app:2.0").await;
     // The partition of an Advanced StatefulSet only matters below it.
-    let below = web.run("step --to 100% --by 5 --no-canary --max-unavailable 5 --check false").await;
-    ends(&below, 4);
-    let output = web.run(undo).await;
-    ends(&output, 0);
+    web.run("step --to 100% --by 5 --no-canary --max-unavailable 5 --check false").await.ends(4);
+    web.run(undo).await.ends(0);
     (web, before)
 }
 
@@ -121,7 +118,7 @@ async fn whoever_finds_a_completed_rollback_restores_the_partition() {
             web.cluster.advance(60).await;
             assert_eq!(web.pods(), "1.0 6/6");
             let status = web.run("status --watch=false").await;
-            ends(&status, 0);
+            status.ends(0);
             let own = if kind == KINDS[1] { "3" } else { "50%" };
             let target = web.target;
             let words = format!(
@@ -129,7 +126,7 @@ async fn whoever_finds_a_completed_rollback_restores_the_partition() {
             );
             assert!(status.transcript.contains(&words), "{}", status.transcript);
             let output = web.run(finisher).await;
-            ends(&output, exit);
+            output.ends(exit);
             let mut expected = before.clone();
             if finisher == "pause" {
                 expected["rollingUpdate"]["paused"] = true.into();
@@ -156,15 +153,15 @@ async fn an_undo_that_waits_restores_the_partition() {
 async fn a_pause_during_a_rollback_holds_every_pod() {
     for kind in KINDS {
         let (web, before) = undone(kind, "undo").await;
-        ends(&web.run("pause").await, 0);
+        web.run("pause").await.ends(0);
         web.cluster.advance(20).await;
         let pods = web.pods();
         assert_ne!(pods, "1.0 6/6", "it is still under way");
         web.cluster.advance(60).await;
         assert_eq!((web.pods(), &web.strategy()["rollingUpdate"]["paused"]), (pods, &json!(true)));
-        ends(&web.run("step").await, 5);
-        ends(&web.run("resume").await, 0);
-        ends(&web.run("step").await, 4);
+        web.run("step").await.ends(5);
+        web.run("resume").await.ends(0);
+        web.run("step").await.ends(4);
         assert_eq!((web.pods().as_str(), web.strategy(), web.hold()), ("1.0 6/6", before, None));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-pub(super) use harness::ends;
 use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, NODES, PODS};
@@ -55,7 +54,7 @@ impl Web {
     }
 
     pub(super) async fn pause_and_change(&self, image: &str) {
-        ends(&self.run("pause").await, 0);
+        self.run("pause").await.ends(0);
         self.cluster.editor().set_image(&self.key, image);
         self.cluster.advance(10).await;
     }

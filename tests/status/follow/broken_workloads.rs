@@ -151,7 +151,7 @@ async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web --timeout 5m").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(
         output.stderr.contains("no new pods: quota \"q\" is exhausted (3 of 3)"),
         "{}",
@@ -167,9 +167,8 @@ async fn a_failed_first_rollout_can_be_undone() {
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(output.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", output.transcript);
     cluster.editor().set_image(&web, "app:1.0");
-    let output = cluster.status("deployment/web --until old-gone --stable 10s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web --until old-gone --stable 10s").await.ends(0);
 }

@@ -90,12 +90,12 @@ async fn only_what_is_missing_is_awaited() {
     let output = cluster.status(&format!("deployment/web {flags}")).await;
     assert_eq!((output.exit, output.stderr.as_str()), (0, ""), "{}", output.transcript);
     let output = cluster.status_as("gina", &format!("statefulset/db deployment/no {flags}")).await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     // Permission to get a named workload is enough to wait for it.
     let output = cluster.status_as("gina", "deployment/no --wait-for-creation 10s").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("no deployment \"no\""), "{}", output.transcript);
 }
 
@@ -110,7 +110,7 @@ async fn a_signal_ends_the_wait() {
     });
     let run = cluster.command(["status", "deployment/web", "--wait-for-creation", "60s"]).signals(numbers);
     let output = run.run_async().await;
-    assert_eq!(output.exit, 130, "{}", output.transcript);
+    output.ends(130);
     assert!(
         output.stderr.ends_with("note: interrupted before the workloads existed\n"),
         "{}",

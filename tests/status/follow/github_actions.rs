@@ -26,7 +26,7 @@ async fn a_failure_is_annotated_and_summarized() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     let file = summary("failure");
     let output = in_job(&cluster, "status deployment/web --fail-fast=5s", &file).await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let lines: Vec<_> = output.stderr.lines().collect();
     let error = lines.iter().position(|line| line.starts_with("error: deployment/web failed: ")).unwrap();
     assert_eq!(lines[error + 1], lines[error].replacen("error: ", "::error::", 1), "{}", output.stderr);
@@ -45,8 +45,7 @@ async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let file = summary("rollback");
-    let failed = in_job(&cluster, "status deployment/web --undo-on-failure", &file).await;
-    assert_eq!(failed.exit, 4, "{}", failed.transcript);
+    in_job(&cluster, "status deployment/web --undo-on-failure", &file).await.ends(4);
     let complete = in_job(&cluster, "status deployment/web", &file).await;
     assert_eq!((complete.exit, complete.stderr.as_str()), (0, ""), "{}", complete.transcript);
     insta::assert_snapshot!(std::fs::read_to_string(&file).unwrap());
@@ -60,8 +59,7 @@ async fn a_reached_goal_is_summarized_without_causes() {
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(120).await;
     let file = summary("reached");
-    let output = in_job(&cluster, "status deployment/web --until updated", &file).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    in_job(&cluster, "status deployment/web --until updated", &file).await.ends(0);
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("✅") && !text.contains("crashed"), "{text}");
 }

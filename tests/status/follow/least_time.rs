@@ -62,7 +62,7 @@ async fn the_rest_of_a_rollout_counts() {
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(400).await; // the first wave is available
     let output = cluster.status("deployment/web --timeout 20m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let note = "note: deployment/web: at least 10m: 2 waves, minReadySeconds 5m\n";
     assert!(output.stderr.contains(note), "{}", output.transcript);
     let complete = cluster.status("deployment/web --timeout 1m").await;
@@ -80,7 +80,7 @@ async fn every_verb_that_updates_has_the_least_time() {
         assert!(output.transcript.contains(&format!("  {LEAST}\n")), "{args}\n{}", output.transcript);
     }
     let output = cluster.run("restart deployment/web --wait --timeout 10m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(output.stderr.contains(LEAST), "{}", output.transcript);
     assert!(output.stderr.contains("--timeout 24m fits"), "{}", output.transcript);
     cluster.run("undo deployment/web").await;

@@ -41,8 +41,7 @@ async fn a_later_readiness_restarts_the_stable_period() {
             store.edit(&key, Part::Status, &author, touch).unwrap();
         });
     });
-    let output = cluster.status("deployment/web --stable 30s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web --stable 30s").await.ends(0);
     let elapsed = now.elapsed();
     assert!(elapsed >= Duration::from_secs(50) && elapsed < Duration::from_secs(55), "{elapsed:?}");
 }
@@ -57,8 +56,7 @@ async fn a_hold_does_not_count_towards_the_deadline() {
     cluster.advance(10).await;
     let release = strategy("RollingUpdate");
     cluster.later(40_000, move |editor| editor.patch(&agent, &release));
-    let output = cluster.status("daemonset/agent --wait-held --deadline 15s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("daemonset/agent --wait-held --deadline 15s").await.ends(0);
 }
 
 /// The progress of an earlier generation does not count for the rollout that replaced it.
@@ -70,8 +68,7 @@ async fn a_new_generation_restarts_the_deadline() {
     cluster.editor().set_image(&db, "app:2.0-bad");
     let now = Instant::now();
     cluster.later(15_000, move |editor| editor.set_image(&db, "app:3.0-bad"));
-    let output = cluster.status("statefulset/db --deadline 20s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    cluster.status("statefulset/db --deadline 20s").await.ends(4);
     let elapsed = now.elapsed();
     assert!(elapsed >= Duration::from_secs(35) && elapsed < Duration::from_secs(45), "{elapsed:?}");
 }
@@ -85,8 +82,7 @@ async fn a_timeout_during_an_outage_ends_within_a_second() {
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let now = Instant::now();
-    let output = cluster.status("deployment/web --timeout 6s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 6s").await.ends(3);
     let elapsed = now.elapsed();
     assert!(elapsed >= Duration::from_secs(6) && elapsed <= Duration::from_secs(7), "{elapsed:?}");
 }

@@ -44,7 +44,7 @@ async fn a_rollout_is_drawn_in_place_until_it_ends() {
     cluster.advance(60).await;
     cluster.set_image_on_first_read(&web, "app:2.0");
     let output = run_on_terminal(&cluster, "admin", "deployment/web").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let screens = screens(&output);
     assert!(screens.len() > 10, "{screens:#?}");
     for screen in &screens {
@@ -82,7 +82,7 @@ async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --fail-fast=10s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(output.stderr.starts_with("\x1b[31merror:\x1b[0m deployment/web failed: "), "{}", output.stderr);
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
 }
@@ -97,7 +97,7 @@ async fn notes_are_printed_above_the_frame() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = run_on_terminal(&cluster, "gina", "deployment/web --fail-fast=30s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     insta::assert_snapshot!(screens(&output).last().unwrap().join("\n"));
 }
 
@@ -111,7 +111,7 @@ async fn a_rollback_is_drawn_until_it_ends() {
     let size = Terminal { width: 40, height: 24 };
     let output =
         run_on_terminal_of(size, &cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let text = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
     let rolls_back = |screen: &Vec<String>| text(screen).contains("rolling back to 1: progressing");
@@ -127,7 +127,7 @@ async fn the_causes_of_a_failure_stay_above_the_rollback() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let screens = screens(&output);
     let last = screens.last().unwrap().join("\n");
     for text in ["app: crashed, exit 1", "app| ", "rolling back to revision 1, the stable revision"] {
@@ -145,7 +145,7 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     cluster.advance(20).await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::SilenceWatch(0)));
     let output = run_on_terminal(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=5s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let screens = screens(&output);
     let last = screens.last().unwrap().join("\n");
     assert!(last.contains("rolled back to 1 (now 3)") && last.contains("10 pods  10 ready"), "{last}");
@@ -168,7 +168,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     }
     let size = Terminal { width: 80, height: 8 };
     let output = run_on_terminal_of(size, &cluster, "admin", "deployment --fail-fast=5s").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let row = |line: &&String| {
         line.starts_with("deploy/svc-2  failed ") && line.contains("! app: ImagePullBackOff")

@@ -131,7 +131,7 @@ async fn an_outage_with_compaction_hides_no_verdict() {
         editor.sim.clear_faults();
     });
     let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     // Each resource is read on its own, so the first one that fails for 5 s is printed. The verdict may be known before
     // every resource can be read again.
     let notes = notes(&output);
@@ -148,7 +148,7 @@ async fn an_outage_at_the_timeout_is_a_timeout() {
     cluster.later(3_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let started = tokio::time::Instant::now();
     let output = cluster.status("deployment/web --timeout 40s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(!output.stderr.contains("hint: "), "nothing needs a rollback: {}", output.transcript);
     assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
 }
@@ -161,8 +161,7 @@ async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
     cluster.advance(30).await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
     cluster.editor().set_image(&web, "app:2.0-slow");
-    let output = cluster.status("deployment/web --timeout 20s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 20s").await.ends(0);
 }
 
 /// Only the server's `Date` and the monotonic clock are compared.
@@ -175,7 +174,7 @@ async fn a_wrong_local_clock_changes_nothing() {
         cluster.editor().set_image(&web, "app:2.0");
         let run = cluster.command(["status", "deployment/web", "--stable", "20s", "--fail-fast"]);
         let output = run.at(now.parse().unwrap()).run_async().await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         assert!(!output.stderr.contains("note: "), "{}", output.transcript);
     }
 }
@@ -204,7 +203,7 @@ async fn a_suspended_process_continues_with_the_current_state() {
         let args = "status statefulset/db --deadline 30s --fail-fast --stable 1m --timeout 24h".split(' ');
         let run = harness::Run::of(args).in_process(cluster.service(), "default");
         let (output, ()) = tokio::join!(run.run_async(), asleep);
-        assert_eq!(output.exit, exit, "{}", output.transcript);
+        output.ends(exit);
     }
 }
 
@@ -213,7 +212,7 @@ async fn a_deleted_target_is_an_error() {
     let (cluster, web) = unfinished_rollout().await;
     cluster.later(5_000, move |editor| editor.delete(&web));
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(
         output.stderr.ends_with("error: object has been deleted: deployment/web\n"),
         "{}",
@@ -230,7 +229,7 @@ async fn a_target_deleted_during_an_outage_is_an_error() {
         editor.sim.store(simcluster::Store::compact);
     });
     let output = cluster.status("deployment/web --timeout 30m").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
 }
 
@@ -244,7 +243,7 @@ async fn a_target_recreated_during_an_outage_is_an_error() {
         editor.sim.store(simcluster::Store::compact);
     });
     let output = cluster.status("deployment/web --timeout 30m").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(
         output.stderr.contains("error: object has been deleted, and created again: deployment/web"),
         "{}",
@@ -257,7 +256,7 @@ async fn a_deleted_namespace_is_an_error() {
     let (cluster, _) = unfinished_rollout().await;
     cluster.later(5_000, |editor| editor.delete(&Key::new(&NAMESPACES, "", "default")));
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
 }
 
@@ -271,7 +270,7 @@ async fn targets_share_their_watches() {
     cluster.deployment(2, &json!({}));
     cluster.editor().create_workload(&DEPLOYMENTS, "other", &spec);
     let output = cluster.status("deployment").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.stdout.contains("deployment \"web\" successfully"), "{}", output.transcript);
     assert!(output.stdout.contains("deployment \"other\" successfully"), "{}", output.transcript);
     for resource in [&DEPLOYMENTS, &REPLICASETS, &PODS] {
@@ -298,8 +297,7 @@ async fn a_list_follows_each_silent_watch() {
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
     cluster.editor().set_image(&web, "app:2.0-slow");
     let started = tokio::time::Instant::now();
-    let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 10m").await.ends(0);
     assert!(started.elapsed() < Duration::from_secs(90), "{:?}", started.elapsed());
 }
 
@@ -308,8 +306,7 @@ async fn a_list_follows_each_silent_watch() {
 async fn an_expired_watch_is_listed_again_after_a_pause() {
     let (cluster, _) = unfinished_rollout().await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::ExpireWatch(0)));
-    let output = cluster.status("deployment/web --timeout 1m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 1m").await.ends(3);
     let requests = request_count(&cluster, "/pods");
     assert!((60..150).contains(&requests), "{requests} lists and watches");
 }
@@ -326,8 +323,7 @@ async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {
         });
         cluster.later(21_000 + number * 30_000, |editor| editor.sim.store(simcluster::Store::compact));
     }
-    let output = cluster.status("deployment/web --timeout 5m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 5m").await.ends(3);
     let requests = cluster.sim.requests();
     let of_replica_sets = requests.iter().filter(|request| request.path.ends_with("/replicasets"));
     let lists = of_replica_sets.filter(|request| !is_watch(request, &REPLICASETS)).count();
@@ -342,8 +338,7 @@ async fn silent_watches_are_replaced_by_lists() {
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.sim.fault(watches(FaultAction::SilenceWatch(1)));
-    let output = cluster.status("deployment/web --timeout 150s").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 150s").await.ends(0);
 }
 
 /// Returns how many requests of a verb arrived for a resource.
@@ -362,8 +357,7 @@ async fn the_pause_between_failed_requests_grows() {
     let unavailable = || FaultAction::Refuse(Refusal::with_status(503, "the server is overloaded"));
     let (cluster, _) = unfinished_rollout().await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::List, &PODS), unavailable()));
-    let output = cluster.status("deployment/web --timeout 1m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 1m").await.ends(3);
     let lists = request_count(&cluster, "/pods");
     assert!((3..30).contains(&lists), "{lists} lists");
 
@@ -373,8 +367,7 @@ async fn the_pause_between_failed_requests_grows() {
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:2.0-notready");
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &STATEFULSETS), unavailable()).after(1));
-    let output = cluster.status("statefulset/db --deadline 20s --timeout 2m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("statefulset/db --deadline 20s --timeout 2m").await.ends(3);
     let reads = request_count(&cluster, "/statefulsets/db");
     assert!((12..120).contains(&reads), "{reads} reads");
 }
@@ -385,8 +378,7 @@ async fn a_watch_that_is_forbidden_for_a_moment_is_opened_again() {
     let (cluster, _) = unfinished_rollout().await;
     let forbidden = FaultAction::Refuse(Refusal::with_status(403, "pods is forbidden: not yet"));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), forbidden).after(1).times(2));
-    let output = cluster.status("deployment/web --timeout 3m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    cluster.status("deployment/web --timeout 3m").await.ends(3);
     let watches = cluster.sim.requests().iter().filter(|request| is_watch(request, &PODS)).count();
     assert!(watches >= 6, "{watches}");
 }
@@ -409,7 +401,7 @@ async fn a_pod_that_is_removed_from_its_workload_is_not_awaited() {
         editor.patch(&old, &json!({"metadata": {"labels": {"app": "debug"}, "ownerReferences": null}}));
     });
     let output = cluster.status("deployment/web statefulset/db --until old-gone --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     // The controller still counts it, and no pod is left to wait for.
     assert!(output.stderr.contains("waiting for old pods to end"), "{}", output.transcript);
 }

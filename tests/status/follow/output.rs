@@ -103,7 +103,7 @@ async fn one_evaluation_of_one_workload_has_the_log_too() {
         assert!(cause < serves && serves.is_some(), "{}", output.transcript);
         assert_eq!(log.is_some(), has_log, "{}", output.transcript);
         assert!(!has_log || (cause < log && log < serves), "{}", output.transcript);
-        assert_eq!(output.exit, 3, "{}", output.transcript);
+        output.ends(3);
     }
 }
 
@@ -138,7 +138,7 @@ async fn with_several_targets_every_line_has_a_name() {
     cluster.editor().set_image(&db, "app:2.0-bad");
     cluster.editor().set_image(&agent, "app:2.0");
     let output = cluster.status("deployment/web statefulset/db daemonset/agent --timeout 2m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     let names = ["deployment/web: ", "\"web\"", "statefulset/db", "daemonset/agent: ", "\"agent\""];
     assert!(
         output.stdout.lines().all(|line| names.iter().any(|name| line.contains(name))),
@@ -162,13 +162,13 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     let target = web.clone();
     cluster.later(5_000, move |editor| editor.set_image(&target, "app:2.0"));
     let output = cluster.status("deployment/web --revision 2").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_eq!(output.stderr, "note: deployment/web: waiting for the controller to number revision 2\n");
 
     cluster.editor().set_image(&web, "app:3.0-notready");
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.status("deployment/web --revision 3").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(
         output.stderr.contains("desired revision (3) is different from the running revision"),
         "{}",
@@ -204,7 +204,7 @@ async fn a_revision_after_the_next_one_is_refused() {
     cluster.advance(30).await;
     for args in ["--revision 4", "--revision 4 --watch=false"] {
         let output = cluster.status(&format!("deployment/web {args}")).await;
-        assert_eq!(output.exit, 1, "{}", output.transcript);
+        output.ends(1);
         assert!(
             output.stderr.ends_with("no revision 4 in the history; there are 1, 2\n"),
             "{}",
@@ -245,8 +245,7 @@ async fn a_complete_rollout_takes_at_most_seven_requests() {
     let cluster = Cluster::simulated().start();
     cluster.deployment(3, &json!({}));
     cluster.advance(30).await;
-    let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("deployment/web").await.ends(0);
     let requests: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
     assert!(requests.len() <= 7, "{requests:#?}");
     assert!(!requests.iter().any(|line| line.contains("/events")), "{requests:#?}");
@@ -283,7 +282,7 @@ async fn a_missing_target_is_part_of_the_summary() {
     let cluster = Cluster::simulated().start();
     cluster.deployment(1, &json!({}));
     let output = cluster.status("deployment/web deployment/nope -o json").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert_eq!(lines(&output.stdout).last().unwrap()["exitCode"], 1);
     let output = cluster.status("deployment -l app=nope -o json").await;
     assert_eq!(

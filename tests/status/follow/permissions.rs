@@ -17,7 +17,7 @@ async fn as_user(rules: Vec<Rule>, image: &str, args: &str) -> harness::Output {
 
 /// Checks the exit code and the number of notes about permissions.
 fn ends(output: &harness::Output, exit: u8, notes: usize) {
-    assert_eq!(output.exit, exit, "{}", output.transcript);
+    output.ends(exit);
     let printed = output.stderr.lines().filter(|line| line.starts_with("note: ")).count();
     assert_eq!(printed, notes, "{}", output.transcript);
 }
@@ -75,7 +75,7 @@ async fn unreadable_logs_are_reported_once() {
 #[tokio::test(start_paused = true)]
 async fn missing_permissions_end_the_command_with_an_error() {
     let output = as_user(Vec::new(), "app:2.0", "deployment/web").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
 }
 
@@ -90,7 +90,7 @@ async fn a_goal_that_needs_pods_ends_with_a_hint() {
         cluster.advance(30).await;
         let args = format!("statefulset/db --until old-gone --watch={watch}");
         let output = cluster.status_as("gina", &args).await;
-        assert_eq!(output.exit, 1, "{}", output.transcript);
+        output.ends(1);
         let hint = "hint: wait for --until complete, or request permission to list pods\n";
         assert_eq!(output.stderr.matches(hint).count(), 1, "{}", output.transcript);
     }

@@ -189,14 +189,14 @@ async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
         writeln!(table, "{recording}{from}: exit {} at {at:.1}, {why}", output.exit).unwrap();
     }
     let (_, output) = follow("sysctl", None, "--fail-fast=5s --timeout REST").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     insta::assert_snapshot!(table);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_before_a_long_run_is_not_a_cause() {
     let (_, output) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(output.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", output.transcript);
     assert!(!output.stderr.contains("exit 3"), "{}", output.transcript);
 }
@@ -205,7 +205,7 @@ async fn a_crash_before_a_long_run_is_not_a_cause() {
 async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
     for from in [8.4, 9.8, 10.1] {
         let (_, output) = follow("crash", Some(from), "--fail-fast --timeout REST").await;
-        assert_eq!(output.exit, 4, "{}", output.transcript);
+        output.ends(4);
         assert!(!output.stdout.contains("successfully rolled out"), "{}", output.transcript);
     }
 }
@@ -227,7 +227,7 @@ async fn an_eviction_is_not_reported_as_a_crash() {
 #[tokio::test(start_paused = true)]
 async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(
         output.stderr.contains("note: deployment/web: waiting for 2 old pods to end"),
         "{}",

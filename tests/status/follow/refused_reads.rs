@@ -67,7 +67,7 @@ async fn a_refusal_that_lasts_is_an_error_of_the_target() {
         });
         let begun = Instant::now();
         let output = cluster.status("deployment/web --fail-fast=3s").await;
-        assert_eq!(output.exit, 1, "{}", output.transcript);
+        output.ends(1);
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
         let notes = notes(&output);
         assert_eq!(notes.len(), 1, "{}", output.transcript);
@@ -82,7 +82,7 @@ async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
     refuse_gets(&cluster, 500);
     cluster.later(60_000, |editor| editor.sim.clear_faults());
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     let notes = notes(&output);
     let failing = "note: in-process:80: cannot read deployments: 500 Internal Server Error; trying again";
     assert_eq!(notes.len(), 2, "{}", output.transcript);
@@ -104,8 +104,7 @@ async fn step_lists_when_it_may_no_longer_get() {
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.editor().set_image(&web, "app:2.0");
     cluster.later(4_000, move |editor| editor.sim.users(|users| users.add(rights(false))));
-    let output = cluster.run_as("gina", "step deployment/web --all --by 1 --soak 3s --timeout 10m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.run_as("gina", "step deployment/web --all --by 1 --soak 3s --timeout 10m").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +117,7 @@ async fn step_ends_when_its_reads_are_refused() {
     refuse_gets(&cluster, 401);
     let begun = Instant::now();
     let output = cluster.run("step deployment/web --all --by 1 --soak 3s").await;
-    assert_eq!(output.exit, 1, "{}", output.transcript);
+    output.ends(1);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert_eq!(notes(&output).iter().filter(|note| note.contains("cannot read deployments: 401")).count(), 1);
 }
@@ -131,7 +130,7 @@ async fn a_timeout_says_since_when_the_server_does_not_answer() {
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
     let output = cluster.status("deployment/web --timeout 25s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     let error = "error: timed out waiting for the condition: deployment/web after 25s (--timeout); \
                  the server does not answer; known 2";
     assert!(output.stderr.contains(error), "{}", output.transcript);

@@ -43,7 +43,7 @@ async fn a_crash_loop_without_a_readiness_probe_fails_fast() {
         set_image(&cluster, image);
         cluster.advance(seconds).await; // each pod has crashed
         let output = cluster.status("deployment/web --fail-fast --timeout 10m").await;
-        assert_eq!(output.exit, 4, "{}", output.transcript);
+        output.ends(4);
         assert!(!output.stdout.contains("successfully rolled out"), "{}", output.transcript);
         let words = ["unable to retrieve", "panic: DB_URL is not set"];
         let found = words.map(|words| output.stderr.contains(words));
@@ -100,7 +100,7 @@ async fn a_late_event_completes_its_cause() {
     let cluster = cluster(timing).await;
     fail_readiness_probe(&cluster);
     let output = cluster.status("deployment/web --timeout 40s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(output.stderr.contains("statuscode: 503"), "{}", output.transcript);
 }
 
@@ -110,7 +110,7 @@ async fn a_pull_that_takes_long_is_reported() {
     let cluster = cluster(timing).await;
     set_image(&cluster, "app:2-slowpull");
     let output = cluster.status("deployment/web --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(output.stderr.contains("image app:2-slowpull is being pulled"), "{}", output.transcript);
 }
 
@@ -121,7 +121,7 @@ async fn an_init_container_that_runs_long_is_reported() {
     let init = json!([{"name": "wait", "image": "app:2-notready"}]);
     cluster.editor().patch(&web, &json!({"spec": {"template": {"spec": {"initContainers": init}}}}));
     let output = cluster.status("deployment/web --timeout 60s").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(output.stderr.contains("init container"), "{}", output.transcript);
 }
 
@@ -132,7 +132,7 @@ async fn old_gone_waits_for_pods_whose_containers_have_ended() {
     let cluster = cluster(timing).await;
     set_image(&cluster, "app:2");
     let output = cluster.status("deployment/web --until old-gone --timeout 5m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let left = cluster.sim.store(|store| store.list(&PODS, None).count());
     assert_eq!(left, 2, "{}", output.transcript);
 }

@@ -21,8 +21,7 @@ async fn watches_use_http2_streams_or_separate_connections() {
     for (protocols, connections) in [(Protocols::Http2AndHttp1, 1), (Protocols::Http1, 4)] {
         let (cluster, web) = served_over(protocols);
         cluster.editor().set_image(&web, "app:2.0");
-        let output = cluster.status("deployment/web --timeout 1m").await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        cluster.status("deployment/web --timeout 1m").await.ends(0);
         let requests = cluster.sim.requests();
         assert!(requests.iter().filter(|request| request.query.get("watch") == "true").count() >= 3);
         let used: BTreeSet<_> = requests.iter().map(|request| request.connection).collect();
@@ -57,7 +56,7 @@ async fn assert_survives_restarts(protocols: Protocols) {
         }
     };
     let (output, ()) = tokio::join!(run.run_async(), restarts);
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(!output.stderr.contains("note: "), "{}", output.transcript);
 }
 
@@ -79,7 +78,7 @@ async fn assert_token_is_renewed(protocols: Protocols) {
         "command": "/bin/cat", "args": [token],
     }});
     let status = Run::of(["status", "deployment/web", "--timeout", "1m"]).kubeconfig(&kubeconfig);
-    assert_eq!(status.clone().run_async().await.exit, 0);
+    status.clone().run_async().await.ends(0);
     cluster.sim.forget_requests();
     // One pod after the other, so that much happens after the token expired.
     cluster.editor().set_image(&web, "app:2.0");
@@ -94,7 +93,7 @@ async fn assert_token_is_renewed(protocols: Protocols) {
         });
     };
     let (output, ()) = tokio::join!(status.run_async(), ends);
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert!(!output.stderr.contains("note: "), "{}", output.transcript);
     let requests = cluster.sim.requests();
     assert!(requests.iter().any(|request| request.header("authorization") == "Bearer second"));

@@ -17,7 +17,7 @@ async fn assert_rolls_forward(cluster: &Cluster, key: &Key, target: &str) -> Out
     let from = cluster.revision();
     cluster.set_image_on_first_read(key, "app:2.0");
     let output = cluster.status(target).await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     assert_same_as_kubectl(cluster, key, from, &output);
     output
 }
@@ -48,7 +48,7 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 4, "{}", output.transcript);
+    output.ends(4);
     assert!(output.stderr.contains("app: ImagePullBackOff, no image app:2.0-bad"), "{}", output.transcript);
     assert!(
         output.stderr.contains(
@@ -71,7 +71,7 @@ async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
         cluster.editor().set_image(&web, "app:1.0");
         let from = cluster.revision();
         let output = cluster.status("deployment/web").await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         let theirs = cluster.expected_kubectl_lines(&web, from);
         let is_fooled = theirs.iter().any(|line| line.starts_with("error: "));
         assert_eq!(is_fooled, replicas == 1, "{theirs:?}");
@@ -87,12 +87,12 @@ async fn a_pause_is_held_and_a_resume_continues() {
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     assert!(output.stderr.contains("paused, until"), "{}", output.transcript);
     let from = cluster.revision();
     cluster.later(60_000, move |editor| editor.patch(&web, &json!({"spec": {"paused": false}})));
     let output = cluster.status("deployment/web --wait-held").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    output.ends(0);
     let web = Key::new(&simcluster::resource::DEPLOYMENTS, "default", "web");
     let ours: Vec<_> = output.stdout.lines().skip(1).collect(); // the first line is about the pause
     assert_eq!(ours, cluster.expected_kubectl_lines(&web, from), "{}", output.transcript);
@@ -109,12 +109,11 @@ async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back(
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.advance(5).await;
     let output = cluster.status("deployment/web").await;
-    assert_eq!(output.exit, 5, "{}", output.transcript);
+    output.ends(5);
     let end = "note: deployment/web is held: outdated pods remain\n  \
                3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web -n default --resume\n";
     assert!(output.stderr.ends_with(end), "{}", output.transcript);
-    let back = cluster.run("undo deployment/web -n default --resume --wait").await;
-    assert_eq!(back.exit, 0, "{}", back.transcript);
+    cluster.run("undo deployment/web -n default --resume --wait").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -130,11 +129,11 @@ async fn a_stateful_set_canary_lowers_the_partition() {
         let strategy = json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": partition}}}});
         cluster.patch_on_first_read(&db, &strategy);
         let output = cluster.status("statefulset/db").await;
-        assert_eq!(output.exit, 0, "{}", output.transcript);
+        output.ends(0);
         assert_same_as_kubectl(&cluster, &db, from, &output);
         let last = format!("partitioned roll out complete: {} new pods have been updated...", 3 - partition);
         assert_eq!(output.stdout.lines().last(), Some(last.as_str()));
-        assert_eq!(cluster.status("statefulset/db --until complete").await.exit, until_complete);
+        cluster.status("statefulset/db --until complete").await.ends(until_complete);
     }
 }
 
@@ -147,7 +146,7 @@ async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:1.0");
     let output = cluster.status("statefulset/db --timeout 2m").await;
-    assert_eq!(output.exit, 3, "{}", output.transcript);
+    output.ends(3);
     assert!(
         output
             .stderr
@@ -158,8 +157,7 @@ async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
     assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);
     let pod = Key::new(&simcluster::resource::PODS, "default", "db-2");
     cluster.later(1_000, move |editor| editor.delete(&pod));
-    let output = cluster.status("statefulset/db --timeout 2m").await;
-    assert_eq!(output.exit, 0, "{}", output.transcript);
+    cluster.status("statefulset/db --timeout 2m").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]

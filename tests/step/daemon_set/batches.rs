@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::setup::{Nodes, ZONE, ends};
+use super::setup::{Nodes, ZONE};
 
 #[tokio::test(start_paused = true)]
 async fn zones_are_stepped_in_turn_and_the_strategy_is_restored() {
@@ -12,8 +12,7 @@ async fn zones_are_stepped_in_turn_and_the_strategy_is_restored() {
     let before = nodes.strategy();
     nodes.hold("app:2.0").await;
     let begun = nodes.cluster.revision();
-    let output = nodes.step(&format!("--all --by 2 --soak 10s --order {ZONE}")).await;
-    ends(&output, 0);
+    nodes.step(&format!("--all --by 2 --soak 10s --order {ZONE}")).await.ends(0);
     assert_eq!(nodes.removals(), ["node-0", "node-3", "node-1", "node-4", "node-2", "node-5"]);
     assert_eq!(nodes.nodes_with("app:2.0"), 6);
     assert_eq!(nodes.max_unavailable_since(begun), 1);
@@ -23,13 +22,13 @@ async fn zones_are_stepped_in_turn_and_the_strategy_is_restored() {
 #[tokio::test(start_paused = true)]
 async fn one_command_releases_the_canary_node_and_the_next_continues() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("--by 2").await, 0);
+    nodes.step("--by 2").await.ends(0);
     assert_eq!(nodes.images()[0], ("node-0".to_owned(), "app:2.0".to_owned()));
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (1, true));
-    assert_eq!(nodes.cluster.status("daemonset/agent --watch=false").await.exit, 5);
-    ends(&nodes.step("").await, 0);
+    nodes.cluster.status("daemonset/agent --watch=false").await.ends(5);
+    nodes.step("").await.ends(0);
     assert_eq!(nodes.nodes_with("app:2.0"), 3, "the plan stores the batch size");
-    ends(&nodes.step("--all").await, 0);
+    nodes.step("--all").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -37,8 +36,7 @@ async fn one_command_releases_the_canary_node_and_the_next_continues() {
 async fn a_running_rollout_is_held_first() {
     let nodes = Nodes::new(&json!({})).await;
     nodes.cluster.editor().set_image(&nodes.agent, "app:2.0");
-    let output = nodes.step("--all").await;
-    ends(&output, 0);
+    nodes.step("--all").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -46,7 +44,7 @@ async fn a_running_rollout_is_held_first() {
 async fn selected_nodes_are_stepped_and_the_others_stay_held() {
     let nodes = Nodes::held("app:2.0").await;
     let output = nodes.step(&format!("--all --node-selector {ZONE}=z1")).await;
-    ends(&output, 0);
+    output.ends(0);
     let updated: Vec<_> = nodes.images().into_iter().filter(|(_, image)| image == "app:2.0").collect();
     assert_eq!(updated.iter().map(|(node, _)| node.as_str()).collect::<Vec<_>>(), ["node-1", "node-4"]);
     assert!(nodes.is_held() && nodes.strategy()["type"] == "OnDelete", "{}", output.transcript);
@@ -56,10 +54,9 @@ async fn selected_nodes_are_stepped_and_the_others_stay_held() {
         output.transcript
     );
     let again = nodes.step("").await;
-    ends(&again, 5); // a script that repeats the command stops
+    again.ends(5); // a script that repeats the command stops
     assert!(again.stderr.contains("--node-selector="), "{}", again.transcript);
-    let on = nodes.cluster.run("step daemonset/agent --all --node-selector=").await;
-    ends(&on, 0);
+    nodes.cluster.run("step daemonset/agent --all --node-selector=").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -77,12 +74,12 @@ fn batches_in_last_document(output: &harness::Output) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn the_documents_list_the_nodes_of_each_batch() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step(&format!("--node-selector {ZONE}=z1")).await, 0); // node-1 goes first
+    nodes.step(&format!("--node-selector {ZONE}=z1")).await.ends(0); // node-1 goes first
     let on = nodes.step("--node-selector= --by 2 --to 5 -o json").await;
-    ends(&on, 0);
+    on.ends(0);
     assert_eq!(batches_in_last_document(&on)[..3], ["node-1", "node-0 node-2", "node-3 node-4"]);
     let last = nodes.step("-o json").await;
-    ends(&last, 0);
+    last.ends(0);
     assert_eq!(
         batches_in_last_document(&last),
         ["1", "2", "node-3 node-4", "node-5"],
@@ -96,8 +93,8 @@ async fn release_all_restores_the_strategy() {
         json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": "34%"}});
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
     nodes.hold("app:2.0").await;
-    ends(&nodes.step("").await, 0);
-    ends(&nodes.cluster.run("resume daemonset/agent --release-all").await, 0);
+    nodes.step("").await.ends(0);
+    nodes.cluster.run("resume daemonset/agent --release-all").await.ends(0);
     assert_eq!((nodes.strategy(), nodes.is_held()), (strategy, false));
     nodes.cluster.advance(60).await;
     assert_eq!(nodes.nodes_with("app:2.0"), 6);
@@ -106,15 +103,15 @@ async fn release_all_restores_the_strategy() {
 #[tokio::test(start_paused = true)]
 async fn a_gradual_rollback_is_a_plan_for_the_old_template() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("--to 3 --by 2").await, 0);
-    ends(&nodes.cluster.run("undo daemonset/agent --keep-hold").await, 0);
+    nodes.step("--to 3 --by 2").await.ends(0);
+    nodes.cluster.run("undo daemonset/agent --keep-hold").await.ends(0);
     nodes.cluster.advance(30).await;
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.strategy()["type"].as_str()), (3, Some("OnDelete")));
     let changed = nodes.step("").await;
-    ends(&changed, 5);
+    changed.ends(5);
     assert!(changed.stderr.contains("--new-plan"), "{}", changed.transcript);
     let begun = nodes.cluster.revision();
-    ends(&nodes.step("--new-plan --by 2 --all").await, 0);
+    nodes.step("--new-plan --by 2 --all").await.ends(0);
     assert_eq!(
         (nodes.nodes_with("app:1.0"), nodes.is_held(), nodes.max_unavailable_since(begun)),
         (6, false, 1)
@@ -127,7 +124,7 @@ async fn a_daemon_set_with_on_delete_is_stepped_and_keeps_on_delete() {
     let nodes = Nodes::new(&json!({"updateStrategy": strategy})).await;
     nodes.cluster.editor().set_image(&nodes.agent, "app:2.0");
     nodes.cluster.advance(5).await;
-    ends(&nodes.step("--all --by 50%").await, 0);
+    nodes.step("--all --by 50%").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held(), nodes.strategy()), (6, false, strategy));
 }
 
@@ -136,7 +133,7 @@ async fn a_preview_lists_the_nodes() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let plan = nodes.step(&format!("--dry-run --all --by 2 --soak 5m --order {ZONE}")).await;
-    ends(&plan, 0);
+    plan.ends(0);
     insta::assert_snapshot!(plan.stdout);
     assert_eq!(nodes.object(), held);
 }
@@ -147,6 +144,6 @@ async fn a_preview_of_a_running_rollout_lists_the_nodes() {
     nodes.cluster.editor().set_image(&nodes.agent, "app:2.0-slow");
     nodes.cluster.advance(1).await;
     let plan = nodes.step("--dry-run --all --by 2").await;
-    ends(&plan, 0);
+    plan.ends(0);
     insta::assert_snapshot!(plan.stdout);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::setup::{Nodes, ZONE, ends, fail_node};
+use super::setup::{Nodes, ZONE, fail_node};
 
 #[tokio::test(start_paused = true)]
 async fn an_evicting_plan_prints_a_line_for_each_event() {
@@ -11,7 +11,7 @@ async fn an_evicting_plan_prints_a_line_for_each_event() {
     nodes.cluster.advance(5).await;
     let output =
         nodes.step(&format!("--all --by 2 --soak 10s --max-unavailable 2 --evict --order {ZONE}")).await;
-    ends(&output, 0);
+    output.ends(0);
     insta::assert_snapshot!(output.transcript);
 }
 
@@ -22,7 +22,7 @@ async fn evictions_wait_for_budgets() {
     nodes.cluster.advance(5).await;
     let begun = nodes.cluster.revision();
     let output = nodes.step("--all --by 3 --max-unavailable 3 --evict").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(
         output.transcript.contains("The disruption budget agent needs 5 healthy pods"),
         "{}",
@@ -39,7 +39,7 @@ async fn pods_kept_by_a_budget_are_not_reported_as_unavailable() {
     nodes.cluster.advance(5).await;
     let args = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
     let output = nodes.step(args).await;
-    ends(&output, 4);
+    output.ends(4);
     let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
     assert!(output.stderr.contains(failed), "{}", output.transcript);
 }
@@ -55,10 +55,10 @@ async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
         nodes.cluster.advance(5).await;
         let held = nodes.object();
         let refused = nodes.step("--all --evict").await;
-        ends(&refused, 1);
+        refused.ends(1);
         assert!(refused.stderr.contains(args) && refused.stderr.contains("agent"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
-        ends(&nodes.step("--all").await, 0); // a deletion ignores the budget
+        nodes.step("--all").await.ends(0); // a deletion ignores the budget
     }
 }
 
@@ -66,16 +66,16 @@ async fn a_budget_that_never_allows_an_eviction_is_reported_before_any_write() {
 #[tokio::test(start_paused = true)]
 async fn a_new_plan_without_evict_replaces_one_with_it() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("--evict --by 2").await, 0);
+    nodes.step("--evict --by 2").await.ends(0);
     nodes.create_budget("agent", &json!({"minAvailable": 6}));
     nodes.cluster.advance(5).await;
     let refused = nodes.step("--all").await;
-    ends(&refused, 1);
+    refused.ends(1);
     let hint = "or begin a plan without --evict: kubectl rollout2 step daemonset/agent -n default --new-plan";
     assert!(refused.stderr.contains(hint), "{}", refused.transcript);
-    ends(&nodes.step("--evict --new-plan").await, 1);
+    nodes.step("--evict --new-plan").await.ends(1);
     let output = nodes.step("--all --new-plan").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(output.stderr.contains("already updated before it: node-0\n"), "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
@@ -86,7 +86,7 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
     nodes.create_budget("agent", &json!({"minAvailable": 6}));
     nodes.cluster.advance(5).await;
     let output = nodes.step("--evict --force --timeout 8s").await;
-    ends(&output, 3);
+    output.ends(3);
     assert!(output.stdout.contains("batch 1 (canary): node-0"), "{}", output.transcript);
     assert!(output.stderr.contains("timed out after"), "{}", output.transcript);
 }
@@ -95,14 +95,14 @@ async fn an_interrupted_step_without_released_pods_reports_no_continuation() {
 #[tokio::test(start_paused = true)]
 async fn a_missing_pod_is_not_listed_without_its_node() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("--by 2").await, 0);
+    nodes.step("--by 2").await.ends(0);
     nodes.cluster.editor().set_image(&nodes.agent, "app:3.0");
     nodes.cluster.advance(10).await;
     nodes.cluster.editor().delete(&nodes.pod_on("node-1"));
     nodes.cluster.advance(60).await;
     nodes.cluster.editor().delete(&nodes.pod_on("node-2"));
     let output = nodes.step("--new-plan --max-unavailable 2").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(output.stderr.contains("already updated before it: node-1"), "{}", output.transcript);
     assert!(!output.stderr.contains("(a node without its pod)"), "{}", output.transcript);
 }

@@ -9,7 +9,7 @@ use simcluster::resource::{DAEMONSETS, NODES, PODS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Store, Verb, object};
 
-use super::setup::{Nodes, ZONE, ends, pod_on};
+use super::setup::{Nodes, ZONE, pod_on};
 
 /// Adds a node.
 fn add_node(store: &mut Store, name: &str) {
@@ -22,12 +22,12 @@ fn add_node(store: &mut Store, name: &str) {
 #[tokio::test(start_paused = true)]
 async fn deleted_pods_and_new_nodes_are_reported_and_counted() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("").await, 0);
+    nodes.step("").await.ends(0);
     let dying = nodes.images()[4].0.clone();
     nodes.cluster.later(3_000, move |editor| editor.delete(&pod_on(editor, &dying).unwrap()));
     nodes.cluster.later(20_000, |editor| editor.sim.store(|store| add_node(store, "node-9")));
     let output = nodes.step("--all --soak 15s").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(
         output.transcript.contains("node-4") && output.transcript.contains("node-9"),
         "{}",
@@ -45,12 +45,12 @@ async fn deleted_pods_and_new_nodes_are_reported_and_counted() {
 #[tokio::test(start_paused = true)]
 async fn other_nodes_do_not_restart_the_soak_of_a_batch() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("").await, 0);
+    nodes.step("").await.ends(0);
     nodes.cluster.advance(120).await;
     nodes.cluster.later(30_000, |editor| editor.delete(&pod_on(editor, "node-0").unwrap()));
     nodes.cluster.later(60_000, |editor| editor.sim.store(|store| add_node(store, "node-9")));
     let output = nodes.step("--by 3 --soak 90s -o json").await;
-    ends(&output, 0);
+    output.ends(0);
     let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let printed = |event: &str| lines.iter().filter(|line| line["event"] == event).collect::<Vec<_>>();
     assert_eq!(printed("added-by-controller").len(), 1, "{}", output.transcript);
@@ -69,7 +69,7 @@ async fn a_plan_continues_after_the_process_dies_between_two_deletions() {
     assert!(killed.is_err(), "the second deletion gets no answer");
     assert_eq!(nodes.removals().len(), 2);
     let begun = nodes.cluster.revision();
-    ends(&nodes.step("--take-over").await, 0);
+    nodes.step("--take-over").await.ends(0);
     assert_eq!(
         (nodes.nodes_with("app:2.0"), nodes.is_held()),
         (6, false),
@@ -91,11 +91,11 @@ async fn a_pause_between_two_deletions_stops_the_second() {
         nodes.cluster.run("pause daemonset/agent").await
     };
     let (output, paused) = tokio::join!(nodes.step("--all --no-canary --by 6"), pausing);
-    ends(&paused, 0);
-    ends(&output, 5);
+    paused.ends(0);
+    output.ends(5);
     assert!(nodes.removals().len() < 6, "{}", output.transcript);
-    ends(&nodes.cluster.run("resume daemonset/agent").await, 0);
-    ends(&nodes.step("").await, 0);
+    nodes.cluster.run("resume daemonset/agent").await.ends(0);
+    nodes.step("").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -116,7 +116,7 @@ async fn a_template_changed_after_a_lost_answer_is_an_external_change() {
     });
     cluster.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), act));
     let output = nodes.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(output.stderr.contains("image app:3.0"), "{}", output.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
@@ -140,7 +140,7 @@ async fn a_pause_after_the_refresh_stops_the_next_deletion() {
     });
     nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::List, &NODES), act));
     let output = nodes.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(output.stderr.contains("held: daemonset/agent: the plan is paused"), "{}", output.transcript);
     assert_eq!((nodes.removals(), nodes.nodes_with("app:2.0")), (Vec::new(), 0));
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use simcluster::{Rule, User};
 
-use super::setup::{Nodes, ZONE, ends};
+use super::setup::{Nodes, ZONE};
 
 #[tokio::test(start_paused = true)]
 async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() {
@@ -12,13 +12,13 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     nodes.hold("app:2.0").await;
     let held = nodes.object();
     let refused = nodes.step("--all").await;
-    ends(&refused, 1);
+    refused.ends(1);
     assert!(refused.stderr.contains("maxSurge"), "{}", refused.transcript);
     assert_eq!(nodes.object(), held, "nothing was written");
     let begun = nodes.cluster.revision();
-    ends(&nodes.step("").await, 1);
-    ends(&nodes.step("--force").await, 0);
-    ends(&nodes.step("--all").await, 0);
+    nodes.step("").await.ends(1);
+    nodes.step("--force").await.ends(0);
+    nodes.step("--all").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.max_unavailable_since(begun)), (6, 1));
     assert_eq!((nodes.strategy(), nodes.is_held()), (surge, false));
 }
@@ -35,12 +35,12 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
     let held = nodes.object();
     for args in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
         let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {args}")).await;
-        ends(&refused, 1);
+        refused.ends(1);
         assert!(refused.stderr.contains("cannot read nodes"), "{}", refused.transcript);
         assert_eq!(nodes.object(), held);
     }
     let output = nodes.cluster.run_as("gina", "step daemonset/agent --all").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!(output.stderr.matches("cannot read nodes").count(), 1, "{}", output.transcript);
 }
 
@@ -49,7 +49,7 @@ async fn a_node_selector_without_outdated_nodes_fails() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;
-    ends(&typo, 1);
+    typo.ends(1);
     assert!(
         typo.stderr.contains("--node-selector pool=canry matches none of the 6 nodes"),
         "{}",
@@ -60,7 +60,7 @@ async fn a_node_selector_without_outdated_nodes_fails() {
     nodes.cluster.editor().delete(&dying);
     nodes.cluster.advance(60).await;
     let done = nodes.step("--all --node-selector kubernetes.io/hostname=node-1").await;
-    ends(&done, 5);
+    done.ends(5);
     assert!(done.stderr.contains("5 other nodes have one"), "{}", done.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }

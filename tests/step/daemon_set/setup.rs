@@ -1,7 +1,6 @@
 //! A cluster of six nodes in three zones, and its changes.
 
 use harness::cluster::Editor;
-pub(super) use harness::ends;
 use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
@@ -32,8 +31,7 @@ impl Nodes {
     }
 
     pub(super) async fn hold(&self, image: &str) {
-        let paused = self.cluster.run("pause daemonset/agent").await;
-        assert_eq!(paused.exit, 0, "{}", paused.transcript);
+        self.cluster.run("pause daemonset/agent").await.ends(0);
         self.cluster.editor().set_image(&self.agent, image);
         self.cluster.advance(10).await;
         self.cluster.sim.forget_requests();

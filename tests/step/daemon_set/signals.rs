@@ -9,7 +9,7 @@ use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DAEMONSETS, PODS};
 use tokio::sync::watch;
 
-use super::setup::{Nodes, ends};
+use super::setup::Nodes;
 
 /// Steps with a wave of three deletions, and sends SIGINT after some seconds and a half, when nothing else happens. Also
 /// returns the removals since then.
@@ -42,7 +42,7 @@ async fn no_pod_is_deleted_after_a_signal() {
         nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &DAEMONSETS), slow));
         let begun = nodes.cluster.revision();
         let (output, removed_later) = interrupted(&nodes, seconds).await;
-        ends(&output, 130);
+        output.ends(130);
         assert_eq!(removed_later, 0, "{}", output.transcript);
         if !nodes.removals().is_empty() {
             assert!(held > 0, "no signal arrived before the wave");
@@ -63,7 +63,7 @@ async fn deletions_whose_answers_are_late_are_unknown() {
     let late = FaultAction::Delay(Duration::from_secs(9));
     nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), late));
     let (output, _) = interrupted(&nodes, 3).await;
-    ends(&output, 130);
+    output.ends(130);
     let unknown = "were deleted, because the server did not answer; its lock was not released";
     assert!(output.stderr.contains("it stays held; it is unknown whether agent-"), "{}", output.transcript);
     assert!(output.stderr.contains(unknown), "{}", output.transcript);

@@ -6,19 +6,18 @@ use simcluster::resource::{NODES, PODS};
 use simcluster::rules::{Author, Deletion, Part};
 use simcluster::{Key, Refusal, Verb};
 
-use super::setup::{Nodes, ends, fail_node, pod_on, set_node_ready, set_ready};
+use super::setup::{Nodes, fail_node, pod_on, set_node_ready, set_ready};
 
 #[tokio::test(start_paused = true)]
 async fn a_crashing_canary_holds_the_rollout_until_undo() {
     let nodes = Nodes::held("app:2.0-bad").await;
     let before = nodes.cluster.revision();
-    let output = nodes.step("--all --by 2").await;
-    ends(&output, 4);
+    nodes.step("--all --by 2").await.ends(4);
     assert_eq!(
         (nodes.nodes_with("app:2.0-bad"), nodes.nodes_with("app:1.0"), nodes.max_unavailable_since(before)),
         (1, 5, 1)
     );
-    ends(&nodes.cluster.run("undo daemonset/agent --wait").await, 0);
+    nodes.cluster.run("undo daemonset/agent --wait").await.ends(0);
     assert_eq!((nodes.nodes_with("app:1.0"), nodes.is_held()), (6, false));
     assert_eq!(nodes.strategy()["type"], "RollingUpdate");
 }
@@ -26,7 +25,7 @@ async fn a_crashing_canary_holds_the_rollout_until_undo() {
 #[tokio::test(start_paused = true)]
 async fn a_crashing_canary_is_rolled_back_with_on_failure_undo() {
     let nodes = Nodes::held("app:2.0-crash").await;
-    ends(&nodes.step("--all --on-failure undo").await, 4);
+    nodes.step("--all --on-failure undo").await.ends(4);
     nodes.cluster.advance(5).await;
     assert_eq!((nodes.nodes_with("app:1.0"), nodes.is_held()), (6, false));
     assert_eq!(nodes.strategy()["type"], "RollingUpdate");
@@ -38,13 +37,13 @@ async fn an_unready_node_is_skipped_and_stays_held() {
     set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
     nodes.cluster.advance(5).await;
     let output = nodes.step("--all --force").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(output.transcript.contains("node-1"), "{}", output.transcript);
     assert!(!nodes.removals().contains(&"node-1".to_owned()));
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
     set_node_ready(&nodes.cluster.editor(), "node-1", "True");
     nodes.cluster.advance(5).await;
-    ends(&nodes.step("--all").await, 0);
+    nodes.step("--all").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -54,7 +53,7 @@ async fn a_node_that_becomes_ready_is_stepped() {
     set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
     nodes.cluster.later(3_000, |editor| set_node_ready(editor, "node-1", "True"));
     let output = nodes.step("--all --soak 5s --force").await;
-    ends(&output, 0);
+    output.ends(0);
     let skipped: Vec<&str> = output.stderr.lines().filter(|line| line.contains("skipped")).collect();
     let first_note = "note: skipped, because their nodes are NotReady: node-1";
     assert_eq!(skipped, [first_note, "note: no pod is skipped any more"], "{}", output.transcript);
@@ -81,7 +80,7 @@ async fn a_pod_that_cannot_terminate_on_an_unready_node_is_never_done() {
     let on_it = delete_pod_that_never_terminates(&nodes, "node-1");
     nodes.cluster.advance(5).await;
     let output = nodes.step("--all --force").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(
         output.stderr.contains("skipped, because their nodes are NotReady: node-1"),
         "{}",
@@ -94,7 +93,7 @@ async fn a_pod_that_cannot_terminate_on_an_unready_node_is_never_done() {
         store.edit(&on_it, Part::Object, &author, |pod| pod["metadata"]["finalizers"] = json!([])).unwrap();
     });
     nodes.cluster.advance(5).await;
-    ends(&nodes.step("--all").await, 0);
+    nodes.step("--all").await.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
@@ -104,7 +103,7 @@ async fn an_unready_node_counts_as_unavailable_unless_ignored() {
     nodes.cluster.sim.store(|store| fail_node(store, "node-1"));
     nodes.cluster.advance(5).await;
     let output = nodes.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     insta::assert_snapshot!(output.transcript);
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }
@@ -117,7 +116,7 @@ async fn the_hint_for_a_terminating_pod_contains_the_flag() {
     delete_pod_that_never_terminates(&nodes, "node-1");
     nodes.cluster.advance(700).await;
     let output = nodes.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     let hint = "hint: ignore nodes that are not ready: kubectl rollout2 step daemonset/agent \
                 -n default --force\n";
     assert!(output.stderr.contains(hint), "{}", output.transcript);
@@ -129,7 +128,7 @@ async fn a_node_that_fails_during_its_batch_is_skipped() {
     let act = FaultAction::write_before(|store| set_ready(store, "node-2", "Unknown"));
     nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
     let output = nodes.step("--all --no-canary --by 3 --soak 5s --force").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
 }
@@ -138,16 +137,16 @@ async fn a_node_that_fails_during_its_batch_is_skipped() {
 #[tokio::test(start_paused = true)]
 async fn a_node_that_fails_after_its_batch_is_skipped_within_max_unavailable() {
     let nodes = Nodes::held("app:2.0").await;
-    ends(&nodes.step("").await, 0);
+    nodes.step("").await.ends(0);
     nodes.cluster.sim.store(|store| fail_node(store, "node-0"));
     nodes.cluster.advance(5).await;
     let args = "--all --batch-timeout 60s --on-failure undo";
     let one = nodes.step(&format!("{args} --max-unavailable 1")).await;
-    ends(&one, 5);
+    one.ends(5);
     assert!(one.stderr.contains("  ! node-0"), "{}", one.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (1, true));
     let two = nodes.step(&format!("{args} --force --max-unavailable 2")).await;
-    ends(&two, 0);
+    two.ends(0);
     assert!(two.stderr.contains("because their nodes are NotReady: node-0"), "{}", two.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
@@ -160,10 +159,10 @@ async fn an_unavailable_pod_of_another_batch_fails_no_batch() {
     nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).once());
     let args = "--all --no-canary --by 3 --batch-timeout 60s --on-failure undo";
     let output = nodes.step(args).await;
-    ends(&output, 5);
+    output.ends(5);
     insta::assert_snapshot!(output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (1, true));
-    ends(&nodes.step("--max-unavailable 2").await, 5); // as the hint says
+    nodes.step("--max-unavailable 2").await.ends(5); // as the hint says
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
 }
 
@@ -187,7 +186,7 @@ async fn a_node_deleted_during_its_batch_is_not_awaited() {
         }
     });
     let output = nodes.step("--all --no-canary --by 3 --soak 5s").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, false), "{}", output.transcript);
 }
 
@@ -204,7 +203,7 @@ async fn a_batch_whose_only_node_leaves_is_reported_as_done() {
         }
     });
     let output = nodes.step("--all --soak 20s").await;
-    ends(&output, 0);
+    output.ends(0);
     let done = |number: usize| output.stdout.contains(&format!("batch {number}: done"));
     assert!(done(1) && done(2), "{}", output.transcript);
 }
@@ -221,7 +220,7 @@ async fn a_tainted_node_is_done_after_its_pod_is_deleted() {
     nodes.cluster.advance(5).await;
     nodes.hold("app:2.0").await;
     let output = nodes.step("--all --by 2 --soak 5s").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(nodes.removals().contains(&"node-2".to_owned()), "{}", output.transcript);
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.images().len(), nodes.is_held()), (5, 5, false));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simcluster::resource::PODS;
 
-use super::setup::{Web, ends, strategy};
+use super::setup::{Web, strategy};
 
 #[tokio::test(start_paused = true)]
 async fn a_completed_plan_restores_every_field() {
@@ -18,29 +18,28 @@ async fn a_completed_plan_restores_every_field() {
         let before = web.replaced_fields();
         web.pause_and_change("app:2.0").await;
         let begun = web.cluster.revision();
-        let output = web.step("--all --by 3 --soak 10s").await;
-        ends(&output, 0);
+        web.step("--all --by 3 --soak 10s").await.ends(0);
         let (ready, updated) = web.extremes(begun, "app:2.0");
         assert!(ready >= fewest && updated == 10, "{more}: {ready} ready, {updated} updated");
         web.cluster.advance(60).await;
         assert_eq!(web.pods(), "2.0 10/10", "{more}");
         assert_eq!((web.replaced_fields(), web.hold()), (before, None));
         web.cluster.advance(10).await;
-        assert_eq!(web.cluster.status("deployment/web --watch=false").await.exit, 0);
+        web.cluster.status("deployment/web --watch=false").await.ends(0);
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_command_releases_the_canary_and_the_next_continues() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
-    ends(&web.step("--by 3").await, 0);
+    web.step("--by 3").await.ends(0);
     assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     web.cluster.advance(3600).await;
     assert_eq!(web.pods(), "1.0 9/9, 2.0 4/4", "the plan stores the batch size");
-    ends(&web.step("--to 50%").await, 0);
+    web.step("--to 50%").await.ends(0);
     assert_eq!(web.pods(), "1.0 8/8, 2.0 5/5");
-    ends(&web.step("--all").await, 0);
+    web.step("--all").await.ends(0);
     web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("2.0 10/10", None));
 }
@@ -52,7 +51,7 @@ async fn with_max_unavailable_0_no_pod_is_deleted_before_its_replacement_is_read
     {
         let web = Web::changed(replicas, surge, unavailable, "app:2.0").await;
         let begun = web.cluster.revision();
-        ends(&web.step("--all --by 100%").await, 0);
+        web.step("--all --by 100%").await.ends(0);
         let (fewest, _) = web.extremes(begun, "app:2.0");
         assert_eq!(i64::try_from(fewest).unwrap(), replicas);
         assert!(web.extremes(begun, "app:2.0").1 <= most);
@@ -62,7 +61,7 @@ async fn with_max_unavailable_0_no_pod_is_deleted_before_its_replacement_is_read
 #[tokio::test(start_paused = true)]
 async fn the_surge_flag_allows_a_batch_larger_than_max_surge() {
     let web = Web::changed(6, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--surge 3 --no-canary --by 3").await, 0);
+    web.step("--surge 3 --no-canary --by 3").await.ends(0);
     assert_eq!(web.pods(), "1.0 6/6, 2.0 3/3");
 }
 
@@ -74,14 +73,14 @@ async fn a_rollout_in_progress_is_held_at_its_current_pods() {
     let before = web.pods();
     let begun = web.cluster.revision();
     let output = web.step("--soak 1s").await;
-    ends(&output, 0);
+    output.ends(0);
     assert!(output.stderr.contains("already updated before this plan"), "{before}: {}", output.transcript);
     assert!(web.extremes(begun, "").0 >= 8, "{:?}", web.extremes(begun, ""));
     assert!(web.hold().is_some());
     let pods = web.pods();
     web.cluster.advance(3600).await;
     assert_eq!(web.pods(), pods);
-    ends(&web.step("--all --by 5").await, 0);
+    web.step("--all --by 5").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -89,7 +88,7 @@ async fn a_crashing_image_is_rolled_back_without_losing_outdated_pods() {
     let web = Web::changed(10, json!(0), json!(2), "app:2.0-crash").await;
     let begun = web.cluster.revision();
     let output = web.step("--all --by 3 --on-failure undo").await;
-    ends(&output, 4);
+    output.ends(4);
     assert!(web.extremes(begun, "").0 >= 9, "{:?}", web.extremes(begun, ""));
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", output.transcript);
     // Otherwise the next change would hang without a reason.
@@ -101,10 +100,10 @@ async fn a_crashing_image_is_rolled_back_without_losing_outdated_pods() {
 #[tokio::test(start_paused = true)]
 async fn a_failed_batch_is_held() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0-crash").await;
-    ends(&web.step("--all --by 3").await, 4);
+    web.step("--all --by 3").await.ends(4);
     assert_eq!(web.pods(), "1.0 10/10, 2.0-crash 0/1");
     let undone = web.cluster.run("undo deployment/web").await;
-    ends(&undone, 0);
+    undone.ends(0);
     web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None), "{}", undone.transcript);
     let original = web.replaced_fields();
@@ -116,8 +115,8 @@ async fn release_all_restores_every_field() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
     let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
-    ends(&web.step("").await, 0);
-    ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
+    web.step("").await.ends(0);
+    web.cluster.run("resume deployment/web --release-all").await.ends(0);
     assert_eq!((web.replaced_fields(), web.hold()), (original, None));
     web.cluster.advance(120).await;
     assert_eq!(web.pods(), "2.0 10/10");
@@ -128,7 +127,7 @@ async fn dry_run_prints_the_plan() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
     let before = web.object();
     let plan = web.step("--dry-run --all --by 3 --soak 5m").await;
-    ends(&plan, 0);
+    plan.ends(0);
     insta::assert_snapshot!(plan.transcript);
     assert_eq!(web.object(), before);
 }
@@ -137,7 +136,7 @@ async fn dry_run_prints_the_plan() {
 async fn every_event_of_a_plan_is_a_line() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
     let output = web.step("--all --by 2").await;
-    ends(&output, 0);
+    output.ends(0);
     insta::assert_snapshot!(output.transcript);
 }
 
@@ -146,7 +145,7 @@ async fn every_event_of_a_plan_is_a_line() {
 async fn a_failed_batch_lists_the_pod_that_is_not_available() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0-crash").await;
     let output = web.step("").await;
-    ends(&output, 4);
+    output.ends(4);
     let failed = output.stdout.lines().find(|line| line.starts_with("batch 1: failed"));
     assert!(failed.is_some_and(|line| line.starts_with("batch 1: failed: web-")), "{}", output.transcript);
 }
@@ -156,7 +155,7 @@ async fn a_failed_batch_lists_the_pod_that_is_not_available() {
 async fn a_rollback_is_done_while_pods_of_the_failed_revision_terminate() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0-crash").await;
     let output = web.step("--all --batch-timeout 30s --on-failure undo").await;
-    ends(&output, 4);
+    output.ends(4);
     assert!(output.stderr.contains("rolled back to revision 1"), "{}", output.transcript);
     let terminating = |pod: &Value| !pod["metadata"]["deletionTimestamp"].is_null();
     let left =

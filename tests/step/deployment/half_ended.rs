@@ -3,13 +3,13 @@
 use harness::Output;
 use serde_json::{Value, json};
 
-use super::setup::{Web, ends, strategy};
+use super::setup::{Web, strategy};
 use crate::preview::setup::{Directory, MANIFEST, preview_with};
 
 /// Eight pods of which three are updated, held by a plan.
 async fn stepped() -> Web {
     let web = Web::changed(8, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--to 3 --by 2").await, 0);
+    web.step("--to 3 --by 2").await.ends(0);
     web
 }
 
@@ -35,7 +35,7 @@ async fn a_deployment_with_the_min_ready_seconds_of_a_plan_is_held() {
     let target = "note: deployment/web: would roll back to revision 1 (image app:1.0)\n";
     for (args, notes) in [("", 0), (" --fail-fast --undo-on-failure", 1)] {
         let status = web.cluster.run(&format!("status deployment/web{args}")).await;
-        ends(&status, 5);
+        status.ends(5);
         assert_eq!(status.transcript.matches(target).count(), notes, "{}", status.transcript);
         let transcript = status.transcript.replace(target, "");
         insta::allow_duplicates! { insta::assert_snapshot!("status", transcript); }
@@ -45,7 +45,7 @@ async fn a_deployment_with_the_min_ready_seconds_of_a_plan_is_held() {
     insta::assert_snapshot!("resume", web.cluster.run("resume deployment/web").await.transcript);
     let original = json!({"progressDeadlineSeconds": 600, "strategy": spec["strategy"]});
     let ended = web.cluster.run("resume deployment/web --release-all").await;
-    ends(&ended, 0);
+    ended.ends(0);
     insta::assert_snapshot!("release_all", ended.transcript);
     assert_eq!((web.replaced_fields(), web.hold()), (original, None));
     web.cluster.advance(60).await;
@@ -62,7 +62,7 @@ async fn a_plan_whose_strategy_another_client_replaced_continues() {
         web.cluster.advance(60).await;
         assert_eq!(web.pods(), "1.0 6/6, 2.0 5/5");
         let begun = web.cluster.revision();
-        ends(&web.step(flags).await, 0);
+        web.step(flags).await.ends(0);
         assert!(web.extremes(begun, "").0 >= 8, "{:?}", web.extremes(begun, ""));
         assert_eq!((web.pods().as_str(), web.hold()), ("2.0 8/8", None), "{flags}");
         assert_eq!(web.object()["spec"]["strategy"], spec["strategy"]);
@@ -78,7 +78,7 @@ async fn a_strategy_that_is_replaced_meanwhile_leaves_the_deployment_held() {
     let spec = strategy(&json!(1), &json!(0));
     web.cluster.later(5_000, move |editor| editor.patch(&target, &json!({"spec": spec})));
     let stopped = web.step("--all --soak 10m").await;
-    ends(&stopped, 5);
+    stopped.ends(5);
     insta::assert_snapshot!("stopped", stopped.stderr);
 }
 
@@ -94,13 +94,13 @@ async fn a_progress_deadline_that_a_plan_left_is_reported() {
     web.cluster.advance(600).await;
     assert_eq!(web.pods(), "2.0 8/8");
     let status = web.cluster.run("status deployment/web --watch=false").await;
-    ends(&status, 0);
+    status.ends(0);
     insta::assert_snapshot!("deadline_status", status.transcript);
     insta::assert_snapshot!("deadline_list", web.cluster.run("list").await.transcript);
     insta::assert_snapshot!("deadline_history", web.cluster.run("history deployment/web").await.transcript);
     insta::assert_snapshot!("deadline_step", web.step("--all").await.transcript);
     let ended = web.cluster.run("resume deployment/web").await;
-    ends(&ended, 0);
+    ended.ends(0);
     insta::assert_snapshot!("deadline_resume", ended.transcript);
     assert_eq!(web.object()["spec"]["progressDeadlineSeconds"], 600);
     assert_eq!(web.hold(), None);
@@ -109,7 +109,7 @@ async fn a_progress_deadline_that_a_plan_left_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_new_template_below_a_plan_replaces_as_many_pods_as_it_rests_at() {
     let web = Web::changed(8, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--to 2 --by 1").await, 0);
+    web.step("--to 2 --by 1").await.ends(0);
     assert_eq!(web.pods(), "1.0 7/7, 2.0 2/2");
     let mut template = web.object()["spec"]["template"].clone();
     template["spec"]["containers"][0]["image"] = "app:3.0".into();
@@ -128,7 +128,7 @@ async fn a_manifest_with_a_progress_deadline_is_rejected_during_a_plan() {
     let annotations = json!({"kubectl.kubernetes.io/last-applied-configuration": manifest});
     web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": annotations}}));
     let begun = web.step("").await;
-    ends(&begun, 0);
+    begun.ends(0);
     let warning = begun.stderr.lines().find(|line| line.starts_with("warning: "));
     insta::assert_snapshot!("warning", warning.unwrap_or_default());
     let kubectl = Directory::new();
@@ -139,29 +139,29 @@ async fn a_manifest_with_a_progress_deadline_is_rejected_during_a_plan() {
     );
     let run = preview_with(&program, &["-f", MANIFEST]);
     let refused = run.on(&web.cluster, "admin").run_async().await;
-    ends(&refused, 1);
+    refused.ends(1);
     insta::assert_snapshot!("refusal", refused.stderr);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_controller_has_observed_the_end_of_a_plan_before_the_command_ends() {
     let web = Web::changed(3, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--all --soak 1s").await, 0);
-    ends(&web.cluster.run("status deployment/web --watch=false").await, 0);
+    web.step("--all --soak 1s").await.ends(0);
+    web.cluster.run("status deployment/web --watch=false").await.ends(0);
 }
 
 /// Whoever may write annotations chooses the strategy that an undo restores, so `undo` prints it as a change.
 #[tokio::test(start_paused = true)]
 async fn undo_prints_the_strategy_that_it_restores_from_the_annotation() {
     let web = Web::changed(4, json!(1), json!("25%"), "app:2.0").await;
-    ends(&web.step("--to 2 --by 1").await, 0);
+    web.step("--to 2 --by 1").await.ends(0);
     let mut hold = web.hold().unwrap();
     hold["strategy"]["strategy"]["rollingUpdate"]["maxUnavailable"] = json!("100%");
     let annotations = json!({"kubectl-rollout2/held": hold.to_string()});
     web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": annotations}}));
     for flags in ["--dry-run", ""] {
         let output = web.cluster.run(&format!("undo deployment/web {flags}")).await;
-        ends(&output, 0);
+        output.ends(0);
         let note = output.stderr.lines().find(|line| line.contains("the annotation of the hold restores "));
         let change = "spec.strategy.rollingUpdate.maxUnavailable 25% -> 100%";
         assert!(note.is_some_and(|note| note.contains(change)), "{}", output.transcript);

@@ -2,31 +2,29 @@
 
 use serde_json::json;
 
-use super::setup::{Web, ends};
+use super::setup::Web;
 
 #[tokio::test(start_paused = true)]
 async fn status_reports_held_instead_of_progressing_or_stalled() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--to 3 --by 2").await, 0);
+    web.step("--to 3 --by 2").await.ends(0);
     web.cluster.advance(7200).await;
     let status = web.cluster.status("deployment/web").await;
-    ends(&status, 5);
+    status.ends(5);
     insta::assert_snapshot!(status.transcript);
-    let json = web.cluster.status("deployment/web --watch=false -o json").await;
-    ends(&json, 5);
+    web.cluster.status("deployment/web --watch=false -o json").await.ends(5);
     insta::assert_snapshot!(web.cluster.run("history deployment/web").await.stdout);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_can_be_paused_and_resumed() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("").await, 0);
-    ends(&web.cluster.run("pause deployment/web").await, 0);
-    let paused = web.step("").await;
-    ends(&paused, 5);
+    web.step("").await.ends(0);
+    web.cluster.run("pause deployment/web").await.ends(0);
+    web.step("").await.ends(5);
     assert_eq!(web.pods(), "1.0 10/10, 2.0 1/1");
-    ends(&web.cluster.run("resume deployment/web").await, 0);
-    ends(&web.step("").await, 0);
+    web.cluster.run("resume deployment/web").await.ends(0);
+    web.step("").await.ends(0);
     assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
 }
 
@@ -36,7 +34,7 @@ async fn one_kubectl_command_ends_the_hold() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
     let original = web.replaced_fields();
     web.pause_and_change("app:2.0").await;
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     let command = web.hold().unwrap()["endByHand"].as_str().unwrap().to_owned();
     insta::assert_snapshot!(command);
     let args = command.strip_prefix("kubectl patch deployment/web -n default --type=merge -p '").unwrap();

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use simcluster::resource::PODS;
 
-use super::setup::{Web, ends};
+use super::setup::Web;
 
 #[tokio::test(start_paused = true)]
 async fn scaling_up_and_down_keeps_the_updated_share() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("--to 5 --by 5 --no-canary").await, 0);
+    web.step("--to 5 --by 5 --no-canary").await.ends(0);
     assert_eq!(web.pods(), "1.0 6/6, 2.0 5/5");
     web.scale(20);
     web.cluster.advance(60).await;
@@ -16,7 +16,7 @@ async fn scaling_up_and_down_keeps_the_updated_share() {
     web.scale(10);
     web.cluster.advance(60).await;
     assert_eq!(web.pods(), "1.0 6/6, 2.0 5/5");
-    ends(&web.step("--all --by 50%").await, 0);
+    web.step("--all --by 50%").await.ends(0);
     web.cluster.advance(60).await;
     assert_eq!(web.pods(), "2.0 10/10");
 }
@@ -30,7 +30,7 @@ async fn scaling_during_a_soak_is_reported() {
     web.cluster.later(200_000, move |editor| editor.patch(&key, &json!({"spec": {"replicas": 10}})));
     let begun = web.cluster.revision();
     let output = web.step("--all --by 50% --soak 60s").await;
-    ends(&output, 0);
+    output.ends(0);
     for note in ["note: scaled from 10 to 20 pods", "note: scaled from 20 to 10 pods"] {
         assert!(output.stderr.contains(note), "{}", output.transcript);
     }
@@ -42,16 +42,16 @@ async fn scaling_during_a_soak_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn an_undo_by_another_client_is_explained() {
     let web = Web::changed(10, json!(0), json!(3), "app:2.0").await;
-    ends(&web.step("--to 3 --by 3").await, 0);
+    web.step("--to 3 --by 3").await.ends(0);
     web.cluster.editor().set_image(&web.web, "app:1.0");
     web.cluster.advance(60).await;
     let stopped = web.step("").await;
-    ends(&stopped, 5);
+    stopped.ends(5);
     insta::assert_snapshot!(stopped.transcript);
     let status = web.cluster.status("deployment/web --watch=false").await;
-    ends(&status, 5);
+    status.ends(5);
     insta::assert_snapshot!(status.transcript);
-    ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
+    web.cluster.run("resume deployment/web --release-all").await.ends(0);
     web.cluster.advance(60).await;
     assert_eq!((web.pods().as_str(), web.hold()), ("1.0 10/10", None));
 }
@@ -62,23 +62,23 @@ async fn a_partly_removed_hold_is_not_stored_as_the_original() {
     let web = Web::changed(10, json!("25%"), json!("25%"), "app:2.0").await;
     let mut original = web.replaced_fields();
     original.as_object_mut().unwrap().remove("paused"); // the plan takes the pause over
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     let rolling = json!({"maxSurge": "25%", "maxUnavailable": "25%"});
     web.cluster.editor().patch(&web.web, &json!({"spec": {"strategy": {"rollingUpdate": rolling}}}));
     web.cluster.advance(60).await;
     let output = web.step("--all --by 5").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!((web.replaced_fields(), web.hold()), (original, None), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_that_another_client_pauses_is_not_stepped() {
     let web = Web::changed(10, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     web.cluster.editor().patch(&web.web, &json!({"spec": {"paused": true}}));
-    ends(&web.step("").await, 5);
-    ends(&web.cluster.run("resume deployment/web").await, 0);
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(5);
+    web.cluster.run("resume deployment/web").await.ends(0);
+    web.step("").await.ends(0);
     assert_eq!(web.pods(), "1.0 9/9, 2.0 2/2");
 }
 
@@ -90,20 +90,20 @@ async fn an_older_hold_annotation_restored_by_undo_loses_no_field() {
     let original = web.replaced_fields();
     for is_older in [false, true] {
         web.pause_and_change("app:2.0").await;
-        ends(&web.step("").await, 0);
+        web.step("").await.ends(0);
         let mut older = web.hold().unwrap();
         if is_older {
             (older["plan"]["phase"], older["set"]) = ("completing".into(), json!(null)); // of an earlier version
         }
-        ends(&web.step("--to 5 --by 4").await, 0);
+        web.step("--to 5 --by 4").await.ends(0);
         let older = older.to_string();
         web.cluster
             .editor()
             .patch(&web.web, &json!({"metadata": {"annotations": {"kubectl-rollout2/held": older}}}));
         web.cluster.editor().set_image(&web.web, "app:1.0");
         web.cluster.advance(60).await;
-        ends(&web.cluster.status("deployment/web --watch=false").await, 5);
-        ends(&web.cluster.run("resume deployment/web --release-all").await, 0);
+        web.cluster.status("deployment/web --watch=false").await.ends(5);
+        web.cluster.run("resume deployment/web --release-all").await.ends(0);
         assert_eq!((web.replaced_fields(), web.hold()), (original.clone(), None), "{is_older}");
         web.cluster.advance(60).await;
     }
@@ -123,7 +123,7 @@ async fn an_undo_that_removes_the_annotation_loses_no_field() {
             editor.set_image(&target, "app:1.0");
         });
         let stopped = web.step("--all --by 3 --soak 10m").await;
-        ends(&stopped, 5);
+        stopped.ends(5);
         let command = "kubectl rollout2 resume deployment/web -n default --release-all";
         assert!(
             stopped.stderr.ends_with(&format!("hint: to end the hold: {command}\n")),
@@ -132,14 +132,14 @@ async fn an_undo_that_removes_the_annotation_loses_no_field() {
         );
         web.cluster.advance(60).await;
         let status = web.cluster.status("deployment/web --watch=false").await;
-        ends(&status, 5);
+        status.ends(5);
         insta::allow_duplicates! { insta::assert_snapshot!(status.transcript) };
         for refused in ["step deployment/web", "resume deployment/web"] {
             let refused = web.cluster.run(refused).await;
-            ends(&refused, 1);
+            refused.ends(1);
             assert!(refused.stderr.contains(command), "{}", refused.transcript);
         }
-        ends(&web.cluster.run(end).await, 0);
+        web.cluster.run(end).await.ends(0);
         assert_eq!((web.replaced_fields(), web.hold()), (original, None), "{end}");
         web.cluster.advance(60).await;
         assert!(["1.0 10/10", "2.0 10/10"].contains(&web.pods().as_str()), "{}", web.pods());
@@ -150,7 +150,7 @@ async fn an_undo_that_removes_the_annotation_loses_no_field() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_after_one_that_another_client_ended_leaves_no_pause() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     web.cluster.editor().patch(
         &web.web,
         &json!({"spec": {"minReadySeconds": null, "progressDeadlineSeconds": null, "paused": null,
@@ -160,7 +160,7 @@ async fn a_plan_after_one_that_another_client_ended_leaves_no_pause() {
     assert_eq!(web.pods(), "2.0 4/4");
     web.cluster.editor().set_image(&web.web, "app:3.0");
     let output = web.step("--all --by 2").await;
-    ends(&output, 0);
+    output.ends(0);
     assert_eq!((web.pods().as_str(), web.hold()), ("3.0 4/4", None), "{}", output.transcript);
     assert_eq!(web.replaced_fields().get("paused"), None, "{}", output.transcript);
     web.cluster.editor().set_image(&web.web, "app:4.0");
@@ -189,7 +189,7 @@ async fn a_canary_that_is_deleted_during_its_soak_is_reported() {
         canary
     };
     let (output, canary) = tokio::join!(web.step("--soak 1m"), delete);
-    ends(&output, 0);
+    output.ends(0);
     let note = format!("note: the soak starts again, because of {}: it was deleted", canary.name);
     assert!(output.stderr.contains(&note), "{}", output.transcript);
 }
@@ -198,18 +198,18 @@ async fn a_canary_that_is_deleted_during_its_soak_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_plan_at_0_replicas_stays_a_plan() {
     let web = Web::changed(12, json!("25%"), json!("25%"), "app:2.0").await;
-    ends(&web.step("--to 25% --by 3").await, 0);
+    web.step("--to 25% --by 3").await.ends(0);
     web.scale(0);
     web.cluster.advance(60).await;
     let output = web.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     let held = "held: deployment/web: it is scaled to 0 replicas, so no pod is released\n\
                 hint: after a scale-up: kubectl rollout2 step deployment/web -n default\n";
     assert!(output.stderr.ends_with(held), "{}", output.transcript);
     assert!(web.hold().is_some(), "{}", output.transcript);
     web.scale(4);
     web.cluster.advance(60).await;
-    ends(&web.step("--all").await, 0);
+    web.step("--all").await.ends(0);
     assert_eq!((web.pods().as_str(), web.hold()), ("2.0 4/4", None));
 }
 
@@ -218,7 +218,7 @@ async fn a_paused_deployment_at_0_replicas_is_held() {
     let web = Web::new(0, &json!({})).await;
     web.pause_and_change("app:2.0").await;
     let output = web.step("--all").await;
-    ends(&output, 5);
+    output.ends(5);
     assert!(output.stderr.contains("it is scaled to 0 replicas"), "{}", output.transcript);
     assert_eq!(web.replaced_fields()["paused"], true, "{}", output.transcript);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use simcluster::resource::HORIZONTALPODAUTOSCALERS;
 use simcluster::rules::Author;
 
-use super::setup::{Web, ends};
+use super::setup::Web;
 
 /// Returns the warnings of a command.
 fn warnings(output: &Output) -> Vec<&str> {
@@ -32,7 +32,7 @@ async fn a_plan_begins_with_a_warning_about_an_autoscaler_that_counts_surge_pods
                    deployment/web, surge pods included, so that it may scale down during the plan";
     for (args, expected) in [("--dry-run", vec![warning]), ("", vec![warning]), ("", Vec::new())] {
         let output = web.step(args).await;
-        ends(&output, 0);
+        output.ends(0);
         assert_eq!(warnings(&output), expected, "{}", output.transcript);
     }
 }
@@ -67,13 +67,13 @@ async fn a_plan_begins_with_a_warning_about_the_owner_of_the_strategy() {
         web.cluster.editor().patch(&web.web, &json!({"metadata": metadata}));
         let expected: Vec<&str> = expected.into_iter().collect();
         let dry = web.step("--dry-run").await;
-        ends(&dry, 0);
+        dry.ends(0);
         assert_eq!(warnings(&dry), expected, "{}", dry.transcript);
         let begins = web.step("").await;
-        ends(&begins, 0);
+        begins.ends(0);
         assert_eq!(warnings(&begins), expected, "{}", begins.transcript);
         let continues = web.step("").await;
-        ends(&continues, 0);
+        continues.ends(0);
         assert_eq!(warnings(&continues), [""; 0], "{}", continues.transcript);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use simcluster::resource::REPLICASETS;
 
-use super::setup::{Web, ends};
+use super::setup::Web;
 
 #[tokio::test(start_paused = true)]
 async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
@@ -12,7 +12,7 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     web.cluster.advance(5).await;
     let before = web.object();
     let recreate = web.step("").await;
-    ends(&recreate, 1);
+    recreate.ends(1);
     assert!(recreate.stderr.contains("Recreate stops every outdated pod"), "{}", recreate.transcript);
     assert_eq!(web.object(), before);
     for (annotation, who) in [
@@ -22,13 +22,13 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
         let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
         web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
         let driven = web.step("").await;
-        ends(&driven, 1);
+        driven.ends(1);
         assert!(driven.stderr.contains(who), "{}", driven.transcript);
         assert_eq!(web.hold(), None);
     }
     let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
     let order = web.step("--order zone").await;
-    ends(&order, 2);
+    order.ends(2);
     assert!(order.stderr.contains("--order is for DaemonSets"), "{}", order.transcript);
 }
 
@@ -36,18 +36,18 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
 async fn a_deployment_without_outdated_pods_is_not_changed() {
     let web = Web::new(2, &json!({})).await;
     let before = web.object();
-    ends(&web.step("--all").await, 0);
+    web.step("--all").await.ends(0);
     assert_eq!(web.object(), before);
     web.scale(0);
     web.cluster.editor().set_image(&web.web, "app:2.0");
     web.cluster.advance(10).await;
-    ends(&web.step("--all").await, 0);
+    web.step("--all").await.ends(0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
     let web = Web::changed(4, json!(1), json!(0), "app:2.0").await;
-    ends(&web.step("").await, 0);
+    web.step("").await.ends(0);
     let none = json!({"metadata": {"annotations": {"kubectl-rollout2/held": null}}});
     web.cluster.editor().patch(&web.web, &none);
     let copies: Vec<_> = web
@@ -58,6 +58,6 @@ async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
         web.cluster.editor().patch(copy, &none);
     }
     let lost = web.step("").await;
-    ends(&lost, 1);
+    lost.ends(1);
     assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);
 }

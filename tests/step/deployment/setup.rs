@@ -1,6 +1,5 @@
 //! A Deployment that was changed while it was paused, and the states of its pods.
 
-pub(super) use harness::ends;
 use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::Key;
@@ -30,8 +29,7 @@ impl Web {
     }
 
     pub(super) async fn pause_and_change(&self, image: &str) {
-        let paused = self.cluster.run("pause deployment/web").await;
-        assert_eq!(paused.exit, 0, "{}", paused.transcript);
+        self.cluster.run("pause deployment/web").await.ends(0);
         self.cluster.editor().set_image(&self.web, image);
         self.cluster.advance(10).await;
     }
