@@ -51,6 +51,12 @@ pub(super) fn named_line(workload: &Workload, line: &str, names: NameContext) ->
     }
 }
 
+/// Returns the error that a workload was deleted, in kubectl's words.
+pub(super) fn gone(name: &str, is_recreated: bool) -> String {
+    let again = if is_recreated { ", and created again" } else { "" };
+    format!("error: object has been deleted{again}: {name}")
+}
+
 /// Returns the note that a goal short of a complete rollout is reached, which kubectl's line does not say.
 #[must_use]
 pub fn reached(workload: &Workload, names: NameContext) -> String {

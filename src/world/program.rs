@@ -115,6 +115,12 @@ impl Program {
     }
 }
 
+/// Returns how a program ended: `exit code 3`.
+#[must_use]
+pub fn ended(code: Option<i32>) -> String {
+    code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit code {code}"))
+}
+
 async fn up_to(limit: u64, source: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if let Some(source) = source {

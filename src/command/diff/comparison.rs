@@ -17,7 +17,7 @@ use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 use crate::render::{diff as render, pods};
 use crate::world::Environment;
-use crate::world::program::{Program, TempDir};
+use crate::world::program::{Program, TempDir, ended};
 
 /// How long the search for the shortest diff may take. Most take less than a millisecond.
 const SEARCH_TIMEOUT: Duration = Duration::from_millis(400);
@@ -190,8 +190,7 @@ impl ExternalDiff {
         let [mut out, mut err] = ui.streams();
         match program.run(environment, &mut out, &mut err).await {
             Ok(Some(0 | 1)) => Ok(()),
-            Ok(Some(code)) => Err(self.failed(&format!("exit code {code}"))),
-            Ok(None) => Err(self.failed("killed by a signal")),
+            Ok(code) => Err(self.failed(&ended(code))),
             Err(error) => Err(self.failed(&error.to_string())),
         }
     }

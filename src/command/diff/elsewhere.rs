@@ -5,7 +5,7 @@ use crate::cluster::kubeconfig::overrides::Impersonation;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
-use crate::command::targets::scope::TargetWord;
+use crate::command::targets::scope::{TargetWord, not_one};
 use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::pod_update::PodUpdate;
@@ -94,7 +94,7 @@ pub(super) async fn compare(
     other_source: &Source,
 ) -> Result<ComparedTemplates> {
     let [target] = scope.targets.as_slice() else {
-        return Err(Error::usage("exactly one workload must be named"));
+        return Err(not_one());
     };
     let namespace = scope.namespace.as_deref();
     let this = async { read(find_named(target, namespace, source).await?, sides.from, source).await };
@@ -137,7 +137,7 @@ async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result
 /// Finds a workload among the objects of a file.
 fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Workload> {
     let (TargetWord::Named(type_, name), Source::Snapshot(file)) = (target, source) else {
-        return Err(Error::usage("exactly one workload must be named"));
+        return Err(not_one());
     };
     let object = file.only_named(type_.type_(), name, namespace)?;
     Workload::of(object).ok_or_else(|| {

@@ -15,7 +15,7 @@ use crate::render::preview::RefusedObject;
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
 use crate::snapshot::files::{objects_of, objects_on, read_stdin};
-use crate::world::program::{CapturedOutput, Program, TempDir};
+use crate::world::program::{CapturedOutput, Program, TempDir, ended};
 use crate::world::{Environment, InputPath};
 
 /// Where the applied objects come from.
@@ -269,7 +269,7 @@ impl<'a> KubectlApply<'a> {
 
     fn failed(&self, code: Option<i32>) -> Error {
         let name = self.program.to_string_lossy();
-        let how = code.map_or_else(|| "killed by a signal".to_owned(), |code| format!("exit code {code}"));
+        let how = ended(code);
         Error::new(ErrorKind::Program, format!("{name} apply --dry-run=server failed: {how}"))
     }
 }

@@ -6,7 +6,7 @@ pub mod scope;
 pub use scope::{FoundTargets, TargetScope};
 
 use self::manifest::ManifestObject;
-use self::scope::{TargetType, TargetWord};
+use self::scope::{TargetType, TargetWord, not_one};
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one, without_needless_template};
 use crate::cluster::source::{Source, concurrently};
@@ -78,7 +78,7 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     let finder = TargetFinder::new(&scope, source, true)?;
     match target {
         TargetWord::Named(type_, name) => finder.named(*type_, name, None).await,
-        TargetWord::All(_) => Err(Error::usage("exactly one workload must be named")),
+        TargetWord::All(_) => Err(not_one()),
     }
 }
 

@@ -170,7 +170,7 @@ pub fn read_one_target<'w>(words: &'w [String], example: &str) -> Result<(Target
         let (target, rest) = words.split_at(count.min(words.len()));
         match read_targets(target, false)?.as_slice() {
             [target @ TargetWord::Named(..)] => Ok((target.clone(), rest)),
-            _ => Err(Error::usage("exactly one workload must be named").hint(write_it_as.clone())),
+            _ => Err(not_one().hint(write_it_as.clone())),
         }
     };
     if words.first().is_some_and(|word| word.contains('/')) { one(1) } else { one(2) }
@@ -232,6 +232,11 @@ fn unknown_type(word: &str) -> Error {
         None => "use deployment, daemonset or statefulset".to_owned(),
     };
     Error::usage(format!("unknown type {word:?}")).hint(hint)
+}
+
+/// Returns the error for a command of one workload that gets none or several.
+pub(in crate::command) fn not_one() -> Error {
+    Error::usage("exactly one workload must be named")
 }
 
 fn single_form() -> Error {

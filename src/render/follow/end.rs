@@ -11,7 +11,7 @@ use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::renumbered;
 use crate::render::status::{
-    NameContext, deadlock_hints, named_line, next_change_note, reached, rollback_hint, serving_line,
+    NameContext, deadlock_hints, gone, named_line, next_change_note, reached, rollback_hint, serving_line,
 };
 
 /// The last lines about a target, in their order.
@@ -138,8 +138,8 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         Outcome::Reached => reached(target.workload(), names),
         Outcome::Held => format!("note: {name} is held: outdated pods remain"),
         Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
-        Outcome::Deleted => format!("error: object has been deleted: {name}"),
-        Outcome::Recreated => format!("error: object has been deleted, and created again: {name}"),
+        Outcome::Deleted => gone(&name, false),
+        Outcome::Recreated => gone(&name, true),
         Outcome::TimedOut(limit) => {
             let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
             let last = match result.unanswered {

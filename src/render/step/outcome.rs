@@ -11,6 +11,7 @@ use crate::model::step::{
 };
 use crate::model::text::plural::plural;
 use crate::render::pods::names;
+use crate::render::status::gone;
 
 /// Returns the lines of an outcome: on stdout when the goal is reached, otherwise on stderr. The caller prints errors.
 #[must_use]
@@ -42,12 +43,7 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome) -> Printed {
         StepOutcome::Interrupted(stop) => {
             cut_short(closing, &format!("{}: {name}: {}", stop.words(), left_behind(closing)))
         }
-        StepOutcome::Gone { recreated: false } => {
-            Printed::note(format!("error: object has been deleted: {name}"))
-        }
-        StepOutcome::Gone { recreated: true } => {
-            Printed::note(format!("error: object has been deleted, and created again: {name}"))
-        }
+        StepOutcome::Gone { recreated } => Printed::note(gone(&name, *recreated)),
         StepOutcome::Error(_) => Printed::default(),
     };
     let hints = hints::of(workload, view, outcome);

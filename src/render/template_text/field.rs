@@ -5,6 +5,9 @@ use std::fmt::{Display, Write};
 
 use serde_json::{Map, Value};
 
+use crate::model::api::managed_fields::LAST_APPLIED;
+use crate::model::revision::CHANGE_CAUSE;
+
 /// Returns a member of an object; null if there is none.
 pub(super) fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
     object.get(name).unwrap_or(&Value::Null)
@@ -159,9 +162,6 @@ fn escape(quoted: &mut String, code: u32) {
     };
 }
 
-/// The annotation with the manifest of `kubectl apply`. kubectl does not describe it.
-const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
-const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 /// The longest annotation, in bytes, that stays on one line.
 const MAX_LINE: usize = 140;
 
@@ -170,7 +170,7 @@ pub(super) fn pairs(labels: &Value) -> Vec<String> {
     entries(labels).iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Returns `name: value` items, sorted. Long values, and values of several lines, begin below their name, with
+/// Returns `name: value` items, sorted, without the manifest of `kubectl apply`. Long values, and values of several lines, begin below their name, with
 /// `margin` before each line.
 pub(super) fn annotations(annotations: &Value, margin: &str) -> Vec<String> {
     let shown = entries(annotations).into_iter().filter(|(name, _)| *name != LAST_APPLIED);
