@@ -118,15 +118,16 @@ fn revision_number(side: &str) -> Option<i64> {
 }
 
 /// The workload elsewhere of a comparison.
-pub struct DiffWith<'a> {
+#[derive(Debug)]
+pub struct OtherWorkload {
     /// The workload.
-    pub workload: &'a Workload,
+    pub workload: Workload,
     /// Its context, if it is another one.
-    pub context: Option<&'a str>,
+    pub context: Option<String>,
     /// The file that it is from.
-    pub file: Option<&'a str>,
-    /// The fields that differ and were left out.
-    pub not_compared: &'a [TemplatePath],
+    pub file: Option<String>,
+    /// The fields that differ and belong to the place, which are left out.
+    pub not_compared: Vec<TemplatePath>,
 }
 
 /// Returns the comparison of two templates as JSON. docs/json.md documents the fields.
@@ -134,7 +135,7 @@ pub struct DiffWith<'a> {
 pub fn json(
     workload: &Workload,
     [(from, from_digest), (to, to_digest)]: [(&str, Digest); 2],
-    with: Option<DiffWith<'_>>,
+    with: Option<&OtherWorkload>,
     diff: &Diff,
     update: &PodUpdate,
 ) -> Value {
@@ -143,7 +144,7 @@ pub fn json(
     let with = with.map(|with| {
         let not_compared: Vec<String> = with.not_compared.iter().map(ToString::to_string).collect();
         json!({
-            "workload": workload_json(with.workload),
+            "workload": workload_json(&with.workload),
             "context": with.context,
             "file": with.file,
             "notCompared": not_compared,

@@ -21,15 +21,15 @@ use crate::model::status::history::{History, HistoryEntry};
 use crate::model::text::secret::without_secrets;
 use crate::world::Terminal;
 
-/// The options of the table.
+/// The options of a table of `history`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HistoryTableOptions {
     /// Whether to show names, digests and images too.
     pub wide: bool,
     /// Whether the table is in Markdown.
     pub markdown: bool,
-    /// Whether the header has the namespace.
-    pub namespace: bool,
+    /// Whether to show the namespaces.
+    pub namespaces: bool,
     /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
     pub terminal: Option<Terminal>,
 }
@@ -69,7 +69,7 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
 fn header(history: &History<'_>, options: HistoryTableOptions) -> String {
     let workload = &history.observation.workload;
     let mut header = workload.reference();
-    if options.namespace {
+    if options.namespaces {
         header += &format!(" -n {}", workload.object().namespace());
     }
     match &history.author {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::pod_update::PodUpdate;
-use crate::model::diff::{Diff, TemplatePath, yaml};
+use crate::model::diff::{Diff, yaml};
 use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
@@ -32,16 +32,7 @@ pub(super) struct ComparedTemplates {
     pub(super) digests: [Digest; 2],
     pub(super) diff: Diff,
     pub(super) pod_update: PodUpdate,
-    pub(super) with: Option<OtherWorkload>,
-}
-
-/// The workload elsewhere of a comparison.
-pub(super) struct OtherWorkload {
-    pub(super) workload: Workload,
-    pub(super) context: Option<String>,
-    pub(super) file: Option<String>,
-    /// The fields that differ and belong to the place.
-    pub(super) not_compared: Vec<TemplatePath>,
+    pub(super) with: Option<render::OtherWorkload>,
 }
 
 impl ComparedTemplates {
@@ -64,14 +55,8 @@ impl ComparedTemplates {
     }
 
     pub(super) fn json(&self) -> Value {
-        let with = self.with.as_ref().map(|with| render::DiffWith {
-            workload: &with.workload,
-            context: with.context.as_deref(),
-            file: with.file.as_deref(),
-            not_compared: &with.not_compared,
-        });
         let sides = [(self.from.as_str(), self.digests[0]), (&self.to, self.digests[1])];
-        render::json(&self.workload, sides, with, &self.diff, &self.pod_update)
+        render::json(&self.workload, sides, self.with.as_ref(), &self.diff, &self.pod_update)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
-use super::comparison::{ComparedTemplates, LabelledTemplate, OtherWorkload, TemplateRef};
+use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
 use crate::cluster::kubeconfig::overrides::Impersonation;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
@@ -13,6 +13,7 @@ use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults}
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::revision::Revisions;
+use crate::render::diff::OtherWorkload;
 use crate::world::{InputPath, World};
 
 /// Where the other workload of a comparison is.

@@ -111,6 +111,15 @@ impl Request {
         }
     }
 
+    fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
+        render::HistoryTableOptions {
+            wide: self.output == Output::Wide,
+            markdown: self.output == Output::Markdown,
+            namespaces: self.scope.all_namespaces,
+            terminal: ui.terminal(),
+        }
+    }
+
     /// Returns the form of our document, which has the content of the tables of all workloads. In YAML, and for one revision,
     /// kubectl's objects are printed instead.
     fn facts(&self) -> Option<&DocumentForm> {
@@ -135,13 +144,8 @@ fn show(
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
         (Output::Text | Output::Wide | Output::Markdown, None) => {
-            let options = render::HistoryTableOptions {
-                wide: request.output == Output::Wide,
-                markdown: request.output == Output::Markdown,
-                namespace: request.scope.all_namespaces,
-                terminal: ui.terminal(),
-            };
-            ui.out_lines(&render::table(&History::of(observed, context.source.now()), options));
+            let history = History::of(observed, context.source.now());
+            ui.out_lines(&render::table(&history, request.table_options(ui)));
         }
         _ if request.facts().is_some() => {
             histories.push(render::json(&History::of(observed, context.source.now())));

@@ -17,7 +17,7 @@ use crate::model::text::start_time::StartTime;
 use crate::model::view::is_unchanged_since;
 use crate::model::view::recent::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
-use crate::render::recent::{RecentChanges, RecentTableOptions};
+use crate::render::recent::RecentChanges;
 use crate::render::ui::Ui;
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
@@ -91,13 +91,7 @@ fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
 fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<()> {
     match &request.output {
         Output::Text | Output::Wide | Output::Markdown | Output::Name => {
-            let options = RecentTableOptions {
-                wide: request.output == Output::Wide,
-                namespaces: request.scope.all_namespaces,
-                markdown: request.output == Output::Markdown,
-                terminal: ui.terminal(),
-            };
-            ui.out_lines(&changes.table(options));
+            ui.out_lines(&changes.table(request.table_options(ui)));
         }
         Output::Document(form) => ui.out_whole_document(&changes.json(), form, true)?,
     }

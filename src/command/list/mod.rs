@@ -18,7 +18,7 @@ use crate::model::observation::Observation;
 use crate::model::text::start_time::StartTime;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
-use crate::render::list::{ListDocument, TableOptions};
+use crate::render::list::TableOptions;
 use crate::render::ui::{DocumentForm, Ui};
 
 /// The arguments of `list`.
@@ -149,8 +149,7 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
             }
         }
         Output::Document(form) => {
-            let document = ListDocument { shown: &shown, all: rollouts }.json();
-            ui.out_whole_document(&document, form, !request.no_headers)?;
+            ui.out_whole_document(&render::json(&shown, rollouts), form, !request.no_headers)?;
         }
     }
     Ok(())

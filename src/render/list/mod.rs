@@ -71,29 +71,18 @@ pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptio
     lines
 }
 
-/// The rollouts that are shown, among all that were found.
-#[derive(Clone, Copy, Debug)]
-pub struct ListDocument<'a> {
-    /// The rollouts to show.
-    pub shown: &'a [&'a RolloutView],
-    /// All rollouts, which are counted.
-    pub all: &'a [RolloutView],
-}
-
-impl ListDocument<'_> {
-    /// Returns the document. docs/json.md documents the fields.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let counts = StateCounts::of(self.all);
-        let counts: Map<_, _> =
-            counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
-        json!({
-            "apiVersion": "rollout2/v1",
-            "kind": "RolloutList",
-            "items": self.shown.iter().copied().map(item_json).collect::<Vec<_>>(),
-            "states": counts,
-        })
-    }
+/// Returns the document of the shown rollouts, with the states of all. docs/json.md documents the fields.
+#[must_use]
+pub fn json(shown: &[&RolloutView], all: &[RolloutView]) -> Value {
+    let counts = StateCounts::of(all);
+    let counts: Map<_, _> =
+        counts.iter().map(|(state, count)| (state.word().to_owned(), count.into())).collect();
+    json!({
+        "apiVersion": "rollout2/v1",
+        "kind": "RolloutList",
+        "items": shown.iter().copied().map(item_json).collect::<Vec<_>>(),
+        "states": counts,
+    })
 }
 
 /// Returns one rollout.

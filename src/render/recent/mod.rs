@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::age::{in_utc, start_age};
 use super::columns::Table;
+use super::history::HistoryTableOptions;
 use super::json::{remark_pods_json, workload_json};
 use super::line::{Line, Style};
 use super::status::started_before;
@@ -19,7 +20,6 @@ use crate::model::status::uses::UseStart;
 use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::recent::{ConfigurationChange, RecentRollout};
-use crate::world::Terminal;
 
 /// What changed since a time.
 #[derive(Clone, Copy, Debug)]
@@ -36,19 +36,6 @@ pub struct RecentChanges<'a> {
     pub now: Timestamp,
 }
 
-/// The options of the table.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RecentTableOptions {
-    /// Whether to show times, names and change-causes too.
-    pub wide: bool,
-    /// Whether to show the namespaces.
-    pub namespaces: bool,
-    /// Whether the table is in Markdown.
-    pub markdown: bool,
-    /// The terminal to fit the table into; none for a pipe, where nothing is shortened.
-    pub terminal: Option<Terminal>,
-}
-
 /// One row of the table.
 struct Row {
     start: UseStart,
@@ -62,7 +49,7 @@ struct Row {
 impl RecentChanges<'_> {
     /// Returns the table, with a last line that counts the changes.
     #[must_use]
-    pub fn table(&self, options: RecentTableOptions) -> Vec<Line> {
+    pub fn table(&self, options: HistoryTableOptions) -> Vec<Line> {
         let mut columns = vec!["AGO", "OBJECT", "REVISION", "CHANGES", "BY", "NOW"];
         if options.namespaces {
             columns.insert(1, "NAMESPACE");
@@ -99,7 +86,7 @@ impl RecentChanges<'_> {
         rows
     }
 
-    fn cells(&self, row: Row, options: RecentTableOptions) -> Vec<Line> {
+    fn cells(&self, row: Row, options: HistoryTableOptions) -> Vec<Line> {
         let mut cells = vec![Line::of(start_age(row.start, self.now))];
         cells.extend(options.namespaces.then(|| Line::of(row.namespace)));
         cells.extend(row.cells);
