@@ -109,7 +109,7 @@ pub(super) async fn run(
     match request.format {
         ReportFormat::Documents(format) => {
             let exit = outcome.worst_exit().code();
-            ui.out_document(
+            ui.out_streamed(
                 &json::summary(&follower, &configuration, exit, (started.elapsed(), cluster.now())),
                 format,
             );
@@ -173,7 +173,7 @@ impl Reporter<Follower> for FollowReporter<'_> {
         let Request { format, names, shows_pods, .. } = self.request;
         match format {
             ReportFormat::Documents(format) => {
-                self.ui.out_document(&json::event(report, now.elapsed), *format);
+                self.ui.out_streamed(&json::event(report, now.elapsed), *format);
             }
             ReportFormat::Lines | ReportFormat::Frames => {
                 render::print(report, *names, *shows_pods, now, self.ui);

@@ -39,7 +39,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentForm, DocumentFormat, Ui};
+use crate::render::ui::{DocumentForm, StreamFormat, Ui};
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
@@ -95,7 +95,7 @@ impl Verb {
     }
 
     /// Returns the format of the verb's documents; none for text and templates.
-    fn documents(&self) -> Option<DocumentFormat> {
+    fn documents(&self) -> Option<StreamFormat> {
         let form = match self {
             Self::List(list::Request { output: list::Output::Document(form), .. })
             | Self::History(history::Request { output: history::Output::Document(form), .. })
@@ -218,7 +218,7 @@ pub async fn run_on(
     for error in outcome.all_errors() {
         if let Some(format) = documents {
             let exit = command.verb.process_exit(error.exit());
-            ui.out_document(&error_document(error, exit.code()), format);
+            ui.out_streamed(&error_document(error, exit.code()), format);
         }
     }
     ui.err_errors(&outcome.errors);

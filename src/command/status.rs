@@ -1,5 +1,6 @@
 //! `status`: shows or follows rollouts, and why they do not progress.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
@@ -27,7 +28,7 @@ use crate::model::text::go_duration;
 use crate::render::follow::ReportFormat;
 use crate::render::job_summary;
 use crate::render::status::{NameContext, json};
-use crate::render::ui::{DocumentForm, DocumentFormat, Ui};
+use crate::render::ui::{DocumentForm, StreamFormat, Ui};
 
 /// The arguments of `status`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,8 +65,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let found = match request.wait_for_creation {
         None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, ui).await?,
         Some(limit) => match await_creation(&request.scope, limit, context, ui).await? {
-            Awaited::Found(found) => *found,
-            Awaited::Stopped(signal) => {
+            ControlFlow::Continue(found) => found,
+            ControlFlow::Break(signal) => {
                 ui.err_line("note: interrupted before the workloads existed");
                 return Ok(signal.exit().into());
             }
@@ -105,7 +106,7 @@ impl Request {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             Output::Text => ReportFormat::of_text(ui, self.plain || once),
-            Output::Document(form) => ReportFormat::Documents(form.format().unwrap_or(DocumentFormat::Json)),
+            Output::Document(form) => ReportFormat::Documents(form.format().unwrap_or(StreamFormat::Json)),
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
@@ -147,7 +148,7 @@ async fn evaluate_all(
         let Some(document) = document else { continue };
         match (&request.output, follow.format) {
             (Output::Document(DocumentForm::Template(_)), _) => documents.push(document),
-            (_, ReportFormat::Documents(format)) => ui.out_document(&document, format),
+            (_, ReportFormat::Documents(format)) => ui.out_streamed(&document, format),
             (_, ReportFormat::Lines | ReportFormat::Frames) => {}
         }
     }
@@ -210,16 +211,8 @@ async fn evaluate_once(
 /// The time between two searches. Most users may read a workload, and fewer may watch.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the wait for targets ended with.
-enum Awaited {
-    /// The last search: all targets exist, or the time is over.
-    Found(Box<FoundTargets>),
-    /// A signal.
-    Stopped(StopSignal),
-}
-
 /// Finds the workloads of a scope as [`find_workloads_with`], without `metadata.managedFields`. Searches again until each
-/// named workload exists and at least one is found, for so long at most.
+/// named workload exists and at least one is found, for so long at most. Breaks on a signal.
 ///
 /// # Errors
 /// As [`find_workloads_with`].
@@ -228,7 +221,7 @@ async fn await_creation(
     limit: Duration,
     context: &Context<'_>,
     ui: &mut Ui,
-) -> Result<Awaited> {
+) -> Result<ControlFlow<StopSignal, FoundTargets>> {
     let source = context.source;
     let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
     let finder = TargetFinder::new(scope, source, false)?;
@@ -237,12 +230,12 @@ async fn await_creation(
     while Instant::now() < end && ui.is_read() {
         let search = tokio::select! {
             biased;
-            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            stop = stops.next() => return Ok(ControlFlow::Break(stop)),
             found = finder.search(scope, kept_fields) => found,
         };
         if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
             ui.err_lines(&search.notes);
-            return Ok(Awaited::Found(Box::new(search)));
+            return Ok(ControlFlow::Continue(search));
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
@@ -251,10 +244,10 @@ async fn await_creation(
         }
         tokio::select! {
             biased;
-            stop = stops.next() => return Ok(Awaited::Stopped(stop)),
+            stop = stops.next() => return Ok(ControlFlow::Break(stop)),
             () = sleep(SEARCH_INTERVAL) => {}
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, kept_fields, source, ui).await.map(|found| Awaited::Found(Box::new(found)))
+    find_workloads_with(scope, kept_fields, source, ui).await.map(ControlFlow::Continue)
 }

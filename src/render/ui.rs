@@ -27,20 +27,20 @@ pub enum DocumentForm {
 }
 
 impl DocumentForm {
-    /// Returns the format of the other documents of the command, such as its errors; none for a template.
+    /// Returns the format of a stream of documents, such as the errors of the command; none for a template.
     #[must_use]
-    pub fn format(&self) -> Option<DocumentFormat> {
+    pub fn format(&self) -> Option<StreamFormat> {
         match self {
-            Self::Json => Some(DocumentFormat::Json),
-            Self::Yaml => Some(DocumentFormat::Yaml),
+            Self::Json => Some(StreamFormat::Json),
+            Self::Yaml => Some(StreamFormat::Yaml),
             Self::Template(_) => None,
         }
     }
 }
 
-/// The format of one of several documents for programs.
+/// The format of a stream of documents for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DocumentFormat {
+pub enum StreamFormat {
     /// JSON on one line.
     Json,
     /// YAML.
@@ -171,12 +171,7 @@ impl Ui {
     ///
     /// # Errors
     /// When the document does not have what a template asks for.
-    pub fn out_whole_document(
-        &mut self,
-        document: &Value,
-        form: &DocumentForm,
-        has_headers: bool,
-    ) -> Result<()> {
+    pub fn out_document(&mut self, document: &Value, form: &DocumentForm, has_headers: bool) -> Result<()> {
         match form {
             DocumentForm::Json => self.out_json(&format!("{document:#}\n")),
             DocumentForm::Yaml => self.out_yaml(&yaml(document)),
@@ -198,11 +193,11 @@ impl Ui {
         Ok(())
     }
 
-    /// Prints one of several documents on stdout: JSON on one line.
-    pub fn out_document(&mut self, document: &Value, format: DocumentFormat) {
+    /// Prints one document of a stream on stdout: JSON on one line.
+    pub fn out_streamed(&mut self, document: &Value, format: StreamFormat) {
         match format {
-            DocumentFormat::Json => self.out_json(&format!("{document}\n")),
-            DocumentFormat::Yaml => self.out_yaml(&yaml(document)),
+            StreamFormat::Json => self.out_json(&format!("{document}\n")),
+            StreamFormat::Yaml => self.out_yaml(&yaml(document)),
         }
     }
 

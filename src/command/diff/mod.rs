@@ -70,7 +70,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         None => compare_revisions(request, source, ui).await?,
     };
     match &request.output {
-        Output::Document(form) => ui.out_whole_document(&comparison.json(), form, true)?,
+        Output::Document(form) => ui.out_document(&comparison.json(), form, true)?,
         Output::Stat => comparison.show_words(ui),
         Output::Text { context: lines } => {
             comparison.show_words(ui);

@@ -72,7 +72,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     let all_failed = histories.is_empty() && !outcome.errors.is_empty();
     if let (Some(form), false) = (request.facts(), all_failed) {
-        outcome.errors.extend(ui.out_whole_document(&render::json_list(&histories), form, true).err());
+        outcome.errors.extend(ui.out_document(&render::json_list(&histories), form, true).err());
     }
     Ok(outcome)
 }

@@ -93,7 +93,7 @@ fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<
         Output::Text | Output::Wide | Output::Markdown | Output::Name => {
             ui.out_lines(&changes.table(request.table_options(ui)));
         }
-        Output::Document(form) => ui.out_whole_document(&changes.json(), form, true)?,
+        Output::Document(form) => ui.out_document(&changes.json(), form, true)?,
     }
     Ok(())
 }

@@ -149,7 +149,7 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
             }
         }
         Output::Document(form) => {
-            ui.out_whole_document(&render::json(&shown, rollouts), form, !request.no_headers)?;
+            ui.out_document(&render::json(&shown, rollouts), form, !request.no_headers)?;
         }
     }
     Ok(())

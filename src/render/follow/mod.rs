@@ -10,7 +10,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::end::{EndLines, blocked_rollback, end, ended};
 use super::frame::pod_tree;
 use super::status::{NameContext, cause_line, cause_lines, colored, named_line};
-use super::ui::{DocumentFormat, Ui};
+use super::ui::{StreamFormat, Ui};
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::change::effect::LeastTime;
@@ -29,7 +29,7 @@ pub enum ReportFormat {
     /// kubectl's lines on stdout; causes and results on stderr, but for the causes of one evaluation on a terminal.
     Lines,
     /// A document for each change.
-    Documents(DocumentFormat),
+    Documents(StreamFormat),
     /// A live frame, redrawn in place.
     Frames,
 }
