@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::values::{OutputForm, OutputFormParser, count};
+use super::values::{DocumentWord, OutputForm, OutputFormParser, count};
 use crate::command::CommonOptions;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
 use crate::model::text::name;
-use crate::render::ui::DocumentForm;
 
 /// Compare two revisions, or two workloads
 ///
@@ -75,8 +74,8 @@ pub(super) struct DiffArgs {
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DiffFormat>::new())]
-    output: Option<OutputForm<DiffFormat>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DocumentWord>::new())]
+    output: Option<OutputForm<DocumentWord>>,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
@@ -97,12 +96,6 @@ Examples:
 
 Environment:
   KUBECTL_EXTERNAL_DIFF  a program for the unified diff, called as kubectl diff calls it";
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DiffFormat {
-    Json,
-    Yaml,
-}
 
 impl DiffArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
@@ -126,9 +119,7 @@ impl DiffArgs {
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
-            (Some(OutputForm::Word(DiffFormat::Json)), _) => Output::Document(DocumentForm::Json),
-            (Some(OutputForm::Word(DiffFormat::Yaml)), _) => Output::Document(DocumentForm::Yaml),
-            (Some(OutputForm::Template(word, template)), _) => Output::Document(word.parse(&template)?),
+            (Some(form), _) => Output::Document(form.lower()?),
             (None, true) => Output::Stat,
             (None, false) => Output::Text { context: self.format.context },
         };

@@ -1,14 +1,14 @@
 //! The arguments of `history`, and their lowering.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, OutputFormParser, revision, start_time};
+use super::values::{OutputForm, OutputFormParser, TableWord, revision, start_time};
 use crate::command::CommonOptions;
-use crate::command::history::{Output, Request};
+use crate::command::history::Request;
 use crate::error::{Error, Result};
 use crate::model::text::start_time::StartTime;
-use crate::render::ui::DocumentForm;
+use crate::render::ui::{DocumentForm, TableForm};
 
 /// Show revisions, what each one changed, and which one is current
 ///
@@ -47,8 +47,8 @@ pub(super) struct HistoryArgs {
     /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision,
     /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<HistoryFormat>::new())]
-    output: Option<OutputForm<HistoryFormat>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<TableWord>::new())]
+    output: Option<OutputForm<TableWord>>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long, hide_short_help = true)]
@@ -65,15 +65,6 @@ Examples:
   kubectl rollout2 history asts/db
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum HistoryFormat {
-    Wide,
-    Markdown,
-    Json,
-    Yaml,
-    Name,
-}
-
 impl HistoryArgs {
     pub(super) fn lower(mut self, common: &CommonOptions) -> Result<Request> {
         if self.since.is_some() {
@@ -81,22 +72,20 @@ impl HistoryArgs {
         }
         let revision = revision(self.revision.as_deref())?;
         let output = match self.output {
-            None => Output::Text,
-            Some(OutputForm::Word(HistoryFormat::Wide)) => Output::Wide,
-            Some(OutputForm::Word(HistoryFormat::Markdown)) => Output::Markdown,
-            Some(OutputForm::Word(HistoryFormat::Json)) => Output::Document(DocumentForm::Json),
-            Some(OutputForm::Word(HistoryFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
-            Some(OutputForm::Word(HistoryFormat::Name)) => Output::Name,
-            Some(OutputForm::Template(word, template)) => Output::Document(word.parse_as_rollout(&template)?),
+            None => TableForm::Text,
+            Some(OutputForm::Word(word)) => word.into(),
+            Some(OutputForm::Template(word, template)) => {
+                TableForm::Document(word.parse_as_rollout(&template)?)
+            }
         };
-        if self.since.is_some() && output == Output::Name {
+        if self.since.is_some() && output == TableForm::Name {
             return Err(Error::usage("--since prints tables, JSON or YAML")
                 .hint("use -o jsonpath='{.items[*].workload.name}'"));
         }
         let scope = self.scope.lower(common)?;
         // kubectl drops managedFields from JSON and YAML only.
         let show_managed_fields =
-            self.show_managed_fields || matches!(output, Output::Document(DocumentForm::Template(_)));
+            self.show_managed_fields || matches!(output, TableForm::Document(DocumentForm::Template(_)));
         Ok(Request { scope, revision, since: self.since, output, show_managed_fields })
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::values::{OutputForm, OutputFormParser, duration, start_time};
+use super::values::{OutputForm, OutputFormParser, TableWord, duration, start_time};
 use crate::command::CommonOptions;
-use crate::command::list::{Output, Request};
+use crate::command::list::Request;
 use crate::command::targets::TargetScope;
 use crate::command::targets::scope::{TargetWord, read_targets};
 use crate::error::{Error, Result};
@@ -14,7 +14,7 @@ use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::text::start_time::StartTime;
-use crate::render::ui::DocumentForm;
+use crate::render::ui::{DocumentForm, TableForm};
 
 /// List the rollouts of a namespace or a cluster, trouble first
 ///
@@ -91,8 +91,8 @@ pub(super) struct ListArgs {
     /// table for a ticket or a chat.
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<ListFormat>::new())]
-    output: Option<OutputForm<ListFormat>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<TableWord>::new())]
+    output: Option<OutputForm<TableWord>>,
 }
 
 const EXAMPLES: &str = "\
@@ -105,15 +105,6 @@ Examples:
   kubectl rollout2 list -o custom-columns=NAME:.workload.name,STATE:.state
   kubectl rollout2 list -A --watch
   kubectl rollout2 list --from snapshot.yaml";
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ListFormat {
-    Wide,
-    Markdown,
-    Json,
-    Yaml,
-    Name,
-}
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum StateArg {
@@ -153,15 +144,12 @@ impl ListArgs {
             ..TargetScope::default()
         };
         let output = match self.output {
-            None => Output::Text,
-            Some(OutputForm::Word(ListFormat::Wide)) => Output::Wide,
-            Some(OutputForm::Word(ListFormat::Markdown)) => Output::Markdown,
-            Some(OutputForm::Word(ListFormat::Json)) => Output::Document(DocumentForm::Json),
-            Some(OutputForm::Word(ListFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
-            Some(OutputForm::Word(ListFormat::Name)) => Output::Name,
-            Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
+            None => TableForm::Text,
+            Some(OutputForm::Word(word)) => word.into(),
+            Some(OutputForm::Template(word, template)) => TableForm::Document(word.parse(&template)?),
         };
-        if self.watch && !matches!(output, Output::Text | Output::Wide | Output::Document(DocumentForm::Json))
+        if self.watch
+            && !matches!(output, TableForm::Text | TableForm::Wide | TableForm::Document(DocumentForm::Json))
         {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::diff::DiffFormatArgs;
+use super::values::DocumentWord;
 use crate::command::CommonOptions;
 use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
-use crate::render::ui::DocumentForm;
 
 /// Preview what applying manifests would do to rollouts
 ///
@@ -71,7 +71,7 @@ pub(super) struct PreviewArgs {
 
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<PreviewFormat>,
+    output: Option<DocumentWord>,
 
     /// Exit with 1 when something rolls out, and with 2 or more after an error
     #[arg(long)]
@@ -89,17 +89,10 @@ Environment:
   KUBECTL                the program to run [default: kubectl]
   KUBECTL_EXTERNAL_DIFF  a program for --diff, called as kubectl diff calls it";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum PreviewFormat {
-    Json,
-    Yaml,
-}
-
 impl PreviewArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let output = match self.output {
-            Some(PreviewFormat::Json) => Output::Document(DocumentForm::Json),
-            Some(PreviewFormat::Yaml) => Output::Document(DocumentForm::Yaml),
+            Some(word) => Output::Document(word.into()),
             None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
         let secrets = self.format.secrets();

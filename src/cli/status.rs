@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use clap::{ArgAction, Args, ValueEnum};
+use clap::{ArgAction, Args};
 
 use super::follow::{FollowArgs, ReplaceStuckPodsArgs, UndoOnFailureArgs};
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, OutputFormParser, positive_duration, revision};
+use super::values::{DocumentWord, OutputForm, OutputFormParser, positive_duration, revision};
 use crate::command::CommonOptions;
 use crate::command::status::{Output, Request};
 use crate::command::targets::TargetScope;
@@ -67,8 +67,8 @@ pub(super) struct StatusArgs {
     /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
     /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
     /// JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<StatusFormat>::new())]
-    output: Option<OutputForm<StatusFormat>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DocumentWord>::new())]
+    output: Option<OutputForm<DocumentWord>>,
 
     #[command(flatten)]
     follow: FollowArgs,
@@ -91,19 +91,11 @@ Examples:
   kubectl rollout2 status deployment/web --revision 5 --watch=false
   kubectl rollout2 status all --from snapshot.yaml";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StatusFormat {
-    Json,
-    Yaml,
-}
-
 impl StatusArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let output = match self.output {
             None => Output::Text,
-            Some(OutputForm::Word(StatusFormat::Json)) => Output::Document(DocumentForm::Json),
-            Some(OutputForm::Word(StatusFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
-            Some(OutputForm::Template(word, template)) => Output::Document(word.parse(&template)?),
+            Some(form) => Output::Document(form.lower()?),
         };
         if matches!(output, Output::Document(DocumentForm::Template(_)))
             && self.watch

@@ -16,7 +16,7 @@ use crate::model::text::go_duration;
 use crate::model::text::jsonpath::JsonPath;
 use crate::model::text::start_time::StartTime;
 use crate::render::template_form::{CustomColumns, TemplateForm};
-use crate::render::ui::DocumentForm;
+use crate::render::ui::{DocumentForm, TableForm};
 
 const NEEDS_UNIT: &str = "expected a duration with a unit, such as 90s or 1h30m";
 const NEEDS_SECONDS: &str = "expected a duration such as 30s or 2m, or a number of seconds";
@@ -72,6 +72,63 @@ pub(super) enum OutputForm<E> {
     Word(E),
     /// A template: its form, and what follows the `=`.
     Template(TemplateWord, String),
+}
+
+/// The words of a verb that prints a document.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DocumentWord {
+    Json,
+    Yaml,
+}
+
+impl From<DocumentWord> for DocumentForm {
+    fn from(word: DocumentWord) -> Self {
+        match word {
+            DocumentWord::Json => Self::Json,
+            DocumentWord::Yaml => Self::Yaml,
+        }
+    }
+}
+
+/// The words of a verb that prints a table.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum TableWord {
+    Wide,
+    Markdown,
+    Json,
+    Yaml,
+    Name,
+}
+
+impl From<TableWord> for TableForm {
+    fn from(word: TableWord) -> Self {
+        match word {
+            TableWord::Wide => Self::Wide,
+            TableWord::Markdown => Self::Markdown,
+            TableWord::Json => Self::Document(DocumentForm::Json),
+            TableWord::Yaml => Self::Document(DocumentForm::Yaml),
+            TableWord::Name => Self::Name,
+        }
+    }
+}
+
+/// The word of a verb that prints lines or JSON.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum JsonWord {
+    Json,
+}
+
+impl OutputForm<DocumentWord> {
+    /// Returns the form of the document.
+    ///
+    /// # Errors
+    /// As [`TemplateWord::parse`].
+    pub(super) fn lower(self) -> Result<DocumentForm> {
+        match self {
+            Self::Word(word) => Ok(word.into()),
+            Self::Template(word, template) => word.parse(&template),
+        }
+    }
 }
 
 /// The forms of a template.

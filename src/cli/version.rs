@@ -1,7 +1,9 @@
 //! The arguments of `version`, and its text.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
+
+use super::values::JsonWord;
 
 /// The version of kubectl whose lines and documents this program prints.
 const KUBECTL: &str = "1.36";
@@ -12,7 +14,7 @@ const KUBECTL: &str = "1.36";
 pub(super) struct VersionArgs {
     /// The output format
     #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<VersionFormat>,
+    output: Option<JsonWord>,
 }
 
 const EXAMPLES: &str = "\
@@ -20,18 +22,13 @@ Examples:
   kubectl rollout2 version
   kubectl rollout2 version -o json";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum VersionFormat {
-    Json,
-}
-
 impl VersionArgs {
     /// Returns the version as text or as JSON.
     pub(super) fn text(&self) -> String {
         let version = env!("CARGO_PKG_VERSION");
         match self.output {
             None => format!("kubectl-rollout2 {version}\n"),
-            Some(VersionFormat::Json) => {
+            Some(JsonWord::Json) => {
                 let document = json!({
                     "apiVersion": "rollout2/v1", "kind": "Version", "version": version, "compatibleWithKubectl": KUBECTL,
                 });

@@ -39,7 +39,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentForm, StreamFormat, Ui};
+use crate::render::ui::{DocumentForm, StreamFormat, TableForm, Ui};
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
@@ -97,8 +97,8 @@ impl Verb {
     /// Returns the format of the verb's documents; none for text and templates.
     fn documents(&self) -> Option<StreamFormat> {
         let form = match self {
-            Self::List(list::Request { output: list::Output::Document(form), .. })
-            | Self::History(history::Request { output: history::Output::Document(form), .. })
+            Self::List(list::Request { output: TableForm::Document(form), .. })
+            | Self::History(history::Request { output: TableForm::Document(form), .. })
             | Self::Diff(diff::Request { output: diff::Output::Document(form), .. })
             | Self::Status(status::Request { output: status::Output::Document(form), .. }) => form,
             Self::Preview(request) => match &request.output {

@@ -38,6 +38,22 @@ impl DocumentForm {
     }
 }
 
+/// A form of the output of a verb that prints tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TableForm {
+    /// The table.
+    #[default]
+    Text,
+    /// The table with more columns.
+    Wide,
+    /// The table in Markdown.
+    Markdown,
+    /// `TYPE/NAME` of each object.
+    Name,
+    /// A document.
+    Document(DocumentForm),
+}
+
 /// The format of a stream of documents for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamFormat {

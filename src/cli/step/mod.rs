@@ -2,10 +2,11 @@
 
 mod pace;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
+use super::values::JsonWord;
 use super::write::dry_run;
 use crate::command::CommonOptions;
 use crate::command::step::{Output, Request};
@@ -51,7 +52,7 @@ pub(super) struct StepArgs {
 
     /// The output format: json is one document per line for each event, the last one with the outcome
     #[arg(short, long, value_name = "FORM", ignore_case = true, help_heading = ADVANCED, hide_short_help = true)]
-    output: Option<StepFormat>,
+    output: Option<JsonWord>,
 
     /// Print a line for each event on a terminal too, instead of a live display
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
@@ -108,11 +109,6 @@ struct OverrideArgs {
     new_plan: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StepFormat {
-    Json,
-}
-
 const EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 pause deployment/web  # hold, then change the template
@@ -165,7 +161,7 @@ impl StepArgs {
             check: self.pace.into_command(),
             strict: self.overrides.strict,
             dry_run,
-            output: self.output.map_or(Output::Text, |StepFormat::Json| Output::Json),
+            output: self.output.map_or(Output::Text, |JsonWord::Json| Output::Json),
             plain: self.plain,
             field_manager: self.field_manager,
         })

@@ -15,7 +15,7 @@ use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
 use crate::model::text::start_time::StartTime;
 use crate::render::history as render;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::{DocumentForm, TableForm, Ui};
 
 /// The arguments of `history`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,25 +27,9 @@ pub struct Request {
     /// Since when; shows the rollouts that began since then instead of the histories.
     pub since: Option<StartTime>,
     /// The output format.
-    pub output: Output,
+    pub output: TableForm,
     /// Whether documents keep `metadata.managedFields`.
     pub show_managed_fields: bool,
-}
-
-/// The output formats of `history`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// A table, or the template of one revision as kubectl describes it.
-    #[default]
-    Text,
-    /// A table with names, digests and images.
-    Wide,
-    /// The table in Markdown.
-    Markdown,
-    /// `TYPE/NAME` of the object that stores each revision.
-    Name,
-    /// Our document, or the objects that kubectl prints.
-    Document(DocumentForm),
 }
 
 /// Shows the history of each workload, one after another.
@@ -88,7 +72,7 @@ pub(super) fn with_history_hint(error: Error, workload: &Workload) -> Error {
 impl Request {
     /// Whether the output is a table, or one revision as kubectl describes it.
     fn is_for_reading(&self) -> bool {
-        matches!(self.output, Output::Text | Output::Wide | Output::Markdown)
+        matches!(self.output, TableForm::Text | TableForm::Wide | TableForm::Markdown)
     }
 
     /// Whether the output is our table. An empty line separates two tables.
@@ -113,8 +97,8 @@ impl Request {
 
     fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {
         render::HistoryTableOptions {
-            wide: self.output == Output::Wide,
-            markdown: self.output == Output::Markdown,
+            wide: self.output == TableForm::Wide,
+            markdown: self.output == TableForm::Markdown,
             namespaces: self.scope.all_namespaces,
             terminal: ui.terminal(),
         }
@@ -124,7 +108,7 @@ impl Request {
     /// kubectl's objects are printed instead.
     fn facts(&self) -> Option<&DocumentForm> {
         match &self.output {
-            Output::Document(form) if *form != DocumentForm::Yaml && self.revision.is_none() => Some(form),
+            TableForm::Document(form) if *form != DocumentForm::Yaml && self.revision.is_none() => Some(form),
             _ => None,
         }
     }
@@ -143,14 +127,14 @@ fn show(
     }
     ui.err_lines(render::altered(observed));
     match (&request.output, &request.revision) {
-        (Output::Text | Output::Wide | Output::Markdown, None) => {
+        (TableForm::Text | TableForm::Wide | TableForm::Markdown, None) => {
             let history = History::of(observed, context.source.now());
             ui.out_lines(&render::table(&history, request.table_options(ui)));
         }
         _ if request.facts().is_some() => {
             histories.push(render::json(&History::of(observed, context.source.now())));
         }
-        (Output::Text | Output::Wide | Output::Markdown, Some(word)) => {
+        (TableForm::Text | TableForm::Wide | TableForm::Markdown, Some(word)) => {
             let revision = word.find_for_flag("--revision", &observed.revisions)?;
             let template = render::described_template(&observed.workload, revision);
             ui.out_text(&render::one_revision(
@@ -163,7 +147,7 @@ fn show(
             for document in documents(observed, word.as_ref(), request)? {
                 let document = shown(&document, context.documents);
                 match output {
-                    Output::Document(form) => ui.out_object(&document, form)?,
+                    TableForm::Document(form) => ui.out_object(&document, form)?,
                     _ => ui.out_line(&render::document_name(&document)),
                 }
             }

@@ -2,7 +2,7 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::{Output, Request};
+use super::Request;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
@@ -18,7 +18,7 @@ use crate::model::view::is_unchanged_since;
 use crate::model::view::recent::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;
 use crate::render::recent::RecentChanges;
-use crate::render::ui::Ui;
+use crate::render::ui::{TableForm, Ui};
 
 /// Shows the rollouts of all workloads of the scope, and the changes of what their templates read, newest first.
 pub(super) async fn run(
@@ -90,10 +90,10 @@ fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
 
 fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<()> {
     match &request.output {
-        Output::Text | Output::Wide | Output::Markdown | Output::Name => {
+        TableForm::Text | TableForm::Wide | TableForm::Markdown | TableForm::Name => {
             ui.out_lines(&changes.table(request.table_options(ui)));
         }
-        Output::Document(form) => ui.out_document(&changes.json(), form, true)?,
+        TableForm::Document(form) => ui.out_document(&changes.json(), form, true)?,
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use crate::model::text::start_time::StartTime;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::TableOptions;
-use crate::render::ui::{DocumentForm, Ui};
+use crate::render::ui::{TableForm, Ui};
 
 /// The arguments of `list`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Request {
     /// Since when the template must have changed; none lists all rollouts.
     pub since: Option<StartTime>,
     /// The output format.
-    pub output: Output,
+    pub output: TableForm,
     /// Whether to watch the rollouts. A snapshot never changes, so it is only read once.
     pub watch: bool,
     /// How long to watch; none for no limit.
@@ -42,28 +42,12 @@ pub struct Request {
     pub no_headers: bool,
 }
 
-/// The output formats of `list`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// A table.
-    #[default]
-    Text,
-    /// A table with images and the last change of the template.
-    Wide,
-    /// The table in Markdown.
-    Markdown,
-    /// `TYPE/NAME` of each workload.
-    Name,
-    /// A document, which is printed without rollouts too.
-    Document(DocumentForm),
-}
-
 impl Request {
     /// Returns what is kept of workloads. Only documents and the last change of a template need the templates of complete
     /// rollouts.
     pub(super) fn kept_fields(&self) -> KeptFields {
         match self.output {
-            Output::Text | Output::Markdown | Output::Name if self.since.is_none() => {
+            TableForm::Text | TableForm::Markdown | TableForm::Name if self.since.is_none() => {
                 KeptFields::UnmanagedWithoutTemplates
             }
             _ => KeptFields::TemplateOwners,
@@ -79,7 +63,7 @@ impl Request {
     /// since the time that was asked for.
     pub(super) fn view(&self, observed: &Observation, now: Timestamp) -> Option<RolloutView> {
         let view = RolloutView::of(observed, now);
-        let view = if self.since.is_some() || self.output == Output::Wide {
+        let view = if self.since.is_some() || self.output == TableForm::Wide {
             view.with_change(observed)
         } else {
             view
@@ -93,7 +77,7 @@ impl Request {
     /// Returns the options of the table at a time.
     pub(super) fn table_options(&self, now: Timestamp) -> TableOptions {
         TableOptions {
-            wide: self.output == Output::Wide,
+            wide: self.output == TableForm::Wide,
             namespaces: self.scope.all_namespaces,
             headers: !self.no_headers,
             changed_since: self.since.map(|since| since.resolve(now)),
@@ -119,7 +103,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     }
     sort(&mut rollouts);
-    let prints_nothing = is_empty && !matches!(request.output, Output::Document(_));
+    let prints_nothing = is_empty && !matches!(request.output, TableForm::Document(_));
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
         outcome.errors.extend(print(&rollouts, request, source, ui).err());
     }
@@ -130,16 +114,16 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut Ui) -> Result<()> {
     let shown: Vec<_> = rollouts.iter().filter(|rollout| request.shows(rollout)).collect();
     match &request.output {
-        Output::Text | Output::Wide => {
+        TableForm::Text | TableForm::Wide => {
             let options = request.table_options(source.now());
             let width = ui.terminal().map(|terminal| usize::from(terminal.width));
             let lines = render::table(&shown, rollouts, options, width);
             ui.out_lines(&lines);
         }
-        Output::Markdown => {
+        TableForm::Markdown => {
             ui.out_lines(&render::markdown(&shown, rollouts, request.table_options(source.now())));
         }
-        Output::Name => {
+        TableForm::Name => {
             for rollout in shown {
                 let workload = &rollout.workload;
                 let namespace = workload.object().namespace();
@@ -148,7 +132,7 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
                 ui.out_line(&format!("{}{flag}", workload.reference()));
             }
         }
-        Output::Document(form) => {
+        TableForm::Document(form) => {
             ui.out_document(&render::json(&shown, rollouts), form, !request.no_headers)?;
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::{Output, Request};
+use super::Request;
 use crate::cluster::list::ListQuery;
 use crate::cluster::observe::{Observer, WatchedScope};
 use crate::cluster::source::{Cluster, Source};
@@ -19,7 +19,7 @@ use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
-use crate::render::ui::Ui;
+use crate::render::ui::{TableForm, Ui};
 
 /// Changes within this time are evaluated together.
 const EVALUATION_DELAY: Duration = Duration::from_millis(500);
@@ -48,7 +48,7 @@ pub(in crate::command) async fn run(
     let observer = cluster.observe_scope(scope(request, context.source, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
-    let draws = ui.can_draw() && matches!(request.output, Output::Text | Output::Wide);
+    let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);
     let mut watch = Watch {
         request,
         cluster,
@@ -94,7 +94,7 @@ async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<Watche
             TargetWord::Named(..) => {}
         }
     }
-    let keeps_managed_fields = request.output != Output::Text;
+    let keeps_managed_fields = request.output != TableForm::Text;
     Ok(WatchedScope { kinds, namespace, selector, keeps_managed_fields })
 }
 
@@ -230,7 +230,7 @@ impl Watch<'_> {
 
     /// Prints the changed rows: at first all of them with a header.
     fn print(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], is_first: bool, ui: &mut Ui) {
-        if matches!(self.request.output, Output::Document(_)) {
+        if matches!(self.request.output, TableForm::Document(_)) {
             let elapsed = self.begun.elapsed();
             let word = if is_first { "listed" } else { "changed" };
             for rollout in changed {
