@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::mem::take;
 
-use super::collection::{Collection, Delta, Reading, Refresh};
+use super::collections::{Collection, Reading};
 use super::collections::{Collections, observation};
-use super::wanted::{Facts, Stored, key};
+use super::wanted::{Delta, Facts, Refresh, Stored, key};
 use crate::error::Error;
 use crate::model::api::resource_type::EVENT;
 use crate::model::engine::{TargetEvent, TargetId};

@@ -1,13 +1,13 @@
 //! What all reflectors of an observer have read, and the observations that follow from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::collection::{Collection, Reading};
-use super::wanted::Stored;
-use crate::model::api::event::Events;
+use super::wanted::{Delta, Facts, Stored};
+use crate::model::api::event::{Event, Events};
+use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
-use crate::model::kind::Workload;
+use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
 use crate::model::revision::{Revision, Revisions};
 
@@ -136,4 +136,240 @@ pub(super) fn observation(
 fn owners(observed: &Observation) -> impl Iterator<Item = &str> {
     let revisions = observed.revisions.iter().map(|revision| revision.uid.as_str());
     revisions.chain([observed.workload.object().uid()])
+}
+
+/// Whether the objects of a type could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// The first list has not arrived.
+    Pending,
+    /// They were listed, and are watched.
+    Synced,
+    /// RBAC forbids it.
+    Forbidden,
+    /// The workloads cannot be read.
+    Lost,
+}
+
+impl Reading {
+    /// Returns whether the objects could be read, as a change says.
+    pub(super) fn of(delta: &Delta) -> Self {
+        match delta {
+            Delta::Listed(_) | Delta::Changed(..) | Delta::Removed(_) => Self::Synced,
+            Delta::Forbidden => Self::Forbidden,
+            Delta::Lost(_) => Self::Lost,
+        }
+    }
+}
+
+/// The revisions, pods or events that one reflector has read, by owner: the uid of the controller, or of the object that an
+/// event is about. Of workloads it has only the reading.
+#[derive(Debug)]
+pub(super) struct Collection {
+    pub(super) type_: &'static ResourceType,
+    pub(super) reading: Reading,
+    /// The objects of each owner, sorted by key.
+    owned: HashMap<Arc<str>, Vec<(Arc<str>, Stored)>>,
+    owners: HashMap<Arc<str>, Arc<str>>,
+    /// The objects that the watch reported since a refresh began.
+    reported: HashSet<String>,
+    changes: Changes,
+}
+
+/// Which objects changed since the last observations were emitted.
+#[derive(Debug)]
+enum Changes {
+    /// Those of these owners.
+    Of(HashSet<Arc<str>>),
+    /// All may have changed.
+    All,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self::Of(HashSet::new())
+    }
+}
+
+impl Collection {
+    pub(super) fn new(type_: &'static ResourceType) -> Self {
+        Self {
+            type_,
+            reading: Reading::Pending,
+            owned: HashMap::new(),
+            owners: HashMap::new(),
+            reported: HashSet::new(),
+            changes: Changes::default(),
+        }
+    }
+
+    /// Whether it holds workloads.
+    pub(super) fn holds_workloads(&self) -> bool {
+        kind::of_type(self.type_).is_some()
+    }
+
+    /// Whether the first list arrived, or reading failed permanently.
+    pub(super) fn was_read(&self) -> bool {
+        self.reading != Reading::Pending
+    }
+
+    /// Whether the objects can be read; until the first list, they may be.
+    pub(super) fn is_readable(&self) -> bool {
+        matches!(self.reading, Reading::Pending | Reading::Synced)
+    }
+
+    /// Whether no object changed since [`forget_changes`](Self::forget_changes).
+    pub(super) fn is_unchanged(&self) -> bool {
+        matches!(&self.changes, Changes::Of(owners) if owners.is_empty())
+    }
+
+    /// Whether an object of this owner changed since then.
+    pub(super) fn has_changed(&self, owner: &str) -> bool {
+        match &self.changes {
+            Changes::Of(owners) => owners.contains(owner),
+            Changes::All => true,
+        }
+    }
+
+    /// Forgets which objects changed, because the observations of their owners were emitted.
+    pub(super) fn forget_changes(&mut self) {
+        self.changes = Changes::default();
+    }
+
+    /// Forgets what the watch reported, because no refresh is in flight.
+    pub(super) fn forget_reported(&mut self) {
+        self.reported.clear();
+    }
+
+    /// Applies a change of revisions, pods or events. `is_refreshing` says that a refresh is in flight.
+    pub(super) fn apply(&mut self, delta: Delta, is_refreshing: bool) {
+        let (key, owners) = match delta {
+            Delta::Listed(all) => {
+                self.owned.clear();
+                self.owners.clear();
+                for (key, stored) in all {
+                    self.insert(key, stored);
+                }
+                self.changes = Changes::All;
+                return;
+            }
+            Delta::Forbidden | Delta::Lost(_) => {
+                self.changes = Changes::All;
+                return;
+            }
+            Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
+            Delta::Removed(key) => {
+                let owner = self.remove(&key);
+                (key, owner.into_iter().collect())
+            }
+        };
+        if is_refreshing {
+            self.reported.insert(key);
+        }
+        if let Changes::Of(changed) = &mut self.changes {
+            changed.extend(owners);
+        }
+    }
+
+    /// Stores an object, and returns its owner, and the owner that it had before.
+    fn insert(&mut self, key: String, stored: Stored) -> Vec<Arc<str>> {
+        let mut changed: Vec<_> = self.remove(&key).into_iter().collect();
+        let Some(owner) = stored.facts.owner() else { return changed };
+        let key = Arc::<str>::from(key);
+        let owner = match self.owned.get_key_value(owner) {
+            Some((owner, _)) => Arc::clone(owner),
+            None => Arc::from(owner),
+        };
+        let all = self.owned.entry(Arc::clone(&owner)).or_default();
+        let index = all.partition_point(|(other, _)| *other < key);
+        all.insert(index, (Arc::clone(&key), stored));
+        self.owners.insert(key, Arc::clone(&owner));
+        changed.push(owner);
+        changed
+    }
+
+    /// Removes an object, and returns its owner.
+    fn remove(&mut self, key: &str) -> Option<Arc<str>> {
+        let owner = self.owners.remove(key)?;
+        if let Some(all) = self.owned.get_mut(&owner) {
+            let index = all.partition_point(|(other, _)| **other < *key);
+            if all.get(index).is_some_and(|(other, _)| **other == *key) {
+                all.remove(index);
+            }
+            if all.is_empty() {
+                self.owned.remove(&owner);
+            }
+        }
+        Some(owner)
+    }
+
+    /// Replaces the objects of some owners by those of a refresh, and keeps what the watch reported meanwhile if it is newer.
+    /// Returns whether something is.
+    pub(super) fn merge<'a>(
+        &mut self,
+        owners: impl Iterator<Item = &'a str>,
+        refreshed: Vec<(String, Stored)>,
+    ) -> bool {
+        let mut known = HashMap::new();
+        for (key, stored) in owners.flat_map(|owner| self.owned.remove(owner).unwrap_or_default()) {
+            self.owners.remove(&key);
+            known.insert(key, stored);
+        }
+        let mut has_newer = false;
+        for (key, refreshed) in refreshed {
+            match known.remove(key.as_str()) {
+                Some(stored) if stored.version > refreshed.version => {
+                    has_newer = true;
+                    self.insert(key, stored);
+                }
+                None if self.reported.contains(&key) => has_newer = true, // it was deleted
+                _ => drop(self.insert(key, refreshed)),
+            }
+        }
+        known.retain(|key, _| self.reported.contains(&**key)); // those were created
+        has_newer |= !known.is_empty();
+        for (key, stored) in known {
+            self.insert(key.as_ref().to_owned(), stored);
+        }
+        has_newer
+    }
+
+    pub(super) fn revisions_of(&self, owner: &str) -> impl Iterator<Item = Arc<Revision>> {
+        self.of(owner).filter_map(Facts::revision)
+    }
+
+    pub(super) fn pods_of(&self, owner: &str) -> impl Iterator<Item = Arc<Pod>> {
+        self.of(owner).filter_map(Facts::pod)
+    }
+
+    pub(super) fn events_about(&self, uid: &str) -> impl Iterator<Item = Event> {
+        self.of(uid).filter_map(|facts| match facts {
+            Facts::Event(event) => Some((**event).clone()),
+            _ => None,
+        })
+    }
+
+    fn of(&self, owner: &str) -> impl Iterator<Item = &Facts> {
+        self.owned.get(owner).into_iter().flatten().map(|(_, stored)| &stored.facts)
+    }
+}
+
+impl Facts {
+    pub(super) fn revision(&self) -> Option<Arc<Revision>> {
+        if let Self::Revision(revision) = self { Some(Arc::clone(revision)) } else { None }
+    }
+
+    pub(super) fn pod(&self) -> Option<Arc<Pod>> {
+        if let Self::Pod(pod) = self { Some(Arc::clone(pod)) } else { None }
+    }
+
+    /// Returns the uid of the object's controller, or of the object that an event is about.
+    fn owner(&self) -> Option<&str> {
+        match self {
+            Self::Workload(_) => None,
+            Self::Revision(revision) => Some(&revision.owner_uid),
+            Self::Pod(pod) => Some(&pod.owner_uid),
+            Self::Event(event) => Some(&event.about),
+        }
+    }
 }

@@ -5,7 +5,6 @@
 //! interrupted watches.
 
 mod cache;
-mod collection;
 mod collections;
 mod outage;
 pub mod reflector;
@@ -22,10 +21,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use self::cache::{Cache, TargetEvents};
-use self::collection::{Collection, Reading, Update};
+use self::collections::{Collection, Reading};
 use self::outage::Outage;
 use self::reflector::Reflector;
-use self::wanted::{FoundWorkloads, Shared, Wanted, narrow_query};
+use self::wanted::{FoundWorkloads, Shared, Update, Wanted, narrow_query};
 use super::connection::Connection;
 use crate::cluster::list::{label_query, warning_query};
 use crate::cluster::notice::Notice;

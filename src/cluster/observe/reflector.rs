@@ -9,9 +9,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::collection::{Delta, Update};
 use super::outage::ReaderId;
-use super::wanted::{Shared, Wanted, key};
+use super::wanted::{Delta, Shared, Update, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages};
 use crate::cluster::served_versions::percent_encoded;

@@ -2,10 +2,9 @@
 
 use tokio::time::{Instant, sleep};
 
-use super::collection::Refresh;
 use super::outage::ReaderId;
 use super::reflector::REFUSAL_GRACE;
-use super::wanted::{Shared, name_query};
+use super::wanted::{Refresh, Shared, name_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages, label_query};
 use crate::model::api::object::Object;

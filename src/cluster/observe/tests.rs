@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::cache::{Cache, TargetEvents};
-use super::collection::{Delta, Refresh};
-use super::wanted::{Facts, Stored};
+use super::wanted::{Delta, Facts, Refresh, Stored};
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;

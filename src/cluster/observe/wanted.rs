@@ -1,4 +1,4 @@
-//! Which objects an observer keeps, and which facts it keeps of them.
+//! Which objects an observer keeps, which facts it keeps of them, and how it learns of changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,11 +7,13 @@ use super::outage::Outage;
 use crate::cluster::connection::Connection;
 use crate::cluster::list::{PodLabels, label_query, warning_query};
 use crate::cluster::served_versions::percent_encoded;
+use crate::error::Error;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{EVENT, POD, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::model::engine::TargetId;
 use crate::model::kind::{self, Kind, Workload};
 use crate::model::revision::Revision;
 
@@ -50,6 +52,41 @@ pub(super) struct Stored {
     /// Zero if it is not a number.
     pub(super) version: u64,
     pub(super) facts: Facts,
+}
+
+/// A message to the observer.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// A change of the objects of the reflector with this index.
+    Reflected(usize, Delta),
+    /// The result of reading everything about a target.
+    Refreshed(TargetId, Box<Refresh>),
+}
+
+/// What a refresh read.
+#[derive(Debug)]
+pub(super) enum Refresh {
+    /// Everything; no pods or revisions if they cannot be read.
+    Read { workload: Workload, revisions: Vec<(String, Stored)>, pods: Option<Vec<(String, Stored)>> },
+    /// The workload was deleted.
+    Deleted,
+    /// It cannot be read.
+    Unreadable(Error),
+}
+
+/// A change of the objects that a reflector lists. Each has its key, `namespace/name`.
+#[derive(Debug)]
+pub(super) enum Delta {
+    /// The complete list of objects.
+    Listed(Vec<(String, Stored)>),
+    /// An object was added or modified.
+    Changed(String, Stored),
+    /// The object with this key was deleted, or is no longer wanted.
+    Removed(String),
+    /// RBAC forbids reading the objects. Following continues without them.
+    Forbidden,
+    /// The workloads themselves cannot be read.
+    Lost(Error),
 }
 
 /// The workloads that a search found, and what their objects have in common with them.
