@@ -177,9 +177,7 @@ async fn events() -> Vec<Value> {
     for (image, words) in
         [("app:2.0-crash", "--undo-on-failure"), ("app:2.0", ""), ("app:2.0-bad", "--timeout 20s")]
     {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(3, &json!({}));
-        cluster.advance(60).await;
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
         cluster.editor().set_image(&web, image);
         all.extend(documents(&cluster.status(&format!("deployment/web -o json {words}")).await.stdout));
     }

@@ -64,9 +64,7 @@ fn a_change_made_while_paused_has_no_revision_and_a_note() {
 /// The default of `undo` is still the newest revision.
 #[tokio::test(start_paused = true)]
 async fn without_pods_a_change_made_while_paused_leaves_no_revision_current() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(0, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(0, &json!({})).await;
     cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(5).await;

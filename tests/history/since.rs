@@ -187,9 +187,7 @@ async fn a_return_by_a_removal_has_no_stamp() {
 async fn forbidden_revisions_are_an_error() {
     let rights = ["deployments", "pods", "events"];
     let user = User::limited("gina", [Rule::allow(&["list"], &rights)]);
-    let cluster = Cluster::simulated().user(user).start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().user(user).deployment(1, &json!({})).await;
     let output = cluster.run_as("gina", "history deploy --since 1h").await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert!(output.stderr.starts_with("error: cannot read replicasets: forbidden"), "{}", output.stderr);

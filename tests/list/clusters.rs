@@ -105,9 +105,7 @@ async fn a_row_is_the_same_beside_incomplete_rollouts() {
 /// A plan raises `minReadySeconds`, so the controller counts no updated pod as available.
 #[tokio::test(start_paused = true)]
 async fn ready_pods_of_a_plan_are_available() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0");
     let step = cluster.run("step deployment/web --to 2 --by 2").await;

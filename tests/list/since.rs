@@ -83,9 +83,7 @@ async fn documents_have_the_listed_rollouts_only() {
 #[tokio::test(start_paused = true)]
 async fn forbidden_revisions_are_an_error() {
     let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "pods", "events"])]);
-    let cluster = Cluster::simulated().user(user).start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().user(user).deployment(1, &json!({})).await;
     let output = cluster.run_as("gina", "list deploy --since 1h").await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     assert!(output.stderr.starts_with("error: cannot read replicasets: forbidden"), "{}", output.stderr);

@@ -18,9 +18,7 @@ async fn run_as(cluster: &Cluster, user: &str, args: &str, size: Option<(u16, u1
 
 /// A complete Deployment `web`, which gets a broken image after 5 s. After 20 s `api` is created, after 30 s deleted.
 async fn eventful() -> Cluster {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
     cluster
         .later(20_000, |editor| drop(editor.create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}))));
@@ -163,9 +161,7 @@ async fn each_type_is_listed_and_watched_once() {
 #[tokio::test(start_paused = true)]
 async fn without_the_right_to_watch_lists_are_repeated() {
     let user = User::limited("gina", [Rule::allow(&["list"], &["deployments", "replicasets", "pods"])]);
-    let cluster = Cluster::simulated().user(user).start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().user(user).deployment(3, &json!({})).await;
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:2.0-crash"));
     let output = run_as(&cluster, "gina", "list deploy --watch --timeout 60s", None).await;
     output.ends(0);
@@ -194,9 +190,7 @@ async fn workloads_that_cannot_be_read_end_the_command() {
 
 #[tokio::test(start_paused = true)]
 async fn a_signal_ends_the_command() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     let (sender, receiver) = watch::channel(0);
     let run = cluster.command(["list", "--watch"]).signals(receiver).run_async();
     let signal = async {

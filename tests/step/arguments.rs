@@ -5,9 +5,7 @@ use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {
-    let cluster = Cluster::simulated().start();
-    cluster.stateful_set(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.sim.forget_requests();
     for (args, message) in [
         ("sts/db --by 0", "--by \"0\": it must be at least 1"),
@@ -54,9 +52,7 @@ async fn invalid_arguments_send_no_request() {
 
 #[tokio::test(start_paused = true)]
 async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.run("pause statefulset/db").await;
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(5).await;
@@ -105,9 +101,7 @@ fn the_help_matches_its_snapshot() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dry_run_prints_one_plan_document_without_writing_a_plan() {
-    let cluster = Cluster::simulated().start();
-    cluster.stateful_set(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().stateful_set(2, &json!({})).await;
     let output = cluster.run("step statefulset/db --dry-run -o json").await;
     assert_eq!((output.exit, output.stdout.lines().count()), (0, 1), "{}", output.transcript);
     let document: Value = serde_json::from_str(&output.stdout).unwrap();

@@ -97,9 +97,7 @@ async fn the_original_partition_is_reported_with_a_hint() {
 
 #[tokio::test(start_paused = true)]
 async fn resume_removes_a_hold_that_another_client_ended() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(2, &json!({})).await;
     cluster.run("pause statefulset/db").await;
     cluster.editor().patch(&db, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 0}}}}));
     cluster.advance(5).await;
@@ -128,9 +126,7 @@ async fn undo_returns_to_the_revision_before_the_hold() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_without_outdated_pods_is_ended_by_resume() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(2, &json!({})).await;
     cluster.run("pause statefulset/db").await;
     let output = cluster.run("step statefulset/db").await;
     let hint = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default\n";
@@ -161,9 +157,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
 #[tokio::test(start_paused = true)]
 async fn the_reported_partition_is_the_one_before_the_hold() {
     let spec = json!({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 1}}});
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &spec);
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &spec).await;
     cluster.editor().set_image(&db, "app:2.0");
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
@@ -183,9 +177,7 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
 /// A plan whose first revision was deleted. An older one would replace pods that the plan has not touched.
 #[tokio::test(start_paused = true)]
 async fn a_plan_whose_first_revision_is_gone_is_rolled_back_to_no_other() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:1.5");
     cluster.advance(120).await;
     cluster.run("pause statefulset/db").await;

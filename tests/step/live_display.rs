@@ -66,9 +66,7 @@ async fn a_failure_stays_on_the_screen_with_its_cause() {
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_plan_is_drawn_with_the_pods_of_the_failed_revision() {
     let size = (80, 24);
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.run("pause deployment/web").await.ends(0);
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;

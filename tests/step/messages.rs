@@ -131,9 +131,7 @@ async fn dry_run_reports_the_holder_of_the_lock() {
 
 /// Returns a cluster whose rollback was started by a process that was killed before it completed.
 async fn killed_during_rollback() -> Cluster {
-    let cluster = Cluster::simulated().start();
-    cluster.stateful_set(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.run("pause statefulset/db").await;
     let db = Key::new(&STATEFULSETS, "default", "db");
     cluster.editor().set_image(&db, "app:2.0-bad");

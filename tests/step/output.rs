@@ -55,9 +55,7 @@ async fn dry_run_prints_the_whole_plan() {
 /// The terminal would break words, and the command to end the hold.
 #[tokio::test(start_paused = true)]
 async fn a_plan_is_wrapped_between_words_on_a_terminal() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.run("pause deployment/web").await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(5).await;
@@ -109,9 +107,7 @@ async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_outdated_is_reported() {
-    let cluster = Cluster::simulated().start();
-    cluster.stateful_set(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().stateful_set(2, &json!({})).await;
     let before = cluster.revision();
     let output = cluster.run("step statefulset/db").await;
     assert_eq!(output.stdout, "statefulset/db: no pod is outdated, so there is nothing to step\n");

@@ -10,9 +10,7 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
         ("Recreate", "its strategy Recreate stops every outdated pod before it creates an updated one"),
         ("Later", "this version does not know its update strategy \"Later\""),
     ] {
-        let cluster = Cluster::simulated().start();
-        let db = cluster.stateful_set(3, &json!({}));
-        cluster.advance(30).await;
+        let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
         cluster.stop_controllers();
         cluster
             .editor()

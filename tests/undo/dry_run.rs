@@ -245,9 +245,7 @@ async fn an_update_to_an_earlier_image_was_not_undone() {
 #[tokio::test(start_paused = true)]
 async fn a_change_is_reported_although_its_object_cannot_be_printed() {
     use harness::cluster::Cluster;
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(2, &serde_json::json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().deployment(2, &serde_json::json!({})).await;
     let output = cluster.run("pause deployment/web -o jsonpath={.spec.template.spec.containers[7]}").await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.transcript);
     assert!(output.stderr.contains("error: cannot write the output: jsonpath"), "{}", output.stderr);

@@ -51,9 +51,7 @@ async fn what_failed_before_stays() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_that_may_still_end_well_is_named() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(5).await;
     let output = cluster.run("undo --failed").await;
@@ -71,9 +69,7 @@ async fn a_rollout_that_may_still_end_well_is_named() {
 /// Its pods are not ready, and nothing says why.
 #[tokio::test(start_paused = true)]
 async fn a_rollout_whose_pods_stay_unready_is_named_with_the_command_that_rolls_it_back() {
-    let cluster = Cluster::simulated().start();
-    let agent = cluster.daemon_set(&json!({}));
-    cluster.advance(60).await;
+    let (cluster, agent) = Cluster::simulated().daemon_set(&json!({})).await;
     cluster.editor().set_image(&agent, "app:2.0-notready");
     cluster.advance(720).await;
     let output = cluster.run("undo --failed").await;

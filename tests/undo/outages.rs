@@ -14,9 +14,7 @@ fn image(cluster: &Cluster, key: &Key) -> Value {
 
 /// A Deployment whose old pods went before the new ones crashed.
 async fn outage() -> (Cluster, Key) {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(2, &json!({"strategy": {"type": "Recreate"}}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({"strategy": {"type": "Recreate"}})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(120).await;
     (cluster, web)

@@ -102,9 +102,7 @@ async fn after_an_undo_that_fails_the_owner_is_not_to_run_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restart_that_crashes_fails_fast() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(2, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = cluster.run("restart deployment/web --wait --fail-fast=5s").await;
     output.ends(4);
@@ -138,9 +136,7 @@ async fn a_rollout_of_another_client_fails_the_wait() {
 /// A scale by an autoscaler does not change the template.
 #[tokio::test(start_paused = true)]
 async fn changes_outside_the_template_do_not_fail_the_wait() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.later(200, move |editor| {
         editor.patch(&web, &json!({"spec": {"replicas": 5}, "metadata": {"annotations": {"a": "b"}}}));
     });
@@ -224,9 +220,7 @@ async fn a_skipped_undo_is_followed_too() {
 
 #[tokio::test(start_paused = true)]
 async fn stuck_pods_are_replaced_before_following() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:2.0-bad");
     cluster.advance(30).await;
     let output = cluster.run("undo statefulset/db --replace-stuck-pods --wait --timeout 5m").await;

@@ -128,6 +128,28 @@ impl Setup {
         Cluster { server, ..cluster }
     }
 
+    /// Starts the cluster in this process, and waits a minute for the Deployment `web`.
+    pub async fn deployment(self, replicas: i64, more: &Value) -> (Cluster, Key) {
+        self.with_workload(|cluster| cluster.deployment(replicas, more)).await
+    }
+
+    /// Starts the cluster in this process, and waits a minute for the `StatefulSet` `db`.
+    pub async fn stateful_set(self, replicas: i64, more: &Value) -> (Cluster, Key) {
+        self.with_workload(|cluster| cluster.stateful_set(replicas, more)).await
+    }
+
+    /// Starts the cluster in this process, and waits a minute for the `DaemonSet` `agent`.
+    pub async fn daemon_set(self, more: &Value) -> (Cluster, Key) {
+        self.with_workload(|cluster| cluster.daemon_set(more)).await
+    }
+
+    async fn with_workload(self, create: impl FnOnce(&Cluster) -> Key) -> (Cluster, Key) {
+        let cluster = self.start();
+        let key = create(&cluster);
+        cluster.advance(60).await;
+        (cluster, key)
+    }
+
     fn start_on(self, clock: Clock) -> Cluster {
         let Self { builder, controllers, namespace, .. } = self;
         let Some(controllers) = controllers else {

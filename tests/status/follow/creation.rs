@@ -79,9 +79,7 @@ async fn the_messages_are_those_of_a_search() {
 /// A workload that exists is not searched again, and an error that time does not end is not awaited.
 #[tokio::test(start_paused = true)]
 async fn only_what_is_missing_is_awaited() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(2, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
     cluster
         .sim
         .users(|users| users.add(User::limited("gina", vec![Rule::allow(&["get"], &["deployments"])])));

@@ -20,9 +20,7 @@ async fn in_job(cluster: &Cluster, words: &str, summary: &std::path::Path) -> Ou
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_annotated_and_summarized() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let file = summary("failure");
     let output = in_job(&cluster, "status deployment/web --fail-fast=5s", &file).await;
@@ -40,9 +38,7 @@ async fn a_failure_is_annotated_and_summarized() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let file = summary("rollback");
     in_job(&cluster, "status deployment/web --undo-on-failure", &file).await.ends(4);
@@ -53,9 +49,9 @@ async fn a_rollback_and_a_success_are_summarized_one_below_the_other() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reached_goal_is_summarized_without_causes() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({"strategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated()
+        .deployment(3, &json!({"strategy": {"rollingUpdate": {"maxUnavailable": "100%"}}}))
+        .await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(120).await;
     let file = summary("reached");
@@ -66,9 +62,7 @@ async fn a_reached_goal_is_summarized_without_causes() {
 
 #[tokio::test(start_paused = true)]
 async fn other_jobs_have_none_of_it() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web --fail-fast=5s").await;
     assert!(!output.stderr.contains("::"), "{}", output.stderr);
@@ -76,9 +70,7 @@ async fn other_jobs_have_none_of_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_summary_that_cannot_be_written_is_a_warning() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(3, &json!({})).await;
     let output = in_job(&cluster, "status deployment/web", std::path::Path::new("/nowhere/at/all")).await;
     let warning = "warning: cannot write the job summary: No such file or directory\n";
     assert_eq!((output.exit, output.stderr.as_str()), (0, warning), "{}", output.transcript);

@@ -14,9 +14,7 @@ use tokio::time::Instant;
 /// Its last line alone would say that it was rolled out.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_before_it_is_stable_says_so() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     let output = cluster.status("deployment/web --stable 30s --timeout 5s").await;
     let error = "error: timed out waiting for the condition: deployment/web after 5s (--timeout): complete, but not for as \
                  long or as far as asked\n  1/1 available on revision 1\n";
@@ -25,9 +23,7 @@ async fn a_timeout_before_it_is_stable_says_so() {
 
 #[tokio::test(start_paused = true)]
 async fn a_later_readiness_restarts_the_stable_period() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     let now = Instant::now();
     cluster.later(20_000, |editor| {
         let author = Author::new("kubelet");
@@ -62,9 +58,7 @@ async fn a_hold_does_not_count_towards_the_deadline() {
 /// The progress of an earlier generation does not count for the rollout that replaced it.
 #[tokio::test(start_paused = true)]
 async fn a_new_generation_restarts_the_deadline() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:2.0-bad");
     let now = Instant::now();
     cluster.later(15_000, move |editor| editor.set_image(&db, "app:3.0-bad"));
@@ -76,9 +70,7 @@ async fn a_new_generation_restarts_the_deadline() {
 /// The last refresh before a timeout may take one second. An unreachable server does not delay the exit further.
 #[tokio::test(start_paused = true)]
 async fn a_timeout_during_an_outage_ends_within_a_second() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::Stall)));
     let now = Instant::now();

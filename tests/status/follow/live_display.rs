@@ -29,9 +29,7 @@ async fn run_on_terminal_of(size: Terminal, cluster: &Cluster, user: &str, args:
 /// `complete   0s` would read as the age of the state.
 #[tokio::test(start_paused = true)]
 async fn a_result_without_a_wait_has_no_duration() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(3, &json!({})).await;
     let screens = screens(&run_on_terminal(&cluster, "admin", "deployment/web").await);
     let last = screens.last().unwrap();
     assert_eq!(last[1], "deployment/web   revision 1   complete", "{last:#?}");
@@ -39,9 +37,7 @@ async fn a_result_without_a_wait_has_no_duration() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_drawn_in_place_until_it_ends() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(10, &json!({"minReadySeconds": 3}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(10, &json!({"minReadySeconds": 3})).await;
     cluster.set_image_on_first_read(&web, "app:2.0");
     let output = run_on_terminal(&cluster, "admin", "deployment/web").await;
     output.ends(0);
@@ -77,9 +73,7 @@ async fn the_estimate_uses_the_waves_that_were_measured() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failure_stays_on_the_screen_and_is_printed_on_stderr() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --fail-fast=10s").await;
     output.ends(4);
@@ -104,9 +98,7 @@ async fn notes_are_printed_above_the_frame() {
 /// The revision of a rollback is printed at every width.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_is_drawn_until_it_ends() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(10, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(10, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let size = Terminal { width: 40, height: 24 };
     let output =
@@ -122,9 +114,7 @@ async fn a_rollback_is_drawn_until_it_ends() {
 /// The last frame shows the restored pods.
 #[tokio::test(start_paused = true)]
 async fn the_causes_of_a_failure_stay_above_the_rollback() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = run_on_terminal(&cluster, "admin", "deployment/web --undo-on-failure --fail-fast=10s").await;
     output.ends(4);
@@ -138,9 +128,7 @@ async fn the_causes_of_a_failure_stay_above_the_rollback() {
 /// The last frame shows the counters of the verdict, even if the pods were read earlier.
 #[tokio::test(start_paused = true)]
 async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(10, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(10, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(20).await;
     cluster.sim.fault(Fault::on(Requests::of(Verb::Watch, &PODS), FaultAction::SilenceWatch(0)));
@@ -179,9 +167,7 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
 /// Lines instead of frames: without a terminal, with `TERM=dumb`, and with `--plain`.
 #[tokio::test(start_paused = true)]
 async fn lines_are_printed_where_no_frame_can_be_drawn() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(2, &json!({})).await;
     let status = |args: &[&'static str]| Run::of(args.to_vec()).at(START.parse().unwrap());
     let on_terminal = |args: &[&'static str]| status(args).terminal(80, 24);
     let follow = ["status", "deployment/web"];

@@ -12,9 +12,7 @@ use harness::cluster::Editor;
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
 async fn assert_verdicts_despite(row: usize, faults: fn() -> Vec<Fault>) {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     for fault in faults() {
         cluster.sim.fault(fault);
     }
@@ -49,9 +47,7 @@ fn assert_reported_once(output: &Output) {
 
 /// Returns a cluster with a rollout whose updated pods do not become ready.
 async fn unfinished_rollout() -> (Cluster, Key) {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-notready");
     (cluster, web)
 }
@@ -156,9 +152,7 @@ async fn an_outage_at_the_timeout_is_a_timeout() {
 /// A silent watch hides the success; the final refresh before the timeout finds it.
 #[tokio::test(start_paused = true)]
 async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(1, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(1, &json!({})).await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
     cluster.editor().set_image(&web, "app:2.0-slow");
     cluster.status("deployment/web --timeout 20s").await.ends(0);
@@ -168,9 +162,7 @@ async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_wrong_local_clock_changes_nothing() {
     for now in ["2026-11-20T03:00:00Z", "2001-01-01T00:00:00Z", "2040-01-01T00:00:00Z"] {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(3, &json!({"minReadySeconds": 5}));
-        cluster.advance(60).await;
+        let (cluster, web) = Cluster::simulated().deployment(3, &json!({"minReadySeconds": 5})).await;
         cluster.editor().set_image(&web, "app:2.0");
         let run = cluster.command(["status", "deployment/web", "--stable", "20s", "--fail-fast"]);
         let output = run.at(now.parse().unwrap()).run_async().await;
@@ -291,9 +283,7 @@ fn is_watch(request: &simcluster::RecordedRequest, resource: &simcluster::Resour
 /// A proxy may forward no event at all.
 #[tokio::test(start_paused = true)]
 async fn a_list_follows_each_silent_watch() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(1, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(1, &json!({})).await;
     cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
     cluster.editor().set_image(&web, "app:2.0-slow");
     let started = tokio::time::Instant::now();
@@ -333,9 +323,7 @@ async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {
 /// A proxy may forward only the beginning of every watch.
 #[tokio::test(start_paused = true)]
 async fn silent_watches_are_replaced_by_lists() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.sim.fault(watches(FaultAction::SilenceWatch(1)));
     cluster.status("deployment/web --timeout 150s").await.ends(0);
@@ -362,9 +350,7 @@ async fn the_pause_between_failed_requests_grows() {
     assert!((3..30).contains(&lists), "{lists} lists");
 
     // After the deadline everything is read again, to confirm the failure.
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:2.0-notready");
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &STATEFULSETS), unavailable()).after(1));
     cluster.status("statefulset/db --deadline 20s --timeout 2m").await.ends(3);

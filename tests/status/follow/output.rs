@@ -23,9 +23,7 @@ fn names<'a>(some: &'a str, more: &'a str) -> BTreeSet<&'a str> {
 /// Exactly the fields that docs/json.md documents.
 #[tokio::test(start_paused = true)]
 async fn every_change_is_one_line_of_json_and_the_last_one_is_a_summary() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 60})).await;
     write_logs(&cluster);
     cluster.editor().set_image(&web, "app:2.0-crash");
     let output = cluster.status("deployment/web -o json --fail-fast=5s").await;
@@ -109,9 +107,7 @@ async fn one_evaluation_of_one_workload_has_the_log_too() {
 
 #[tokio::test(start_paused = true)]
 async fn the_last_log_lines_of_a_crash_follow_its_cause() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 60}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 60})).await;
     write_logs(&cluster);
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(30).await;
@@ -156,9 +152,7 @@ async fn with_several_targets_every_line_has_a_name() {
 
 #[tokio::test(start_paused = true)]
 async fn a_future_revision_is_awaited_and_a_replacement_fails() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     let target = web.clone();
     cluster.later(5_000, move |editor| editor.set_image(&target, "app:2.0"));
     let output = cluster.status("deployment/web --revision 2").await;
@@ -179,9 +173,7 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
 /// Without a live display the pods are printed once, at the end.
 #[tokio::test(start_paused = true)]
 async fn pods_are_printed_without_a_terminal_too() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().deployment(3, &json!({})).await;
     for args in
         ["deployment/web --pods", "deployment/web --pods --plain", "deployment/web --pods --watch=false"]
     {
@@ -197,9 +189,7 @@ async fn pods_are_printed_without_a_terminal_too() {
 /// The controller gives the next number to the next template, so a larger one is a mistake.
 #[tokio::test(start_paused = true)]
 async fn a_revision_after_the_next_one_is_refused() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0");
     cluster.advance(30).await;
     for args in ["--revision 4", "--revision 4 --watch=false"] {
@@ -242,9 +232,7 @@ async fn invalid_arguments_send_no_request() {
 /// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
 async fn a_complete_rollout_takes_at_most_seven_requests() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, _) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.status("deployment/web").await.ends(0);
     let requests: Vec<_> = cluster.sim.requests().iter().map(simcluster::RecordedRequest::line).collect();
     assert!(requests.len() <= 7, "{requests:#?}");
@@ -253,9 +241,7 @@ async fn a_complete_rollout_takes_at_most_seven_requests() {
 
 #[tokio::test(start_paused = true)]
 async fn secrets_in_container_logs_are_masked() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(1, &json!({"progressDeadlineSeconds": 30}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(1, &json!({"progressDeadlineSeconds": 30})).await;
     let env = json!([{"name": "DB_PASSWORD", "value": "hunter2hunter2"}]);
     let container = json!([{"name": "app", "image": "app:2.0-crash", "env": env}]);
     cluster.editor().patch(&web, &json!({"spec": {"template": {"spec": {"containers": container}}}}));
@@ -295,9 +281,7 @@ async fn a_missing_target_is_part_of_the_summary() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(2, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(2, &json!({})).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     let output = cluster.status("deployment/web").await;
     let note = "note: deployment/web is paused, which holds the next change until kubectl rollout2 resume \

@@ -109,9 +109,7 @@ async fn step_lists_when_it_may_no_longer_get() {
 
 #[tokio::test(start_paused = true)]
 async fn step_ends_when_its_reads_are_refused() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.editor().set_image(&web, "app:2.0");
     refuse_gets(&cluster, 401);
@@ -124,9 +122,7 @@ async fn step_ends_when_its_reads_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn a_timeout_says_since_when_the_server_does_not_answer() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.later(2_000, |editor| editor.sim.fault(Fault::on(Requests::any(), FaultAction::LoseRequest)));
     let output = cluster.status("deployment/web --timeout 25s").await;

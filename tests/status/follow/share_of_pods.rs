@@ -9,9 +9,9 @@ use simcluster::{Controllers, Key};
 
 /// Creates the `DaemonSet` `agent` on three nodes, one of which goes down before the update: its pod never terminates.
 async fn agent_with_a_node_down() -> Cluster {
-    let cluster = Cluster::simulated().start();
-    let agent = cluster.daemon_set(&json!({"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}));
-    cluster.advance(30).await;
+    let (cluster, agent) = Cluster::simulated()
+        .daemon_set(&json!({"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}))
+        .await;
     let not_ready = json!([{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]);
     cluster.sim.store(|store| {
         let author = Author::new("node-controller");

@@ -43,9 +43,7 @@ async fn a_deployment_rolls_forward() {
 
 #[tokio::test(start_paused = true)]
 async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 5}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 5})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web").await;
     output.ends(4);
@@ -63,9 +61,8 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
     for replicas in [1, 3] {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(replicas, &json!({"progressDeadlineSeconds": 5}));
-        cluster.advance(30).await;
+        let (cluster, web) =
+            Cluster::simulated().deployment(replicas, &json!({"progressDeadlineSeconds": 5})).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
         cluster.advance(30).await;
         cluster.editor().set_image(&web, "app:1.0");
@@ -81,9 +78,7 @@ async fn a_stale_deadline_condition_after_an_undo_is_ignored() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_is_held_and_a_resume_continues() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web").await;
@@ -101,9 +96,7 @@ async fn a_pause_is_held_and_a_resume_continues() {
 /// Otherwise the only command on the screen releases the broken revision.
 #[tokio::test(start_paused = true)]
 async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.advance(30).await;
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
@@ -139,9 +132,7 @@ async fn a_stateful_set_canary_lowers_the_partition() {
 
 #[tokio::test(start_paused = true)]
 async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
-    let cluster = Cluster::simulated().start();
-    let db = cluster.stateful_set(3, &json!({}));
-    cluster.advance(30).await;
+    let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
     cluster.editor().set_image(&db, "app:2.0-bad");
     cluster.advance(30).await;
     cluster.editor().set_image(&db, "app:1.0");

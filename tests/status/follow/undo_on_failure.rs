@@ -33,9 +33,7 @@ fn assert_not_rolled_back(cluster: &Cluster, key: &Key, output: &Output, live: &
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_rollout_is_rolled_back() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
@@ -52,9 +50,7 @@ async fn every_failure_is_rolled_back() {
         (slow.clone(), "app:2.0-notready", "progress deadline"),
         (slow, "app:2.0-bad", "image-not-found"), // the cause or the deadline, whichever is first
     ] {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(3, &spec);
-        cluster.advance(60).await;
+        let (cluster, web) = Cluster::simulated().deployment(3, &spec).await;
         cluster.editor().set_image(&web, image_of);
         let output = cluster.status("deployment/web --undo-on-failure --fail-fast=10s").await;
         assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
@@ -67,9 +63,7 @@ async fn every_failure_is_rolled_back() {
 /// A DaemonSet has no progress deadline, so the default of ten minutes applies.
 #[tokio::test(start_paused = true)]
 async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
-    let cluster = Cluster::simulated().start();
-    let agent = cluster.daemon_set(&json!({}));
-    cluster.advance(60).await;
+    let (cluster, agent) = Cluster::simulated().daemon_set(&json!({})).await;
     cluster.editor().set_image(&agent, "app:2.0-notready");
     let begun = tokio::time::Instant::now();
     let output = cluster.status("daemonset/agent --undo-on-failure --timeout 1h").await;
@@ -82,9 +76,7 @@ async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() {
     for (args, is_complete) in [("--replace-stuck-pods", true), ("", false)] {
-        let cluster = Cluster::simulated().start();
-        let db = cluster.stateful_set(3, &json!({}));
-        cluster.advance(60).await;
+        let (cluster, db) = Cluster::simulated().stateful_set(3, &json!({})).await;
         cluster.editor().set_image(&db, "app:2.0-crash");
         cluster.advance(20).await;
         let output = cluster.status(&format!("statefulset/db --undo-on-failure {args}")).await;
@@ -121,9 +113,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
 /// A rollout by another client is not rolled back, even if it fails.
 #[tokio::test(start_paused = true)]
 async fn a_later_rollout_of_another_client_is_not_rolled_back() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0-bad"));
@@ -137,9 +127,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
     );
     assert_eq!(writes(&cluster), 0);
 
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let theirs = web.clone();
     cluster.later(10_000, move |editor| editor.set_image(&theirs, "app:3.0"));
@@ -151,9 +139,7 @@ async fn a_later_rollout_of_another_client_is_not_rolled_back() {
 #[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_just_before_the_write_is_not_rolled_back() {
     for verb in [Verb::Get, Verb::Patch] {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(4, &json!({}));
-        cluster.advance(60).await;
+        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
         cluster.advance(60).await; // it fails immediately
         let target = web.clone();
@@ -206,9 +192,7 @@ async fn nothing_is_written_without_a_stable_revision() {
 
 #[tokio::test(start_paused = true)]
 async fn the_rollback_target_is_named_at_the_start() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(3, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.editor().create_workload(&DEPLOYMENTS, "api", &json!({"replicas": 1}));
     let output = cluster.status("deployment/web deployment/api --undo-on-failure --timeout 5s").await;
@@ -254,9 +238,7 @@ async fn the_rollback_restores_the_stable_revision_not_the_previous_one() {
 #[tokio::test(start_paused = true)]
 async fn only_a_failure_is_rolled_back() {
     let released = async || {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(4, &json!({}));
-        cluster.advance(60).await;
+        let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
         cluster.editor().set_image(&web, "app:2.0-bad");
         (cluster, web)
     };
@@ -288,18 +270,14 @@ async fn only_a_failure_is_rolled_back() {
 /// After a lost response the workload is read again: the change was applied.
 #[tokio::test(start_paused = true)]
 async fn an_unknown_write_result_is_resolved_by_reading() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).once());
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert!(output.stderr.contains("the change was applied"), "{}", output.transcript);
 
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let refusal = FaultAction::Refuse(Refusal::with_status(500, "no"));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refusal));
@@ -324,9 +302,7 @@ async fn a_failed_restart_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn json_reports_the_rollback() {
-    let cluster = Cluster::simulated().start();
-    let web = cluster.deployment(4, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure -o json").await;
     let lines: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -344,9 +320,7 @@ async fn json_reports_the_rollback() {
 /// Commands that only read reject the flags that write.
 #[tokio::test(start_paused = true)]
 async fn undo_on_failure_with_a_command_that_does_not_follow_is_refused() {
-    let cluster = Cluster::simulated().start();
-    cluster.deployment(1, &json!({}));
-    cluster.advance(60).await;
+    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
     cluster.sim.forget_requests();
     for args in [
         "status deployment/web --undo-on-failure --watch=false",

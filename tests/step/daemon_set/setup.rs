@@ -17,9 +17,7 @@ pub(super) struct Nodes {
 
 impl Nodes {
     pub(super) async fn new(more: &Value) -> Self {
-        let cluster = Cluster::simulated().nodes(6).start();
-        let agent = cluster.daemon_set(more);
-        cluster.advance(30).await;
+        let (cluster, agent) = Cluster::simulated().nodes(6).daemon_set(more).await;
         Self { cluster, agent }
     }
 

@@ -15,9 +15,7 @@ pub(super) struct Web {
 
 impl Web {
     pub(super) async fn new(replicas: i64, more: &Value) -> Self {
-        let cluster = Cluster::simulated().start();
-        let web = cluster.deployment(replicas, more);
-        cluster.advance(30).await;
+        let (cluster, web) = Cluster::simulated().deployment(replicas, more).await;
         Self { cluster, web }
     }
 
