@@ -360,6 +360,9 @@ impl<'a> IntoIterator for &'a Revisions {
 
 /// Returns the index of the revision with the live template. Several can have it, of which the controller uses one.
 fn find_current(workload: &Workload, list: &[Arc<Revision>]) -> Option<usize> {
+    if list.is_empty() {
+        return None; // the digest needs a copy of the template
+    }
     let live = workload.template_digest();
     let alike = list.iter().enumerate().filter(|(_, revision)| revision.digest == live);
     let (indices, alike): (Vec<_>, Vec<_>) =
