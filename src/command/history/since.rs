@@ -42,7 +42,7 @@ pub(super) async fn run(
     ui.err_lines(&listed.note);
     outcome.errors.extend(listed.errors);
     let now = source.now();
-    let mut configuration = ConfigurationChanges::of(listed.objects);
+    let mut configuration = ConfigurationChanges::of(listed.objects, named);
     // Of a workload that has not changed itself, the pods are needed if what it reads has changed.
     let is_reader =
         |workload: &&Workload| configuration.is_read_by(workload) && is_unchanged_since(workload, since);

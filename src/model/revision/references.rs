@@ -1,7 +1,7 @@
 //! The objects that a template names; of the ConfigMaps and Secrets among them also how its containers read them, and who
 //! changed their values last.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -124,8 +124,8 @@ fn elements<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value>
 /// The members of a ConfigMap or Secret that hold its values. The API server stores `stringData` of a Secret in `data`.
 const VALUES: [&str; 2] = ["data", "binaryData"];
 
-/// What identifies a ConfigMap or Secret: its type, namespace and name.
-pub type ConfigurationKey = (&'static ResourceType, String, String);
+/// What identifies an object: its type, namespace and name.
+pub type ObjectKey = (&'static ResourceType, String, String);
 
 /// What is known of a ConfigMap or Secret. Its values are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl Configuration {
 
     /// Returns what identifies it.
     #[must_use]
-    pub fn key(&self) -> ConfigurationKey {
+    pub fn key(&self) -> ObjectKey {
         (self.type_, self.namespace.clone(), self.name.clone())
     }
 
@@ -175,6 +175,13 @@ pub struct ConfigurationUse {
     /// The containers that read it only when they start: as environment, or as a file mounted with `subPath`. The kubelet
     /// updates all other mounted files in running containers.
     pub read_at_start: Vec<String>,
+}
+
+impl ConfigurationUse {
+    /// Returns what identifies the object for a workload that reads it.
+    fn key_in(&self, workload: &Workload) -> ObjectKey {
+        (self.object.type_, workload.object().namespace().to_owned(), self.object.name.clone())
+    }
 }
 
 /// Returns the ConfigMaps and Secrets that a template reads, each once.
@@ -221,27 +228,35 @@ fn mounts_parts(container: &Value, volume: &Value) -> bool {
     })
 }
 
-/// Returns what the live template of a workload reads.
-pub fn uses_of(workload: &Workload) -> impl Iterator<Item = (ConfigurationKey, ConfigurationUse)> {
-    let namespace = workload.object().namespace().to_owned();
-    let uses = configuration_of(workload.template().json()).into_iter();
-    uses.map(move |one| ((one.object.type_, namespace.clone(), one.object.name.clone()), one))
-}
-
-/// The ConfigMaps and Secrets that live templates name.
+/// The ConfigMaps and Secrets that the live templates of workloads name.
 #[derive(Clone, Debug, Default)]
-pub struct NamedConfiguration(BTreeSet<ConfigurationKey>);
+pub struct NamedConfiguration {
+    objects: BTreeSet<ObjectKey>,
+    /// What each workload reads.
+    uses: BTreeMap<ObjectKey, Vec<ConfigurationUse>>,
+}
 
 impl NamedConfiguration {
     /// Returns those of these workloads.
     #[must_use]
     pub fn of(workloads: &[Workload]) -> Self {
-        Self(workloads.iter().flat_map(uses_of).map(|(key, _)| key).collect())
+        let mut named = Self::default();
+        for workload in workloads {
+            let uses = workload.object().at("/spec/template").map(configuration_of).unwrap_or_default();
+            named.objects.extend(uses.iter().map(|one| one.key_in(workload)));
+            named.uses.insert(key_of(workload), uses);
+        }
+        named
+    }
+
+    /// Returns what the live template of one of these workloads reads.
+    pub fn uses_of(&self, workload: &Workload) -> impl Iterator<Item = (ObjectKey, &ConfigurationUse)> {
+        self.uses.get(&key_of(workload)).into_iter().flatten().map(|one| (one.key_in(workload), one))
     }
 
     /// Returns each of them.
-    pub fn keys(&self) -> impl Iterator<Item = &ConfigurationKey> {
-        self.0.iter()
+    pub fn keys(&self) -> impl Iterator<Item = &ObjectKey> {
+        self.objects.iter()
     }
 
     /// Returns the namespaces of those of a type.
@@ -253,8 +268,13 @@ impl NamedConfiguration {
     /// Whether an object is one of them.
     #[must_use]
     pub fn contains(&self, object: &Configuration) -> bool {
-        self.0.contains(&object.key())
+        self.objects.contains(&object.key())
     }
+}
+
+fn key_of(workload: &Workload) -> ObjectKey {
+    let object = workload.object();
+    (workload.kind().type_(), object.namespace().to_owned(), object.name().to_owned())
 }
 
 #[cfg(test)]

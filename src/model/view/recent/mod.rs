@@ -11,7 +11,7 @@ use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount};
-use crate::model::revision::references::{Configuration, ConfigurationKey, uses_of};
+use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
 use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
 
@@ -124,15 +124,16 @@ pub struct ConfigurationChange {
 /// The ConfigMaps and Secrets that changed since a time.
 #[derive(Debug, Default)]
 pub struct ConfigurationChanges {
-    changed: BTreeMap<ConfigurationKey, ConfigurationChange>,
+    changed: BTreeMap<ObjectKey, ConfigurationChange>,
+    named: NamedConfiguration,
     undated: Vec<Configuration>,
 }
 
 impl ConfigurationChanges {
-    /// Returns the changes of these objects, without their readers.
+    /// Returns the changes of these objects, without their readers. `named` is what the workloads read.
     #[must_use]
-    pub fn of(objects: Vec<Configuration>) -> Self {
-        let mut all = Self::default();
+    pub fn of(objects: Vec<Configuration>, named: NamedConfiguration) -> Self {
+        let mut all = Self { named, ..Self::default() };
         for object in objects {
             let Some(change) = object.change.clone() else {
                 all.undated.push(object);
@@ -149,12 +150,12 @@ impl ConfigurationChanges {
     /// Whether the live template of a workload names an object that changed.
     #[must_use]
     pub fn is_read_by(&self, workload: &Workload) -> bool {
-        uses_of(workload).any(|(key, _)| self.changed.contains_key(&key))
+        self.named.uses_of(workload).any(|(key, _)| self.changed.contains_key(&key))
     }
 
     /// Adds a workload to what its live template names.
     pub fn add_reader(&mut self, observed: &Observation) {
-        for (key, of_template) in uses_of(&observed.workload) {
+        for (key, of_template) in self.named.uses_of(&observed.workload) {
             let Some(changed) = self.changed.get_mut(&key) else { continue };
             changed.readers.push(observed.workload.clone());
             changed.is_read_at_start |= !of_template.read_at_start.is_empty();
