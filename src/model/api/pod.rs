@@ -203,8 +203,7 @@ impl InPlaceUpdate {
     }
 
     /// Whether an update is not done: the pod prepares for it, is being updated, or waits for a lifecycle hook.
-    #[must_use]
-    pub fn is_unfinished(&self) -> bool {
+    fn is_unfinished(&self) -> bool {
         let is_moving = ["PreparingUpdate", "Updating", "Updated"].contains(&self.lifecycle.as_str());
         self.is_under_way || self.is_in_grace_period || is_moving
     }

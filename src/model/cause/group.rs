@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::context::PodProblem;
-use super::crash::{BACK_OFF_RESTARTS, MAX_RECOVERY_TIME, without_state};
+use super::running::{BACK_OFF_RESTARTS, MAX_RECOVERY_TIME, without_state};
 use super::{Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;

@@ -8,22 +8,21 @@ mod admission;
 mod awaited;
 pub mod container_logs;
 mod context;
-mod crash;
 mod group;
 mod held;
 mod id;
 mod in_place;
 mod node;
 mod pod_problems;
-mod probe;
+mod running;
 mod runtime_messages;
 mod start;
 mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
-pub(in crate::model) use crash::{has_crash_loop, is_crash_looping};
 pub use group::without_secrets_of;
 pub use id::CauseId;
+pub(in crate::model) use running::{has_crash_loop, is_crash_looping};
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
@@ -158,7 +157,7 @@ impl Cause {
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
-        crash::without_state(&self.summary) == crash::without_state(&other.summary)
+        running::without_state(&self.summary) == running::without_state(&other.summary)
     }
 }
 

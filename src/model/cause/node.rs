@@ -73,7 +73,7 @@ pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem
 }
 
 /// Whether the kubelet has not yet tried to start a container of a scheduled pod.
-pub(super) fn is_being_created(pod: &Pod) -> bool {
+fn is_being_created(pod: &Pod) -> bool {
     let untried = ["", "ContainerCreating", "PodInitializing"];
     let is_untried = |container: &Container| {
         container.latest_termination().is_none()

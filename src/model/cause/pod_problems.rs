@@ -1,7 +1,7 @@
 //! The problems of one pod, and the order in which the detectors examine it.
 
 use super::context::{CauseContext, PodProblem, Problem};
-use super::{crash, in_place, node, probe, start};
+use super::{in_place, node, running, start};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;
 
@@ -19,7 +19,7 @@ const POD_DETECTORS: [PodDetector; 6] = [
 ];
 
 /// The detectors for a pod whose containers have no problem.
-const WAITING_DETECTORS: [PodDetector; 3] = [in_place::waiting, probe::closed_gate, start::slow];
+const WAITING_DETECTORS: [PodDetector; 3] = [in_place::waiting, running::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
 const CONTAINER_DETECTORS: [ContainerDetector; 6] = [
@@ -27,8 +27,8 @@ const CONTAINER_DETECTORS: [ContainerDetector; 6] = [
     start::find_config_problem,
     start::find_start_problem,
     start::find_init_problem,
-    crash::find_problem,
-    probe::find_problem,
+    running::find_crash,
+    running::find_unready,
 ];
 
 impl<'a> CauseContext<'a> {
@@ -44,10 +44,10 @@ impl<'a> CauseContext<'a> {
     fn endings_of<'p>(&self, pod: &'p Pod) -> Vec<PodProblem<'p>> {
         let is_recent = |container: &&Container| {
             let ended = container.latest_termination().and_then(|ending| ending.finished);
-            ended.is_some_and(|ended| self.now.duration_since(ended) <= crash::MAX_RECOVERY_TIME)
+            ended.is_some_and(|ended| self.now.duration_since(ended) <= running::MAX_RECOVERY_TIME)
         };
         let crashes = pod.containers.iter().filter(is_recent).filter_map(|container| {
-            let problem = crash::find_problem(container, pod, self)?;
+            let problem = running::find_crash(container, pod, self)?;
             Some(PodProblem { pod, container: Some(container), problem })
         });
         crashes.collect()
@@ -73,8 +73,8 @@ impl<'a> CauseContext<'a> {
             if !pod.ready && !container.ready {
                 return CONTAINER_DETECTORS.iter().find_map(|detect| detect(container, pod, self));
             }
-            let has_repeated = crash::has_repeated(container, self);
-            has_repeated.then(|| crash::find_problem(container, pod, self)).flatten()
+            let has_repeated = running::has_repeated(container, self);
+            has_repeated.then(|| running::find_crash(container, pod, self)).flatten()
         };
         let in_containers: Vec<_> = pod
             .containers

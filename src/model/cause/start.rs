@@ -3,11 +3,11 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CauseContext, Problem, SLOW_AFTER};
-use super::probe::handler_text;
+use super::running::handler_text;
 use super::runtime_messages::{
     PullFailure, StartFailure, command_in, inner_message, pull_failure, start_failure,
 };
-use super::{CauseId, crash};
+use super::{CauseId, running};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
 
@@ -240,9 +240,9 @@ fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Optio
     if container.latest_termination()?.exit_code == 0 {
         return None;
     }
-    let problem = crash::find_problem(container, pod, context)?;
+    let problem = running::find_crash(container, pod, context)?;
     let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-    Some(Problem { id, summary: format!("{}{}", crash::INIT, problem.summary), ..problem })
+    Some(Problem { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem })
 }
 
 #[cfg(test)]

@@ -222,8 +222,7 @@ pub struct LeastTime {
 impl LeastTime {
     /// Returns the least time in which a controller updates so many serving pods. A controller may replace pods that do not
     /// serve without regard to its budget, so they do not count. None if it is less than a minute.
-    #[must_use]
-    pub fn of_update(serving: usize, pace: UpdatePace, min_ready_seconds: i64) -> Option<Self> {
+    fn of_update(serving: usize, pace: UpdatePace, min_ready_seconds: i64) -> Option<Self> {
         let at_a_time = match pace {
             UpdatePace::AllAtOnce => i64::MAX,
             UpdatePace::Budget(budget) => budget.unavailable.saturating_add(budget.surge),

@@ -10,13 +10,12 @@ mod path;
 pub mod pod_update;
 pub mod portable_template;
 mod secret;
-mod short_value;
 mod unified;
 
 pub use change::{Change, apply};
+pub use field_change::short_digests;
 pub use path::{PathError, PathStep, TemplatePath, identity_fields, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
-pub use short_value::short_digests;
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
 use std::collections::{BTreeSet, HashMap};
@@ -24,14 +23,13 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use self::field_change::{ChangeScope, FieldChange, FieldFormat, field_changes};
-use self::short_value::ShortValue;
+use self::field_change::{ChangeScope, FieldChange, FieldFormat, ShortValue, field_changes, short_value};
 use crate::model::revision::template::Template;
 
 /// Returns a value as text for one line, shortened to about 60 characters.
 #[must_use]
 pub fn short_text(value: &Value) -> String {
-    short_value::short_value(value).text
+    short_value(value).text
 }
 
 /// The comparison of two templates.

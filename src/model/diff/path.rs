@@ -75,7 +75,7 @@ fn member(name: &str) -> String {
 
 /// Returns a text as part of a key, quoted if it could be read as a number, a boolean or a part of
 /// the path.
-pub(super) fn key_text(text: &str) -> String {
+fn key_text(text: &str) -> String {
     let mark = |c: char| c.is_whitespace() || c.is_control() || "[]\"=,#".contains(c);
     let other_type = || serde_json::from_str::<serde_json::Value>(text).is_ok();
     if text.is_empty() || text.contains(mark) || other_type() { quoted(text) } else { text.to_owned() }

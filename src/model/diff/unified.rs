@@ -182,21 +182,21 @@ fn bytes_of(ends: &[usize], run: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// One line of a template as YAML, and the object or list that it belongs to.
-pub(super) type TemplateLine = yaml::YamlLine<NodeId>;
+type TemplateLine = yaml::YamlLine<NodeId>;
 
 /// The id of an object or list in the compared templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct NodeId(usize);
+struct NodeId(usize);
 
 /// The ids of the nodes of both templates. Equal paths have equal ids.
 #[derive(Debug, Default)]
-pub(super) struct NodeIds {
+struct NodeIds {
     paths: Vec<TemplatePath>,
     known: HashMap<TemplatePath, NodeId>,
 }
 
 impl NodeIds {
-    pub(super) fn path(&self, node: NodeId) -> &TemplatePath {
+    fn path(&self, node: NodeId) -> &TemplatePath {
         &self.paths[node.0]
     }
 
@@ -232,7 +232,7 @@ impl Places for NodeIds {
 }
 
 /// Returns a template as YAML, never folded.
-pub(super) fn lines(template: &Value, nodes: &mut NodeIds) -> Vec<TemplateLine> {
+fn lines(template: &Value, nodes: &mut NodeIds) -> Vec<TemplateLine> {
     let root = nodes.node(&TemplatePath::default());
     yaml::lines(template, Layout::Unfolded, nodes, root)
 }

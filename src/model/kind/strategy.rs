@@ -123,8 +123,7 @@ pub fn is_recreate(workload: &Workload) -> bool {
 }
 
 /// Returns the type of the update strategy, if it has one.
-#[must_use]
-pub fn strategy_type(workload: &Workload) -> Option<&str> {
+fn strategy_type(workload: &Workload) -> Option<&str> {
     update_strategy(workload).and_then(|strategy| strategy.get("type")?.as_str())
 }
 

@@ -1,10 +1,9 @@
-//! Containers that crash repeatedly.
+//! Containers that started and are not ready: they crash repeatedly, or their probes fail.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::{CauseContext, Problem};
-use super::probe;
+use super::context::{CauseContext, Problem, SLOW_AFTER};
 use super::{AllowedRestarts, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
@@ -35,7 +34,7 @@ pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(6
 
 /// Returns the problem of a container that terminated, or restarted recently and is not ready. A crash loop
 /// alternates between both.
-pub(super) fn find_problem(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     let ending = container.latest_termination()?;
     if !is_in_crash_loop(container, context.allowed, context.now) {
         return None;
@@ -175,7 +174,7 @@ fn killed_by_probe<'a>(
     }
     let probes = [(CauseId::LivenessProbe, "liveness"), (CauseId::StartupProbe, "startup")];
     probes.into_iter().find_map(|(id, which)| {
-        probe::last_failure(which, pod, &container.name, context).map(|message| (id, which, message))
+        last_failure(which, pod, &container.name, context).map(|message| (id, which, message))
     })
 }
 
@@ -213,12 +212,90 @@ fn most_informative_line(message: &str) -> &str {
     lines.clone().find(panics).or_else(|| lines.next_back()).unwrap_or_default()
 }
 
+/// The seconds within which the kubelet reports a container without a readiness probe as ready.
+const READINESS_REPORT_SECONDS: i64 = 10;
+
+/// Returns the problem of a container that is not ready although its probes had time to succeed. An init container
+/// that runs as long is slow before.
+pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let ContainerState::Running { since: Some(since) } = container.state else {
+        return None;
+    };
+    let declared = context.declared(&container.name);
+    let probe = |name: &str| declared.and_then(|declared| declared.get(name));
+    let allowed = probe("startupProbe").map_or(0, failure_seconds)
+        + probe("readinessProbe").map_or(READINESS_REPORT_SECONDS, failure_seconds);
+    if context.now.duration_since(since) <= SignedDuration::from_secs(allowed) {
+        return None; // the container is still starting
+    }
+    Some(match probe("readinessProbe") {
+        Some(readiness) => Problem::new(
+            CauseId::ReadinessProbe,
+            format!("readiness probe fails, {}", handler_text(readiness)),
+            last_failure("readiness", pod, &container.name, context).unwrap_or_default(),
+        ),
+        None => Problem::new(CauseId::NotReady, "runs, but is not ready", ""),
+    })
+}
+
+/// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
+/// message names the gate. The gate for updates in place is closed while containers restart, and
+/// the kubelet reports it a little longer.
+pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+    let is_recent = |since| context.now.duration_since(since) <= SLOW_AFTER;
+    let is_usual = pod.in_place_update.is_some() && pod.readiness.since.is_some_and(is_recent);
+    (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
+        Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
+    })
+}
+
+/// Returns the message of a probe's last failure. The event reads `Readiness probe failed: HTTP probe failed with
+/// statuscode: 503`, or `errored` if the kubelet could not run the probe (`pkg/kubelet/prober`). `which` is
+/// `readiness`, `liveness` or `startup`.
+fn last_failure<'a>(which: &str, pod: &Pod, container: &str, context: &CauseContext<'a>) -> Option<&'a str> {
+    context.warnings(pod, container).filter(|warning| warning.reason == "Unhealthy").find_map(|warning| {
+        let (probe, rest) = warning.message.split_once(" probe ")?;
+        probe
+            .eq_ignore_ascii_case(which)
+            .then(|| rest.split_once(": ").map_or(rest, |(_, message)| message).trim())
+    })
+}
+
+/// Returns the seconds until a failing probe reaches its failure threshold. Fields that the template omits have
+/// the API's defaults.
+fn failure_seconds(probe: &Value) -> i64 {
+    let field = |name: &str, default: i64| {
+        probe.get(name).and_then(Value::as_i64).unwrap_or(default).clamp(0, i64::from(i32::MAX))
+    };
+    field("initialDelaySeconds", 0) + field("periodSeconds", 10) * field("failureThreshold", 3)
+}
+
+/// Returns the request of a probe or a lifecycle hook: `GET :8080/healthz`.
+pub(super) fn handler_text(probe: &Value) -> String {
+    let at = |pointer: &str| match probe.pointer(pointer) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    if probe.get("httpGet").is_some() {
+        let scheme = if at("/httpGet/scheme") == "HTTPS" { "https://" } else { "" };
+        format!("GET {scheme}{}:{}{}", at("/httpGet/host"), at("/httpGet/port"), at("/httpGet/path"))
+    } else if probe.get("tcpSocket").is_some() {
+        format!("TCP {}:{}", at("/tcpSocket/host"), at("/tcpSocket/port"))
+    } else if probe.get("grpc").is_some() {
+        format!("gRPC :{}", at("/grpc/port"))
+    } else {
+        let command = probe.pointer("/exec/command").and_then(Value::as_array);
+        let arguments = command.into_iter().flatten().filter_map(Value::as_str);
+        format!("exec {}", arguments.collect::<Vec<_>>().join(" "))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::model::api::object::Object;
+    use serde_json::json;
 
     #[test]
     fn the_most_informative_line_is_quoted() {
@@ -282,5 +359,28 @@ mod tests {
             let now = "2026-11-20T13:00:05Z".parse().unwrap();
             assert_eq!(is_crash_looping(&pod, AllowedRestarts::default(), now), is_looping, "{exit_code}");
         }
+    }
+
+    #[test]
+    fn a_handler_is_described_by_its_request() {
+        for (probe, text) in [
+            (json!({"httpGet": {"port": 8080, "path": "/healthz"}}), "GET :8080/healthz"),
+            (json!({"httpGet": {"port": "web", "path": "/", "scheme": "HTTPS"}}), "GET https://:web/"),
+            (json!({"tcpSocket": {"port": 5432}}), "TCP :5432"),
+            (json!({"grpc": {"port": 9}}), "gRPC :9"),
+            (json!({"exec": {"command": ["cat", "/tmp/ready"]}}), "exec cat /tmp/ready"),
+        ] {
+            assert_eq!(handler_text(&probe), text);
+        }
+    }
+
+    #[test]
+    fn a_probe_fails_after_its_threshold() {
+        assert_eq!(failure_seconds(&json!({})), 30);
+        assert_eq!(
+            failure_seconds(&json!({"initialDelaySeconds": 5, "periodSeconds": 2, "failureThreshold": 4})),
+            13
+        );
+        assert!(failure_seconds(&json!({"periodSeconds": i64::MAX, "failureThreshold": i64::MAX})) > 0);
     }
 }
