@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::diff::SecretValues;
 use crate::model::hold::plan::Lock;
-use crate::render::job_summary::Row;
+use crate::render::job_summary::ResultRow;
 use crate::world::process::Processes;
 use crate::world::{Environment, Signals};
 
@@ -73,7 +73,7 @@ pub struct CommandOutcome {
     /// The changes that were made, to report where their own lines cannot be printed.
     pub changes: Vec<String>,
     /// The rows of the job summary.
-    pub summary: Vec<Row>,
+    pub summary: Vec<ResultRow>,
 }
 
 impl CommandOutcome {

@@ -13,7 +13,7 @@ const MAX_CAUSES: usize = 5;
 
 /// One rollout of the table. Its texts are plain; [`markdown`] escapes them.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct ResultRow {
     workload: String,
     is_done: bool,
     result: String,
@@ -24,17 +24,17 @@ pub struct Row {
 
 /// Returns the rows of followed rollouts. `now` is the server's time.
 #[must_use]
-pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> Vec<Row> {
+pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> Vec<ResultRow> {
     follower.targets().iter().map(|target| followed(target, names, now)).collect()
 }
 
-fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> Row {
+fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> ResultRow {
     let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let view = target.view(now);
     let causes = target.causes().filter(|_| !is_done);
     let ended = view.as_ref().zip(target.result());
     let workload = target.workload();
-    Row {
+    ResultRow {
         workload: names.name(workload),
         is_done,
         result: state_text(target).1,
@@ -46,7 +46,7 @@ fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> Row 
 
 /// Returns the table; empty without rows.
 #[must_use]
-pub fn markdown(rows: &[Row]) -> String {
+pub fn markdown(rows: &[ResultRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -72,7 +72,7 @@ mod tests {
 
     /// Returns the line of a rollout with these causes.
     fn line_of(causes: &[&str]) -> String {
-        let row = Row {
+        let row = ResultRow {
             workload: "deployment/web".to_owned(),
             is_done: false,
             result: "failed".to_owned(),

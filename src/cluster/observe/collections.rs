@@ -173,19 +173,19 @@ pub(super) struct Collection {
     owners: HashMap<Arc<str>, Arc<str>>,
     /// The objects that the watch reported since a refresh began.
     reported: HashSet<String>,
-    changes: Changes,
+    changes: ChangedOwners,
 }
 
 /// Which objects changed since the last observations were emitted.
 #[derive(Debug)]
-enum Changes {
+enum ChangedOwners {
     /// Those of these owners.
     Of(HashSet<Arc<str>>),
     /// All may have changed.
     All,
 }
 
-impl Default for Changes {
+impl Default for ChangedOwners {
     fn default() -> Self {
         Self::Of(HashSet::new())
     }
@@ -199,7 +199,7 @@ impl Collection {
             owned: HashMap::new(),
             owners: HashMap::new(),
             reported: HashSet::new(),
-            changes: Changes::default(),
+            changes: ChangedOwners::default(),
         }
     }
 
@@ -220,20 +220,20 @@ impl Collection {
 
     /// Whether no object changed since [`forget_changes`](Self::forget_changes).
     pub(super) fn is_unchanged(&self) -> bool {
-        matches!(&self.changes, Changes::Of(owners) if owners.is_empty())
+        matches!(&self.changes, ChangedOwners::Of(owners) if owners.is_empty())
     }
 
     /// Whether an object of this owner changed since then.
     pub(super) fn has_changed(&self, owner: &str) -> bool {
         match &self.changes {
-            Changes::Of(owners) => owners.contains(owner),
-            Changes::All => true,
+            ChangedOwners::Of(owners) => owners.contains(owner),
+            ChangedOwners::All => true,
         }
     }
 
     /// Forgets which objects changed, because the observations of their owners were emitted.
     pub(super) fn forget_changes(&mut self) {
-        self.changes = Changes::default();
+        self.changes = ChangedOwners::default();
     }
 
     /// Forgets what the watch reported, because no refresh is in flight.
@@ -250,11 +250,11 @@ impl Collection {
                 for (key, stored) in all {
                     self.insert(key, stored);
                 }
-                self.changes = Changes::All;
+                self.changes = ChangedOwners::All;
                 return;
             }
             Delta::Forbidden | Delta::Lost(_) => {
-                self.changes = Changes::All;
+                self.changes = ChangedOwners::All;
                 return;
             }
             Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
@@ -266,7 +266,7 @@ impl Collection {
         if is_refreshing {
             self.reported.insert(key);
         }
-        if let Changes::Of(changed) = &mut self.changes {
+        if let ChangedOwners::Of(changed) = &mut self.changes {
             changed.extend(owners);
         }
     }

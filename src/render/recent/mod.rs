@@ -37,7 +37,7 @@ pub struct RecentChanges<'a> {
 }
 
 /// One row of the table.
-struct Row {
+struct RecentRow {
     start: UseStart,
     namespace: String,
     /// OBJECT, REVISION, CHANGES, BY and NOW.
@@ -79,14 +79,15 @@ impl RecentChanges<'_> {
     }
 
     /// Returns the rows, newest first. The rollouts of one workload stay in their order.
-    fn rows(&self) -> Vec<Row> {
-        let rollouts = self.rollouts.iter().map(Row::of_rollout);
-        let mut rows: Vec<_> = rollouts.chain(self.configuration.iter().map(Row::of_configuration)).collect();
+    fn rows(&self) -> Vec<RecentRow> {
+        let rollouts = self.rollouts.iter().map(RecentRow::of_rollout);
+        let mut rows: Vec<_> =
+            rollouts.chain(self.configuration.iter().map(RecentRow::of_configuration)).collect();
         rows.sort_by_key(|row| Reverse(row.start.earliest()));
         rows
     }
 
-    fn cells(&self, row: Row, options: HistoryTableOptions) -> Vec<Line> {
+    fn cells(&self, row: RecentRow, options: HistoryTableOptions) -> Vec<Line> {
         let mut cells = vec![Line::of(start_age(row.start, self.now))];
         cells.extend(options.namespaces.then(|| Line::of(row.namespace)));
         cells.extend(row.cells);
@@ -131,7 +132,7 @@ impl RecentChanges<'_> {
     }
 }
 
-impl Row {
+impl RecentRow {
     fn of_rollout(rollout: &RecentRollout) -> Self {
         let number = rollout.revision.map_or_else(dash, |number| number.to_string());
         let was = rollout.was.map(|was| format!(" (was {was})")).unwrap_or_default();
