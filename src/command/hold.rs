@@ -2,9 +2,8 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::CommandOutcome;
-use super::owners;
 use super::writing_verb::{ChangeOptions, DryRun, Output, PreparedWrite, Writer};
+use super::{CommandOutcome, owners};
 use crate::cluster::reader::{read_revisions, reread};
 use crate::command::context::Context;
 use crate::command::targets::TargetScope;
@@ -14,8 +13,7 @@ use crate::model::hold::plan::{PlanRecord, completed_rollback, have_same_plan, i
 use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::render::hold as words;
 use crate::render::ui::Ui;

@@ -1,8 +1,7 @@
 //! Warnings about the owners of a manifest that may revert a change: kubectl apply, Helm, Argo CD, Flux.
 
 use crate::model::change::owners::ManifestOwner;
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::revision::Revision;
 use crate::model::text::plural::joined;
 use crate::model::text::shell_command::{Word, command};

@@ -5,8 +5,7 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 
 use super::line::{Line, Style};
-use crate::model::change::effect::UpdatePace;
-use crate::model::change::effect::{Effect, UpdatedPods};
+use crate::model::change::effect::{Effect, UpdatePace, UpdatedPods};
 use crate::model::diff::TemplatePath;
 use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
 use crate::model::hold::HeldBy;

@@ -10,9 +10,8 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use self::suggest::Suggestions;
+use self::suggest::{PartialLine, Suggestions};
 use super::common::CommonArgs;
-use super::completion::suggest::PartialLine;
 use crate::command::Access;
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};

@@ -17,8 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::api_server::ApiServer;
-use super::request_error::RequestError;
-use super::request_error::SharedFailure;
+use super::request_error::{RequestError, SharedFailure};
 use super::transport;
 use crate::cluster::credential::{Credential, PluginContext};
 use crate::error::{Error, ErrorKind, Result};

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::mem::take;
 
-use super::collections::{Collection, Reading};
-use super::collections::{Collections, observation};
+use super::collections::{Collection, Collections, Reading, observation};
 use super::wanted::{Delta, Facts, Refresh, Stored, key};
 use crate::error::Error;
 use crate::model::api::resource_type::EVENT;

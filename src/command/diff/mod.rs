@@ -6,8 +6,7 @@ pub mod elsewhere;
 pub use comparison::TemplateRef;
 pub(in crate::command) use comparison::show_lines;
 
-use self::comparison::ComparedTemplates;
-use self::comparison::LabelledTemplate;
+use self::comparison::{ComparedTemplates, LabelledTemplate};
 use self::elsewhere::{Elsewhere, SidesToCompare};
 use super::CommandOutcome;
 use crate::cluster::reader::read_revisions;

@@ -4,9 +4,8 @@ use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held, is_rolling_ba
 use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
 use crate::model::kind::verdict::Counts;
+use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
 
