@@ -85,7 +85,7 @@ pub(super) fn warning_query() -> String {
 }
 
 /// The number of objects of a page, as in kubectl.
-const LIMIT: usize = 500;
+const PAGE_SIZE: usize = 500;
 
 /// The limit of pages without objects in a list.
 const EMPTY_PAGES: usize = 16;
@@ -105,8 +105,8 @@ impl PageStart {
     /// Returns the query of the page, joined with the selectors in `selectors`.
     fn query(&self, selectors: &str) -> String {
         let mut query = match self {
-            Self::Beginning => format!("limit={LIMIT}"),
-            Self::After(rest) => format!("limit={LIMIT}&continue={}", percent_encoded(rest)),
+            Self::Beginning => format!("limit={PAGE_SIZE}"),
+            Self::After(rest) => format!("limit={PAGE_SIZE}&continue={}", percent_encoded(rest)),
             Self::Everything => String::new(),
         };
         if !selectors.is_empty() {

@@ -225,7 +225,7 @@ impl fmt::Display for InputPath {
 }
 
 /// The variable with the path of the file.
-const FILE: &str = "GITHUB_STEP_SUMMARY";
+const JOB_SUMMARY_FILE: &str = "GITHUB_STEP_SUMMARY";
 
 /// Whether this is a job of GitHub Actions.
 #[must_use]
@@ -238,7 +238,7 @@ pub fn is_github_actions(environment: &Environment) -> bool {
 /// # Errors
 /// When the file cannot be written.
 pub fn append_job_summary(environment: &Environment, text: &str) -> io::Result<()> {
-    match environment.get(FILE) {
+    match environment.get(JOB_SUMMARY_FILE) {
         Some(path) if is_github_actions(environment) => {
             OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())
         }

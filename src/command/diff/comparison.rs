@@ -125,7 +125,7 @@ fn only_one_revision(workload: &Workload) -> Error {
 }
 
 /// The environment variable, the same as kubectl's.
-const VARIABLE: &str = "KUBECTL_EXTERNAL_DIFF";
+const EXTERNAL_DIFF: &str = "KUBECTL_EXTERNAL_DIFF";
 
 /// A diff program and its parameters.
 pub(super) struct ExternalDiff {
@@ -141,7 +141,7 @@ impl ExternalDiff {
     /// and `=` is ignored; unlike kubectl, `show` prints a note about it.
     pub(super) fn from_environment(environment: &Environment) -> Option<Self> {
         let mut words =
-            environment.text(VARIABLE)?.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
+            environment.text(EXTERNAL_DIFF)?.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
         let name = words.next()?;
         let allowed = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '=');
         let (parameters, refused) = words.partition(allowed);
@@ -162,7 +162,7 @@ impl ExternalDiff {
         ui: &mut Ui,
     ) -> Result<()> {
         for parameter in &self.refused {
-            ui.err_line(&format!("note: {VARIABLE}: ignored parameter {parameter:?}, as kubectl does"));
+            ui.err_line(&format!("note: {EXTERNAL_DIFF}: ignored parameter {parameter:?}, as kubectl does"));
         }
         let temp_dir = TempDir::new(environment).map_err(not_written)?;
         let mut args = Vec::new();
@@ -183,7 +183,7 @@ impl ExternalDiff {
     fn failed(&self, cause: &str) -> Error {
         Error::new(ErrorKind::Program, format!("failed to run {:?}", self.name))
             .caused_by(cause)
-            .hint(format!("to use the built-in diff: unset {VARIABLE}"))
+            .hint(format!("to use the built-in diff: unset {EXTERNAL_DIFF}"))
     }
 }
 

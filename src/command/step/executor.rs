@@ -220,7 +220,7 @@ pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option
 }
 
 /// The time limit of a check. A command with a shorter one begins with `timeout`.
-const LIMIT: Duration = Duration::from_secs(600);
+const CHECK_LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command of `--check`.
 #[derive(Clone)]
@@ -243,7 +243,7 @@ impl Checker {
     pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
         let messages = self.messages.clone();
         let say = move |line: &str| messages.note(&check_output(line));
-        match self.line.run(&self.environment, facts, LIMIT, say).await {
+        match self.line.run(&self.environment, facts, CHECK_LIMIT, say).await {
             Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
             Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
             Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,

@@ -99,16 +99,16 @@ pub(super) async fn warn_of_autoscalers(
 }
 
 /// The pause before a failed read is retried.
-const RETRY_AFTER: Duration = Duration::from_secs(2);
+const NODES_RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// Reads that fail for longer are reported.
-const NOTICE_AFTER: Duration = Duration::from_secs(5);
+const NODES_NOTICE_AFTER: Duration = Duration::from_secs(5);
 
 /// A refusal is final after this long, as for other reads.
-const REFUSAL_GRACE: Duration = Duration::from_secs(30);
+const NODES_REFUSAL_GRACE: Duration = Duration::from_secs(30);
 
 /// How long the nodes may be unreadable for another reason, such as an outage of the server.
-const OUTAGE_LIMIT: Duration = Duration::from_secs(300);
+const NODES_OUTAGE_LIMIT: Duration = Duration::from_secs(300);
 
 /// Reads the nodes, and retries for a while. Returns none when listing nodes is forbidden.
 ///
@@ -131,15 +131,15 @@ pub(super) async fn nodes_until_read(
                 return read;
             }
         };
-        let limit = if error.kind() == ErrorKind::Refused { REFUSAL_GRACE } else { OUTAGE_LIMIT };
+        let limit = if error.kind() == ErrorKind::Refused { NODES_REFUSAL_GRACE } else { NODES_OUTAGE_LIMIT };
         if begun.elapsed() >= limit {
             return Err(error);
         }
-        if begun.elapsed() >= NOTICE_AFTER && !is_reported {
+        if begun.elapsed() >= NODES_NOTICE_AFTER && !is_reported {
             messages.note(&format!("note: cannot read nodes: {}; trying again", error.sentence()));
             is_reported = true;
         }
-        sleep(RETRY_AFTER).await;
+        sleep(NODES_RETRY_AFTER).await;
     }
 }
 

@@ -159,16 +159,16 @@ pub(super) fn short_label(revision: &Revision) -> String {
 }
 
 /// The minimum length of a bar, in cells. A shorter one is left out.
-const SHORTEST: usize = 5;
+const SHORTEST_BAR: usize = 5;
 /// The maximum length of a bar, in cells.
-const LONGEST: usize = 40;
+const LONGEST_BAR: usize = 40;
 
 /// Returns the bars of a workload. The second one has a note of an outage, or of the minimum of available pods
 /// while the rollout progresses.
 pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<Line> {
     let workload = &observed.workload;
     let counts = Counts::of(workload);
-    let length = Some((width / 4).min(LONGEST)).filter(|length| *length >= SHORTEST);
+    let length = Some((width / 4).min(LONGEST_BAR)).filter(|length| *length >= SHORTEST_BAR);
     let (label, available) = match counts.available {
         Some(available) => ("available", available),
         None => ("ready", counts.ready), // an old API server without `availableReplicas`
