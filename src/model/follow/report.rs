@@ -87,11 +87,11 @@ impl RollbackTarget {
     /// Returns the rollback target of a rollout that has just begun.
     pub(super) fn of(observation: &Observation) -> Self {
         match observation.stable_at_start() {
-            Some(stable) => Self::Revision {
+            Ok(stable) => Self::Revision {
                 label: stable.label(),
                 images: stable.template().images().into_iter().map(str::to_owned).collect(),
             },
-            None => Self::Nothing(observation.why_nothing_is_stable()),
+            Err(why) => Self::Nothing(why),
         }
     }
 }

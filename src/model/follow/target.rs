@@ -33,8 +33,8 @@ pub struct StartState {
     pub(super) uid: String,
     /// The template that was being rolled out.
     pub(super) template: Digest,
-    /// The name and the template of the stable revision; none if no other revision had ready pods.
-    pub(super) stable: Option<(String, Digest)>,
+    /// The name and the template of the stable revision, or why there was none.
+    pub(super) stable: Result<(String, Digest), &'static str>,
 }
 
 /// One target: its observation, what was reported about it, and its result.

@@ -146,7 +146,7 @@ impl StartState {
     /// Returns the stable revision at the start, if it still exists with the same template.
     #[must_use]
     pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
-        let (name, template) = self.stable.as_ref()?;
+        let (name, template) = self.stable.as_ref().ok()?;
         observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
     }
 
@@ -168,12 +168,15 @@ impl StartState {
         if !self.is_of_found_rollout(outcome, &observation.workload) {
             return Err("another client rolled out another revision, which is not rolled back");
         }
-        self.stable_revision(observation).ok_or("no other revision had ready pods when following began")
+        if let Err(why) = self.stable {
+            return Err(why);
+        }
+        self.stable_revision(observation).ok_or("the stable revision is not stored any more")
     }
 
     /// Whether a rollout was under way that can be rolled back.
     pub(super) fn has_stable_revision(&self) -> bool {
-        self.stable.is_some()
+        self.stable.is_ok()
     }
 }
 

@@ -246,28 +246,25 @@ impl Observation {
 
     /// Returns the stable revision of a rollout that has just begun. If no other revision has a ready pod, ready
     /// terminating pods count too: with `Recreate`, only they are left.
-    #[must_use]
-    pub fn stable_at_start(&self) -> Option<&Revision> {
+    ///
+    /// # Errors
+    /// Why there is none, as a fragment.
+    pub fn stable_at_start(&self) -> Result<&Revision, &'static str> {
         let counted = self.pod_counts_or_status();
-        if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
-            return self.stable();
-        }
-        self.stable_by(|revision| self.pods_of(revision).filter(|pod| pod.ready).count())
-    }
-
-    /// Returns why a rollout that has just begun has no stable revision, as a fragment.
-    #[must_use]
-    pub fn why_nothing_is_stable(&self) -> &'static str {
-        let counted = self.pod_counts_or_status();
-        if self.replaced_revisions().next().is_none() {
-            "it has no other revision"
-        } else if self.workload.recorded_stable_revision().is_some() {
-            "the stable revision is the current one"
-        } else if self.replaced_revisions().any(|revision| counted(revision).ready > 0) {
-            "several other revisions have equally many ready pods"
-        } else {
-            "no other revision has a ready pod"
-        }
+        let has_ready = self.replaced_revisions().any(|revision| counted(revision).ready > 0);
+        let ready = |revision: &Revision| self.pods_of(revision).filter(|pod| pod.ready).count();
+        let stable = if has_ready { self.stable() } else { self.stable_by(ready) };
+        stable.ok_or_else(|| {
+            if self.replaced_revisions().next().is_none() {
+                "it has no other revision"
+            } else if self.workload.recorded_stable_revision().is_some() {
+                "the stable revision is the current one"
+            } else if has_ready {
+                "several other revisions have equally many ready pods"
+            } else {
+                "no other revision has a ready pod"
+            }
+        })
     }
 
     fn stable_by(&self, ready: impl Fn(&Revision) -> usize) -> Option<&Revision> {

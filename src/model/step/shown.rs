@@ -43,7 +43,7 @@ pub fn preview(
     let observed = held.as_ref().unwrap_or(observed);
     let state = state_of(observed, nodes, &found.record, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
-    if !found.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !found.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());

@@ -35,18 +35,11 @@ pub(super) struct PreparedPlan {
     pub(super) origin: Origin,
     /// The fields to write so that the workload is held; none if it is held already.
     pub(super) fields_to_write: Option<HoldFields>,
+    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
+    pub(super) has_to_end: bool,
 }
 
 impl PreparedPlan {
-    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
-    pub(super) fn has_to_end(&self) -> bool {
-        match self.origin {
-            Origin::Plan => true,
-            Origin::Replaced => self.fields_to_write.is_none(),
-            Origin::Pause | Origin::Free { .. } => false,
-        }
-    }
-
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let (_, patch) =
@@ -70,12 +63,12 @@ pub(super) fn prepare_plan(
     let found = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
             let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
-            PreparedPlan { record, origin: Origin::Pause, fields_to_write: None }
+            PreparedPlan { record, origin: Origin::Pause, fields_to_write: None, has_to_end: false }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
             Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
-                PreparedPlan { record, origin: Origin::Plan, fields_to_write: None }
+                PreparedPlan { record, origin: Origin::Plan, fields_to_write: None, has_to_end: true }
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
@@ -83,7 +76,12 @@ pub(super) fn prepare_plan(
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(options, observed, hold);
-                PreparedPlan { record, origin: Origin::Free { was_held }, fields_to_write: Some(fields) }
+                PreparedPlan {
+                    record,
+                    origin: Origin::Free { was_held },
+                    fields_to_write: Some(fields),
+                    has_to_end: false,
+                }
             }
         },
     };
@@ -110,7 +108,7 @@ fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRe
     let template = observed.workload.template_digest();
     let reach = options.reach.unwrap_or(Reach::Next);
     let pace = options.pace.apply_to(Pace::default());
-    let from = observed.stable_at_start().map(|stable| stable.name.clone());
+    let from = observed.stable_at_start().ok().map(|stable| stable.name.clone());
     let plan = Plan::new(&template, from, pace, reach);
     PlanRecord {
         hold,
@@ -149,12 +147,13 @@ fn continue_plan(
             };
             let record = PlanRecord { plan, ..record };
             if record.plan.is_releasing() && !record.hold.is_strategy_held(workload) {
-                return hold_again(record, Origin::Plan, observed);
+                return hold_again(record, Origin::Plan, true, observed);
             }
             Ok(PreparedPlan {
                 record: record.adopting(workload),
                 origin: Origin::Plan,
                 fields_to_write: None,
+                has_to_end: true,
             })
         }
         Some(record) if options.new_plan => replace_plan(options, observed, record),
@@ -183,9 +182,14 @@ fn replace_plan(
     record.plan.below_partition |= was_below;
     record.lock = other.lock;
     if !is_same_template || !is_strategy_held {
-        return hold_again(record, Origin::Replaced, observed);
+        return hold_again(record, Origin::Replaced, is_same_template, observed);
     }
-    Ok(PreparedPlan { record: record.adopting(workload), origin: Origin::Replaced, fields_to_write: None })
+    Ok(PreparedPlan {
+        record: record.adopting(workload),
+        origin: Origin::Replaced,
+        fields_to_write: None,
+        has_to_end: true,
+    })
 }
 
 /// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
@@ -193,6 +197,7 @@ fn replace_plan(
 fn hold_again(
     mut record: PlanRecord,
     origin: Origin,
+    has_to_end: bool,
     observed: &Observation,
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
@@ -200,7 +205,7 @@ fn hold_again(
     if !record.hold.is_strategy_held(workload) {
         record.hold = record.hold.with_present_originals(workload);
     }
-    Ok(PreparedPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields) })
+    Ok(PreparedPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields), has_to_end })
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
@@ -282,7 +287,7 @@ fn wait_or_end(state: &State<'_>, found: &PreparedPlan, memory: &Memory) -> Resu
         let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
         return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
     }
-    if !found.has_to_end() && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !found.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         let why = "no pod that the plan may release is outdated";
         return Ok(Some(Decision::finish(nothing_to_release(state), why)));
     }
@@ -295,7 +300,7 @@ fn wait_or_end(state: &State<'_>, found: &PreparedPlan, memory: &Memory) -> Resu
 fn acquire_lock(own: &Lock, state: &State<'_>, found: &PreparedPlan) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, found)?;
-    let PreparedPlan { mut record, origin, fields_to_write } = found.clone();
+    let PreparedPlan { mut record, origin, fields_to_write, .. } = found.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()

@@ -186,7 +186,7 @@ async fn nothing_is_written_without_a_stable_revision() {
     let web = cluster.editor().create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 2}));
     cluster.editor().set_image(&web, "app:1.0-bad");
     let output = cluster.status("deployment/web --undo-on-failure").await;
-    assert_not_rolled_back(&cluster, &web, &output, "app:1.0-bad", "no other revision had ready pods");
+    assert_not_rolled_back(&cluster, &web, &output, "app:1.0-bad", "it has no other revision");
     assert_eq!(writes(&cluster), 0);
 }
 

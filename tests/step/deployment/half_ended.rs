@@ -70,6 +70,22 @@ async fn a_plan_whose_strategy_another_client_replaced_continues() {
     }
 }
 
+/// Its pods are all updated by then, and its hold has to be ended still.
+#[tokio::test(start_paused = true)]
+async fn a_plan_whose_strategy_another_client_replaced_is_ended_without_outdated_pods() {
+    for flags in ["--all", "--all --new-plan"] {
+        let web = stepped().await;
+        let spec = strategy(&json!(0), &json!("100%"));
+        web.cluster.editor().patch(&web.web, &json!({"spec": spec}));
+        web.cluster.advance(60).await;
+        assert_eq!(web.pods(), "2.0 8/8");
+        assert!(web.hold().is_some());
+        web.step(flags).await.ends(0);
+        assert_eq!((web.pods().as_str(), web.hold()), ("2.0 8/8", None), "{flags}");
+        assert_eq!(web.object()["spec"].get("minReadySeconds"), None);
+    }
+}
+
 /// A running `step` stops, and prints that the Deployment is still held.
 #[tokio::test(start_paused = true)]
 async fn a_strategy_that_is_replaced_meanwhile_leaves_the_deployment_held() {
