@@ -9,7 +9,7 @@ pub enum Exit {
     Error,
     /// 2: a bad flag, a bad argument, an unreadable file. No request was sent.
     Usage,
-    /// 3: timed out, or still progressing with `--watch=false`.
+    /// 3: timed out, or still progressing with `--watch=false`, or nobody reads stdout any more.
     Unfinished,
     /// 4: the rollout, a batch or a check failed.
     Failed,

@@ -81,7 +81,7 @@ impl Now {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TargetId(pub usize);
 
-/// A change of a target. Each one carries a complete state, so that none depends on an earlier one.
+/// A change of a target. Each observation is complete, so that none depends on an earlier one.
 #[derive(Clone, Debug)]
 pub enum TargetEvent {
     /// Something that was observed changed.

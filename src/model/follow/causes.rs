@@ -285,7 +285,7 @@ fn log_ref(cause: &Cause) -> Option<LogRef> {
     crashed.then_some(LogRef { pod, container, previous: cause.runs })
 }
 
-/// Whether the cause needs a person to resolve it.
+/// Whether `--fail-fast` fails a rollout on the cause: no later event ends it, so that a person must.
 pub(in crate::model) fn is_fatal(cause: &Cause) -> bool {
     match cause.id {
         CauseId::ImageNotFound

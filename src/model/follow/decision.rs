@@ -51,8 +51,9 @@ impl GoalState {
             Some(false) => {}
         }
         let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let held_back = is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
-        if held || held_back { Self::Held } else { Self::Pending }
+        let partition_keeps_pods =
+            is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
+        if held || partition_keeps_pods { Self::Held } else { Self::Pending }
     }
 }
 
@@ -69,7 +70,7 @@ pub(super) enum TargetDecision {
 }
 
 impl TargetDecision {
-    fn confirmed(outcome: Outcome, fresh: bool) -> Self {
+    fn finish_if_fresh(outcome: Outcome, fresh: bool) -> Self {
         if fresh { Self::Finish(outcome) } else { Self::Refresh }
     }
 }
@@ -151,18 +152,18 @@ impl Decider {
         if verdict.state == RolloutState::Failed && goal != GoalState::Reached {
             let seconds = workload.object().int("/spec/progressDeadlineSeconds");
             let failure = RolloutFailure::ProgressDeadline(seconds);
-            return TargetDecision::confirmed(Outcome::Failed(failure), fresh);
+            return TargetDecision::finish_if_fresh(Outcome::Failed(failure), fresh);
         }
         match goal {
             GoalState::Reached => match self.stability.settles_at {
                 _ if !options.waits_for_stability() => return TargetDecision::Finish(Outcome::Reached),
-                Some(at) if now >= at => return TargetDecision::confirmed(Outcome::Reached, fresh),
+                Some(at) if now >= at => return TargetDecision::finish_if_fresh(Outcome::Reached, fresh),
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
                 None if options.goal.needed_pods(workload).is_some() => {}
                 _ => return TargetDecision::Continue,
             },
             GoalState::Held if !options.wait_held || options.once => {
-                return TargetDecision::confirmed(Outcome::Held, fresh);
+                return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
             }
             GoalState::Unknown => return TargetDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
@@ -170,7 +171,7 @@ impl Decider {
         let expired = self.causes.expired(now).next();
         let fatal = expired.map(|(id, grace)| RolloutFailure::Cause { id, grace });
         match fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, options, now)) {
-            Some(failure) => TargetDecision::confirmed(Outcome::Failed(failure), fresh),
+            Some(failure) => TargetDecision::finish_if_fresh(Outcome::Failed(failure), fresh),
             None => TargetDecision::Continue,
         }
     }

@@ -27,7 +27,7 @@ pub(super) enum RevisionMatch {
     Expected,
     /// Not known yet; what the follower waits for.
     NotYet(String),
-    /// The workload rolls out another revision; kubectl's message for it.
+    /// The workload rolls out another revision; kubectl's message for it, or ours after a write.
     Superseded(String),
 }
 

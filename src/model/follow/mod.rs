@@ -1,7 +1,7 @@
 //! Follows rollouts until each target has an outcome: events in, reports and tasks out.
 //!
-//! Every event carries a complete state, so missed events do not matter. Before elapsed time or a hold decides an outcome, the follower requests a refresh. A missed
-//! event can therefore delay an outcome, and never change it.
+//! Every observation is complete, so that missed events do not matter. The follower requests a refresh before an outcome that an
+//! older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
 mod causes;
 mod decision;

@@ -41,7 +41,7 @@ pub enum Report {
         /// The lines.
         log: LogLines,
     },
-    /// There is no verdict yet, for a reason that is not in the counters.
+    /// The follower waits for something that kubectl's line does not say.
     Waiting {
         /// What the follower waits for, as a fragment: `the controller to number revision 6`.
         reason: String,
@@ -128,11 +128,12 @@ pub enum CauseChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowerTask {
     /// Read the workload, its revisions and pods again and apply
-    /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). Elapsed time or a hold is about
-    /// to decide the outcome.
+    /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). An older
+    /// observation must not decide the outcome, see `TargetDecision::Refresh`.
     Refresh,
     /// Read the last log lines of a container and apply
-    /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines.
+    /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
+    /// forbidden, nothing is applied.
     ReadLog(LogRef),
     /// Roll the target back to its stable revision if it still
     /// [matches](super::StartState::matches) its start state, and apply
@@ -162,7 +163,7 @@ pub struct TargetResult {
 pub struct Rollback {
     /// How the target failed.
     pub failed: TargetResult,
-    /// The label of the target revision when the rollout failed.
+    /// The label that the stable revision had when the rollout failed.
     pub revision: String,
     /// Whether the rollback was written. Until then every event may be older than the write and is
     /// not evaluated.
@@ -225,7 +226,7 @@ pub enum RolloutFailure {
         /// Its grace period.
         grace: Duration,
     },
-    /// Another revision replaced the expected one; kubectl's message.
+    /// Another revision replaced the expected one; kubectl's message, or ours after a write.
     Superseded(String),
 }
 

@@ -15,13 +15,13 @@ use crate::model::text::shell_command::{Word, command};
 /// What holds outdated pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBy {
-    /// `spec.paused`.
+    /// The field that pauses the kind.
     Paused,
     /// `OnDelete`: pods are replaced only after they are deleted.
     OnDelete,
     /// A partition: pods below this index are held.
     Partition(i64),
-    /// A plan of `step`, of whose hold the update strategy shows nothing.
+    /// A plan of `step` that holds by other fields than a partition and `OnDelete`.
     Plan,
 }
 
@@ -138,21 +138,21 @@ impl HoldSummary {
     }
 }
 
-/// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone. The plan of a Deployment
-/// for another template ends only with `--release-all`.
+/// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone.
 #[must_use]
 pub fn hold_words(workload: &Workload) -> Option<String> {
     let hold = HoldSummary::of(workload);
-    let Some(what) = why_step_cannot_end(workload, hold.as_ref()) else {
+    let Some(what) = why_plan_stands(workload, hold.as_ref()) else {
         return hold.map(|hold| hold.words(workload));
     };
     let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
     Some(format!("held by a plan {what}, so that {finishes}"))
 }
 
-/// Returns why only `resume --release-all` ends the hold of a plan for a Deployment; none if the next `step` continues
-/// it, and without such a hold.
-fn why_step_cannot_end(workload: &Workload, hold: Option<&HoldSummary>) -> Option<&'static str> {
+/// Returns why the plan of a Deployment does not go on as it is, so that `resume --release-all` is the shortest way to the end
+/// of its hold; none if the next `step` continues it, and without such a hold. `step` can also begin again from a strategy that
+/// another client wrote, and with `--new-plan` for another template.
+fn why_plan_stands(workload: &Workload, hold: Option<&HoldSummary>) -> Option<&'static str> {
     let Some(hold) = hold else {
         return is_annotation_lost(workload).then_some("whose annotation is gone");
     };
@@ -170,7 +170,7 @@ fn why_step_cannot_end(workload: &Workload, hold: Option<&HoldSummary>) -> Optio
 pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
     let hold = HoldSummary::of(workload);
     let resume = || Word::command("kubectl rollout2 resume {}", [workload.command_target()]);
-    let (what, command) = match (why_step_cannot_end(workload, hold.as_ref()), &hold) {
+    let (what, command) = match (why_plan_stands(workload, hold.as_ref()), &hold) {
         (Some(why), _) => (format!("step plan {why}"), end_command(workload)),
         (None, Some(hold)) if !hold.is_plan() => {
             let by = hold.hold.by().map(|by| format!(" by {by}")).unwrap_or_default();

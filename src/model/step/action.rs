@@ -36,7 +36,7 @@ pub(super) enum Action {
     RunCheck,
     /// Ignore these unavailable slots when the next batch begins.
     Tolerate(Vec<String>),
-    /// Record that the batch failed.
+    /// Remember that the batch failed.
     Fail(BatchFailure),
     /// Release the lock, then end the command.
     Finish(StepOutcome),
@@ -58,11 +58,11 @@ pub(super) struct Write {
 /// The purpose of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Purpose {
-    /// To acquire the lock, with a new plan or the existing one.
+    /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
     AcquireLock,
-    /// To begin a batch.
+    /// To begin a batch, with the fields that release what can be released at once.
     BeginBatch,
-    /// To release more slots of a batch.
+    /// To release slots of the batch, or more of them.
     ReleaseSlots,
     /// To record that the batch is done.
     FinishBatch,
@@ -84,7 +84,7 @@ impl Decision {
         Self { action, why: why.into() }
     }
 
-    /// Creates the decision to wait. If the wait lasts, its reason is reported.
+    /// Creates the decision to wait. If the wait lasts, it is reported what it waits for.
     pub(super) fn wait_for(what: impl Into<String>) -> Self {
         let what = what.into();
         Self { why: format!("wait for {what}"), action: Action::WaitFor(what) }

@@ -256,8 +256,8 @@ impl Stepper {
         let memory = &mut self.memory;
         match &write.purpose {
             Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::Unlock => {}
-            Purpose::BeginBatch => memory.begin_batch(),
-            Purpose::FinishBatch => memory.finish_batch(),
+            Purpose::BeginBatch => memory.record_begun(),
+            Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
             Purpose::AcquireLock | Purpose::RollBack => memory.rollback.progress = Progress::default(),
             Purpose::CompletePlan { limit } => {

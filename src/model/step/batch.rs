@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose};
 use super::event::StepReport;
-use super::failure::{check, failed, fatal_cause};
+use super::failure::{check, decide_failure, fatal_cause};
 use super::memory::GRACE;
 use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons};
@@ -190,7 +190,7 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
 pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
-    (!state.kind.can_release(state, first)).then(|| {
+    (!state.kind.may_begin(state, first)).then(|| {
         let pods = reasons(state.unavailable_slots(), state);
         StopReason::Unhealthy { pods, allowed: state.allowed() }
     })
@@ -222,7 +222,7 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decisio
 /// then restores the original strategy.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
     if state.is_moving() {
-        let failure = state.plan().last_batch.as_ref().map(|last| failed(state, memory, last));
+        let failure = state.plan().last_batch.as_ref().map(|last| decide_failure(state, memory, last));
         return match failure {
             Some(Some(failure)) => failure,
             None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {

@@ -48,7 +48,7 @@ impl ClusterView {
     /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
     pub(super) fn record_to_show(&self, options: &StepOptions) -> Option<PlanRecord> {
         let known = self.last_record.as_deref().cloned();
-        known.or_else(|| prepare_plan(options, self.observed()?).ok().map(|start| start.record))
+        known.or_else(|| prepare_plan(options, self.observed()?).ok().map(|prepared| prepared.record))
     }
 
     /// Returns the nodes; none when listing nodes is forbidden.
@@ -60,7 +60,7 @@ impl ClusterView {
         self.nodes = nodes.map(Into::into);
     }
 
-    /// Returns the state of the plan in the annotation; none before the first refresh, and without a readable plan. The
+    /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan. The
     /// `tolerated` slots do not count.
     pub(super) fn state(&self, tolerated: &BTreeSet<String>, now: Now) -> Option<State<'_>> {
         let mut state = state_of(self.observed()?, self.nodes(), self.record.as_deref()?, now).ok()?;

@@ -52,7 +52,7 @@ impl StepKind for StepDeployment {
     }
 
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
-    /// that the first release also ends the one of the write that acquired the lock.
+    /// that the first release also ends the pause of the write that acquired the lock.
     fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
@@ -62,12 +62,12 @@ impl StepKind for StepDeployment {
         Some((budget.running_fields(), names.take(count).collect()))
     }
 
-    fn can_release(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
+    fn may_begin(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
         !is_counted(state.observed) || raised_budget(state, |released| released + 1).is_some()
     }
 
-    /// Zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted: then a surge pod takes
-    /// the place of each pod that is removed.
+    /// Without `--max-unavailable`, zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted:
+    /// then a surge pod takes the place of each pod that is removed.
     fn allowed(&self, state: &State<'_>) -> usize {
         let wanted = as_count(state.workload().wanted());
         match state.pace().max_unavailable {
@@ -102,10 +102,13 @@ fn raised_budget(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(us
     if !is_counted(observed) {
         return None;
     }
-    let now = live_budget(&observed.workload).unwrap_or(HeldBudget::ONE_SURGE_POD);
+    let present = live_budget(&observed.workload).unwrap_or(HeldBudget::ONE_SURGE_POD);
     let released = state.slots.iter().filter(|slot| slot.is_released).count();
     let (before, goal) = (as_number(released), as_number(goal(released)));
-    Some((released, HeldPods::of(state).budget_for(now, before, goal, surge(state), state.budget_left())?))
+    Some((
+        released,
+        HeldPods::of(state).budget_for(present, before, goal, surge_limit(state), state.budget_left())?,
+    ))
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.
@@ -117,7 +120,7 @@ fn is_counted(observed: &Observation) -> bool {
 }
 
 /// Returns how many surge pods there may be: at least one where none may be unavailable.
-fn surge(state: &State<'_>) -> i64 {
+fn surge_limit(state: &State<'_>) -> i64 {
     let wanted = as_count(state.workload().wanted());
     let own = own_budget(state).surge;
     let surge = state.pace().surge.map_or(own, |surge| as_number(surge.pods_of(wanted)));
@@ -177,11 +180,11 @@ impl HeldPods {
     }
 
     /// Returns the budget for the most updated pods, at most `goal`, that costs at most `free` of the wanted available
-    /// pods. None if these are not more than the `released` ones, at which the budget of `now` rests. The controller
+    /// pods. None if these are not more than the `released` ones, at which the `present` budget rests. The controller
     /// removes outdated pods as soon as it reads a budget, and those first that are not available.
     fn budget_for(
         &self,
-        now: HeldBudget,
+        present: HeldBudget,
         released: i64,
         goal: i64,
         surge: i64,
@@ -195,7 +198,7 @@ impl HeldPods {
         };
         let mut budgets = (released + 1..=goal.min(self.wanted))
             .rev()
-            .filter_map(|goal| now.raised(goal, surge, gone, self.wanted));
+            .filter_map(|goal| present.raised(goal, surge, gone, self.wanted));
         budgets.find(|budget| costs(budget) <= free + spare)
     }
 }

@@ -140,7 +140,7 @@ impl Stepper {
         self.cluster.workload()
     }
 
-    /// Returns the last observation; none before the first refresh.
+    /// Returns the last observation; none before the first observation.
     #[must_use]
     pub fn observed(&self) -> Option<&Observation> {
         self.cluster.observed()

@@ -21,8 +21,8 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
 
-/// Returns the decision if the last batch has failed: it has a fatal cause, or its timeout has passed.
-pub(super) fn failed(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Option<Decision> {
+/// Returns the decision if the last batch has failed or cannot go on: it has a fatal cause, or its timeout has passed.
+pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Option<Decision> {
     if !state.is_moving() {
         return None;
     }
@@ -36,7 +36,7 @@ pub(super) fn failed(state: &State<'_>, memory: &Memory, batch: &BatchRecord) ->
 
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
 /// while too many pods are unavailable.
-pub(super) fn failed_late(state: &State<'_>, memory: &Memory) -> Option<Decision> {
+pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Decision> {
     let is_updated = |name: &String| {
         state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == *name))
     };

@@ -102,13 +102,13 @@ impl Memory {
     }
 
     /// Records that a batch is stored.
-    pub(super) fn begin_batch(&mut self) {
+    pub(super) fn record_begun(&mut self) {
         self.batch = BatchMemory::default();
         (self.skip_soak, self.force) = (false, false);
     }
 
     /// Records that the end of the batch is stored.
-    pub(super) fn finish_batch(&mut self) {
+    pub(super) fn record_finished(&mut self) {
         // The check watches the final soak too.
         let check = take(&mut self.batch.check);
         self.batch = BatchMemory { is_finished: true, check, ..BatchMemory::default() };

@@ -3,7 +3,7 @@
 use super::action::{Action, Decision, Purpose};
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
-use super::failure::{continue_rollback, failed, failed_late, roll_back};
+use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
 use super::options::StepOptions;
@@ -26,10 +26,11 @@ use crate::model::observation::Observation;
 /// 6. The plan is rolling back: [continue](continue_rollback) that.
 /// 7. A batch failed: hold, or [roll back](roll_back).
 /// 8. The pods cannot be read: wait.
-/// 9. The batch has a fatal cause, or is past its timeout: it fails. So do updated pods outside a batch.
+/// 9. The batch has a fatal cause, or is past its timeout: it fails, or stops for pods of no batch. With `--on-failure undo`
+///    updated pods fail outside a batch too.
 /// 10. The controller has not observed the last change: wait.
 /// 11. The workload is scaled to 0 replicas: stop, and keep the hold.
-/// 12. The controller waits for a broken pod that it does not replace: delete it.
+/// 12. The controller waits for a broken pod that it does not replace: delete it, once nothing else moves.
 /// 13. A batch is in progress: [continue](continue_batch) it.
 /// 14. Otherwise: [end, or begin the next batch](between_batches).
 pub(super) fn reconcile(
@@ -65,7 +66,7 @@ pub(super) fn reconcile(
     }
     let failure = state
         .present_batch()
-        .map_or_else(|| failed_late(state, memory), |batch| failed(state, memory, batch));
+        .map_or_else(|| decide_late_failure(state, memory), |batch| decide_failure(state, memory, batch));
     if let Some(decision) = failure {
         return decision;
     }
@@ -139,7 +140,7 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 
 /// Releases the lock at the end of a command.
 pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
-    // Its release of the lock failed, because another client ended the hold meanwhile.
+    // The goal is reached, but another client ended the hold before the lock was released.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
             cluster.observed().and_then(|observed| memory.ownership.external_change(observed))
@@ -155,7 +156,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     record.lock = None;
     match outcome {
         StepOutcome::Reached { .. } => record.plan.reach = None,
-        StepOutcome::Failed { failure: BatchFailure::Earlier, .. } => {}
+        StepOutcome::Failed { failure: BatchFailure::Earlier, .. } => {} // not known, so there is nothing to store
         StepOutcome::Failed { failure, .. } => record.plan.failure = Some(failure.clone()),
         _ => {}
     }

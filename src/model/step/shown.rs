@@ -35,22 +35,24 @@ pub fn preview(
     ended: Option<&str>,
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
-    let found = prepare_plan(options, observed)?;
-    if found.record.plan.is_rolling_back() {
-        return Err(rolling_back(observed, &found));
+    let prepared = prepare_plan(options, observed)?;
+    if prepared.record.plan.is_rolling_back() {
+        return Err(rolling_back(observed, &prepared));
     }
-    let held = found.as_held(observed);
+    let held = prepared.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let state = state_of(observed, nodes, &found.record, now).map_err(StepOutcome::Error)?;
+    let state = state_of(observed, nodes, &prepared.record, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
-    if !found.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
         batch_updates: batch_updates(&state, &view.batches),
-        stops: foreign_lock(options, &found.record, ended).map(StopReason::Locked).or_else(|| stops(&state)),
+        stops: foreign_lock(options, &prepared.record, ended)
+            .map(StopReason::Locked)
+            .or_else(|| stops(&state)),
         ..view
     })
 }
@@ -90,16 +92,16 @@ fn stops(state: &State<'_>) -> Option<StopReason> {
     }
 }
 
-fn rolling_back(observed: &Observation, found: &PreparedPlan) -> StepOutcome {
+fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
-    let is_held = found.origin == Origin::Plan && found.record.hold.is_in_force(&observed.workload);
+    let is_held = prepared.origin == Origin::Plan && prepared.record.hold.is_in_force(&observed.workload);
     let why = if is_held {
         "step waits for it, and then restores the original strategy"
     } else {
         "step waits for it"
     };
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
-    let failure = found.record.plan.failure.clone().unwrap_or(BatchFailure::Earlier);
+    let failure = prepared.record.plan.failure.clone().unwrap_or(BatchFailure::Earlier);
     StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
@@ -127,13 +129,13 @@ impl Stepper {
         Some((rollback.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
     }
 
-    /// Foretells how outdated pods will be updated; none before the first refresh.
+    /// Foretells how outdated pods will be updated; none before the first observation.
     #[must_use]
     pub fn foretold_update(&self) -> Option<UpdatedPods> {
         self.observed().map(foretold_update)
     }
 
-    /// Returns the state of the plan; none before the first refresh, and without a plan.
+    /// Returns the state of the plan; none before the first observation, and without a plan.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let record = self.cluster.record_to_show(&self.options)?;

@@ -30,7 +30,7 @@ use crate::model::observation::Observation;
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
 pub(super) struct PreparedPlan {
-    /// The record as this process would write it, without its lock.
+    /// The record as this process would write it, with the lock that is stored, which [`acquire_lock`] replaces.
     pub(super) record: PlanRecord,
     pub(super) origin: Origin,
     /// The fields to write so that the workload is held; none if it is held already.
@@ -60,7 +60,7 @@ pub(super) fn prepare_plan(
     let workload = &observed.workload;
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
-    let found = match hold {
+    let prepared = match hold {
         Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
             let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
             PreparedPlan { record, origin: Origin::Pause, fields_to_write: None, has_to_end: false }
@@ -72,7 +72,6 @@ pub(super) fn prepare_plan(
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
-                // A lock has no effect in a hold that another client ended.
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
                 let record = new_plan(options, observed, hold);
@@ -86,15 +85,15 @@ pub(super) fn prepare_plan(
         },
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
-    if (options.in_place_only || is_in_place_only) && found.record.plan.is_releasing() {
-        let after = found.as_held(observed);
+    if (options.in_place_only || is_in_place_only) && prepared.record.plan.is_releasing() {
+        let after = prepared.as_held(observed);
         check_in_place(options, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
-    let plan = &found.record.plan;
+    let plan = &prepared.record.plan;
     if plan.reach == Some(Reach::All) && plan.is_releasing() {
         plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
     }
-    Ok(found)
+    Ok(prepared)
 }
 
 /// Returns the record of a rollback whose original strategy is restored already, for any live template.
@@ -113,7 +112,7 @@ fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRe
     PlanRecord {
         hold,
         plan: Plan { below_partition: goes_below_partition(options.reach), ..plan },
-        lock: None,
+        lock: None, // one in a hold that another client ended has no effect
     }
 }
 
@@ -253,28 +252,28 @@ pub(super) fn acquire(
     memory: &Memory,
     now: Now,
 ) -> Decision {
-    let found = match prepare_plan(options, observed) {
-        Ok(found) => found,
+    let prepared = match prepare_plan(options, observed) {
+        Ok(prepared) => prepared,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(options, &found.record, ended);
+    let lock = foreign_lock(options, &prepared.record, ended);
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
     let begin = || {
-        let state = state_of(observed, nodes, &found.record, now)?;
-        if let Some(decision) = wait_or_end(&state, &found, memory)? {
+        let state = state_of(observed, nodes, &prepared.record, now)?;
+        if let Some(decision) = wait_or_end(&state, &prepared, memory)? {
             return Ok(decision);
         }
-        acquire_lock(&memory.ownership.own, &state, &found)
+        acquire_lock(&memory.ownership.own, &state, &prepared)
     };
     begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
 }
 
 /// Returns the decision if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, found: &PreparedPlan, memory: &Memory) -> Result<Option<Decision>> {
+fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> Result<Option<Decision>> {
     if !state.is_observed() {
         return Ok(Some(Decision::wait_for("the controller to observe the change")));
     }
@@ -282,25 +281,25 @@ fn wait_or_end(state: &State<'_>, found: &PreparedPlan, memory: &Memory) -> Resu
         return Ok(None);
     }
     state.kind.check_state(state)?;
-    let is_held = !matches!(found.origin, Origin::Free { .. }) || state.workload().is_paused();
+    let is_held = !matches!(prepared.origin, Origin::Free { .. }) || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
         return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
     }
-    if !found.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         let why = "no pod that the plan may release is outdated";
         return Ok(Some(Decision::finish(nothing_to_release(state), why)));
     }
     // A command that has nothing to release does not change a pause.
-    let next = (found.origin == Origin::Pause).then(|| between_batches(state, memory));
+    let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));
     Ok(next.filter(|decision| matches!(decision.action, Action::Finish(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, found: &PreparedPlan) -> Result<Decision> {
+fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
-    let already_updated = already_updated(state, found)?;
-    let PreparedPlan { mut record, origin, fields_to_write, .. } = found.clone();
+    let already_updated = already_updated(state, prepared)?;
+    let PreparedPlan { mut record, origin, fields_to_write, .. } = prepared.clone();
     let mut reports: Vec<_> = record
         .lock
         .take()
@@ -333,13 +332,13 @@ fn acquire_lock(own: &Lock, state: &State<'_>, found: &PreparedPlan) -> Result<D
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.
-fn already_updated(state: &State<'_>, found: &PreparedPlan) -> Result<Vec<String>> {
-    if matches!(found.origin, Origin::Plan | Origin::Pause) {
+fn already_updated(state: &State<'_>, prepared: &PreparedPlan) -> Result<Vec<String>> {
+    if matches!(prepared.origin, Origin::Plan | Origin::Pause) {
         return Ok(Vec::new());
     }
-    let held = found.as_held(state.observed);
+    let held = prepared.as_held(state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
-    let slots = state_of(observed, state.nodes, &found.record, state.now)?.slots;
+    let slots = state_of(observed, state.nodes, &prepared.record, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
     Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }

@@ -287,8 +287,8 @@ pub(super) trait StepKind {
         Vec::new()
     }
 
-    /// Whether the first slot of a batch can be released.
-    fn can_release(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
+    /// Whether a batch may begin: its first slot can be released, or will be once the controller has counted the pods.
+    fn may_begin(&self, state: &State<'_>, first: &PodSlot<'_>) -> bool {
         i64::from(first.is_available && first.counts(state.pace())) <= state.budget_left()
     }
 

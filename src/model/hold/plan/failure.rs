@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pace::duration;
 
-/// Why a batch failed.
+/// Why a batch failed, or updated pods outside a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "camelCase")]
 pub enum BatchFailure {
@@ -47,7 +47,7 @@ pub enum BatchFailure {
         /// The pods that were not replaced.
         pods: Vec<String>,
     },
-    /// The plan is rolling back, and does not say why: `undo` ended it, or an earlier version of this program stored it.
+    /// The plan is rolling back, and does not say why: `undo` began the rollback, or an earlier version of this program did.
     Earlier,
     /// The check did not pass.
     Check {
@@ -70,12 +70,12 @@ pub enum CheckResult {
     Failed(Option<i32>),
     /// It exceeded its timeout, and was killed.
     TimedOut,
-    /// It could not be started.
+    /// It could not be started, or the command has no `--check`.
     NotRun,
 }
 
 impl BatchFailure {
-    /// Returns it as a clause without the pods: `batch 2 failed: crash-loop`.
+    /// Returns it as a clause without the pods: `batch 2 failed: crash-loop`, after a timeout `batch 2 failed`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
