@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 
 use crate::model::cause::{Cause, CauseId};
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure, TargetResult};
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
@@ -136,7 +136,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
             format!("error: {}", named_line(target.workload(), message, names))
         }
         Outcome::Reached => reached(target.workload(), names),
-        Outcome::Held => format!("note: {name} is held: outdated pods remain"),
+        Outcome::Held => held(target, &name),
         Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
         Outcome::Deleted => gone(&name, false),
         Outcome::Recreated => gone(&name, true),
@@ -155,6 +155,15 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
             format!("{}; the rollout of {name} continues in the cluster{last}", stop.words())
         }
     })
+}
+
+/// Returns that outdated pods are held. A pause can come at any moment of a rollout, so its note says how far that is.
+fn held(target: &FollowedTarget, name: &str) -> String {
+    if target.verdict().is_none_or(|verdict| verdict.state != RolloutState::Paused) {
+        return format!("note: {name} is held: outdated pods remain");
+    }
+    let Counts { updated, wanted, .. } = Counts::of(target.workload());
+    format!("note: {name} is paused: {updated} of {wanted} updated; outdated pods remain")
 }
 
 /// Returns why a target failed, in kubectl's words where it has any, and which limit was exceeded.

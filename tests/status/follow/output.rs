@@ -288,3 +288,25 @@ async fn a_pause_that_holds_the_next_change_is_noted_at_the_end() {
                 deployment/web -n default\n";
     assert_eq!((output.stderr.as_str(), output.exit), (note, 0), "{}", output.transcript);
 }
+
+/// kubectl's line may be far above, or be about the old pods only.
+#[tokio::test(start_paused = true)]
+async fn a_paused_rollout_ends_with_how_many_pods_are_updated() {
+    for (replicas, line, updated) in [
+        (3, "1 out of 3 new replicas have been updated...", "1 of 3 updated"),
+        (1, "1 old replicas are pending termination...", "1 of 1 updated"),
+    ] {
+        let cluster = Cluster::simulated().start();
+        let web = cluster.deployment(replicas, &json!({}));
+        cluster.advance(60).await;
+        cluster.editor().set_image(&web, "app:2.0-notready");
+        cluster.advance(10).await;
+        cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
+        cluster.advance(5).await;
+        let output = cluster.status("deployment/web").await;
+        output.ends(5);
+        assert!(output.stdout.contains(line), "{}", output.transcript);
+        let note = format!("note: deployment/web is paused: {updated}; outdated pods remain\n");
+        assert!(output.stderr.contains(&note), "{}", output.transcript);
+    }
+}

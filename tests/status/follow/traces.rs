@@ -103,7 +103,7 @@ async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back(
     cluster.advance(5).await;
     let output = cluster.status("deployment/web").await;
     output.ends(5);
-    let end = "note: deployment/web is held: outdated pods remain\n  \
+    let end = "note: deployment/web is paused: 1 of 3 updated; outdated pods remain\n  \
                3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web -n default --resume\n";
     assert!(output.stderr.ends_with(end), "{}", output.transcript);
     cluster.run("undo deployment/web -n default --resume --wait").await.ends(0);
