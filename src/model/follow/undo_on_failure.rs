@@ -168,9 +168,7 @@ impl StartState {
         if !self.is_of_found_rollout(outcome, &observation.workload) {
             return Err("another client rolled out another revision, which is not rolled back");
         }
-        if let Err(why) = self.stable {
-            return Err(why);
-        }
+        self.stable.as_ref().map_err(|why| *why)?;
         self.stable_revision(observation).ok_or("the stable revision is not stored any more")
     }
 
