@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::age::age;
 use super::columns::{Table, code};
+use super::fit_width::LongWord;
 use super::json::workload_json;
-use super::line::{Line, LongWord, Style};
+use super::line::{Line, Style};
 use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::api::object::drop_managed_fields;

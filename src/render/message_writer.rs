@@ -14,8 +14,9 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
+use super::fit_width::LongWord;
 use super::frame::Frame;
-use super::line::{Line, LongWord, Style, text_of};
+use super::line::{Line, Style, text_of};
 use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
 use crate::world::{Environment, Stream, Terminal, is_github_actions};

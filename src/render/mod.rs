@@ -6,6 +6,7 @@ pub mod change;
 mod columns;
 pub mod completion;
 pub mod diff;
+mod fit_width;
 pub mod follow;
 pub mod frame;
 pub mod history;

@@ -6,8 +6,9 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::age;
+use super::fit_width::LongWord;
 use super::json::{least_time_json, merge, remarks_json, rollout_json};
-use super::line::{Line, LongWord, Style};
+use super::line::{Line, Style};
 use super::state_words::state_style;
 use crate::model::cause::{Cause, CauseId, surge_deadlock_commands};
 use crate::model::change::effect::LeastTime;

@@ -8,7 +8,8 @@ use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::Revision;
 use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;
-use crate::render::line::{Line, LongWord, Style};
+use crate::render::fit_width::LongWord;
+use crate::render::line::{Line, Style};
 use crate::render::state_words::{state_in_row, state_text};
 use crate::render::status::NameContext;
 

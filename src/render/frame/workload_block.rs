@@ -11,7 +11,8 @@ use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::text::plural::plural;
-use crate::render::line::{Line, LongWord, Style};
+use crate::render::fit_width::LongWord;
+use crate::render::line::{Line, Style};
 use crate::render::status::{NameContext, cause_style, cause_words, new_evidence};
 
 /// The lines of one workload.

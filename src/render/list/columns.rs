@@ -7,7 +7,8 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::view::RolloutView;
 use crate::render::age::{age, start_age};
 use crate::render::columns::{aligned, fit};
-use crate::render::line::{Line, LongWord, Style};
+use crate::render::fit_width::LongWord;
+use crate::render::line::{Line, Style};
 use crate::render::state_words::state_style;
 use crate::render::status::cause_style;
 

@@ -12,8 +12,9 @@ use serde_json::{Map, Value, json};
 use self::columns::{CellWidth, ListRow, Room, fitted, header, row, unfitted};
 use super::age::in_utc;
 use super::columns::Table;
+use super::fit_width::LongWord;
 use super::json::{merge, rollout_json};
-use super::line::{Line, LongWord};
+use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
 use crate::model::view::{RolloutView, StateCounts};
 

@@ -1,0 +1,193 @@
+//! Fits text into a width, in cells of a terminal: wraps it between words, or cuts it.
+
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Returns the width of a text in cells of a terminal. Wide characters take two.
+pub(super) fn cells(text: &str) -> usize {
+    text.width()
+}
+
+/// What to do with a word that is wider than a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LongWord {
+    /// Split it, so that no line is too wide.
+    Split,
+    /// Keep it whole, so that names can be copied. Its line is too wide. A command is one word if it fits into a line.
+    Keep,
+    /// Keep commands of any width whole too. For text that the terminal itself may wrap, and no frame redraws.
+    KeepCommand,
+}
+
+/// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
+/// the first begin with `indent`.
+pub(super) fn wrapped_text(
+    text: &str,
+    indent: &str,
+    width: usize,
+    most: usize,
+    long: LongWord,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let margin = if lines.is_empty() { "" } else { indent };
+        let room = width.saturating_sub(cells(margin));
+        if lines.len() + 1 == most {
+            lines.push(format!("{margin}{}", shortened_text(rest, room)));
+            break;
+        }
+        let line = first_line(rest, room, long);
+        lines.push(format!("{margin}{}", line.trim_end()));
+        rest = rest.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
+    }
+    lines
+}
+
+/// Returns the part of a text that fits into one line: at least one character, or one word if words are kept whole.
+fn first_line(text: &str, width: usize, long: LongWord) -> &str {
+    let fitting = beginning(text, width).len();
+    if fitting == text.len() {
+        return text;
+    }
+    let mut whole = commands(text);
+    whole.retain(|command| match long {
+        LongWord::Split => false,
+        LongWord::Keep => text.get(command.clone()).is_some_and(|command| cells(command) <= width),
+        LongWord::KeepCommand => true,
+    });
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let is_between = |at: &usize| *at > indent && !whole.iter().any(|command| command.contains(at));
+    let mut ends = text.match_indices(' ').map(|(at, _)| at).filter(is_between);
+    let end = match (ends.clone().take_while(|end| *end <= fitting).last(), long) {
+        (Some(end), _) => end,
+        (None, LongWord::Split) => fitting.max(text.chars().next().map_or(0, char::len_utf8)),
+        (None, LongWord::Keep | LongWord::KeepCommand) => ends.next().unwrap_or(text.len()),
+    };
+    text.get(..end).unwrap_or(text)
+}
+
+/// Returns the commands in a text: from the word `kubectl` to a comma or semicolon outside of quotes, or to the end.
+fn commands(text: &str) -> Vec<Range<usize>> {
+    const PROGRAM: &str = "kubectl ";
+    let mut commands: Vec<Range<usize>> = Vec::new();
+    for (start, _) in text.match_indices(PROGRAM) {
+        let is_word = text.get(..start).is_some_and(|before| before.is_empty() || before.ends_with(' '));
+        if !is_word || commands.last().is_some_and(|last| last.contains(&start)) {
+            continue;
+        }
+        let rest = text.get(start..).unwrap_or_default();
+        let mut is_quoted = false;
+        let end = rest.char_indices().find_map(|(at, character)| {
+            is_quoted ^= character == '\'';
+            let ends = matches!(character, ',' | ';') && !is_quoted;
+            (ends && rest.get(at + 1..).is_some_and(|after| after.starts_with(' '))).then_some(start + at)
+        });
+        commands.push(start..end.unwrap_or(text.len()));
+    }
+    commands
+}
+
+/// Shortens a text to `width` cells of a terminal, with an ellipsis if something was cut. Wide characters take
+/// two cells.
+pub(super) fn shortened_text(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    format!("{}…", beginning(text, width.saturating_sub(1)).trim_end())
+}
+
+/// Returns the longest beginning of a text that fits into `width` cells.
+pub(super) fn beginning(text: &str, width: usize) -> &str {
+    // A binary search, because a text may have a hundred thousand characters of zero width.
+    let ends: Vec<usize> =
+        text.char_indices().map(|(start, character)| start + character.len_utf8()).collect();
+    let fitting = ends.partition_point(|&end| cells(&text[..end]) <= width);
+    let end = fitting.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or_default();
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole_if_they_fit() {
+        for (text, lines) in [
+            ("", &[][..]),
+            ("one two", &["one two"]),
+            ("one two three", &["one two", "three"]),
+            ("one  two   three", &["one  two", "three"]),
+            ("a sesquipedalian", &["a", "sesquiped", "alian"]),
+            ("大大大大大 x", &["大大大大", "大 x"]),
+            ("a b c d e f g h i j k l m", &["a b c d e", "f g h i j", "k l m"]),
+            ("one two three four five six seven", &["one two", "three", "four fiv…"]),
+        ] {
+            assert_eq!(wrapped_text(text, "", 9, 3, LongWord::Split), lines);
+        }
+        assert_eq!(wrapped_text("大大", "", 0, 9, LongWord::Split), ["大", "大"], "it terminates");
+    }
+
+    #[test]
+    fn a_long_word_can_stay_whole() {
+        let text = "  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1";
+        for (width, lines) in [
+            (80, &["  ! web-1 and 2 more  app: CrashLoopBackOff, exit 1"] as &[_]),
+            (30, &["  ! web-1 and 2 more  app:", "    CrashLoopBackOff, exit 1"]),
+            (20, &["  ! web-1 and 2 more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+            (10, &["  ! web-1", "    and 2", "    more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
+        ] {
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, LongWord::Keep), lines, "{width}");
+        }
+        assert_eq!(wrapped_text("大大 大大", "", 4, usize::MAX, LongWord::Keep), ["大大", "大大"]);
+    }
+
+    #[test]
+    fn a_command_is_one_word() {
+        let text = "  - web  held, until kubectl rollout2 resume web; then wait";
+        for (width, long, lines) in [
+            (
+                46,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web; then wait"] as &[_],
+            ),
+            (
+                31,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+            (
+                22,
+                LongWord::Keep,
+                &["  - web  held, until", "    kubectl rollout2", "    resume web; then", "    wait"],
+            ),
+            (
+                22,
+                LongWord::KeepCommand,
+                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
+            ),
+        ] {
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, long), lines, "{width} {long:?}");
+        }
+        for (text, lines) in [
+            ("kubectl patch -p '{; , }' x; next", &["kubectl patch -p '{; , }' x;", "next"] as &[_]),
+            ("mykubectl is no command", &["mykubectl", "is no", "command"]),
+            ("run kubectl a b && kubectl c d", &["run", "kubectl a b && kubectl c d"]),
+        ] {
+            assert_eq!(wrapped_text(text, "", 9, usize::MAX, LongWord::KeepCommand), lines);
+        }
+    }
+
+    #[test]
+    fn wide_characters_take_two_cells() {
+        assert_eq!(shortened_text("大大大大", 5), "大大…");
+        assert_eq!(shortened_text("大大", 4), "大大");
+    }
+
+    #[test]
+    fn zero_width_characters_stay_with_their_base_character() {
+        assert_eq!(shortened_text("e\u{301}e\u{301}e\u{301}e\u{301}", 3), "e\u{301}e\u{301}…");
+        assert_eq!(shortened_text(&format!("ab{}", "\u{301}".repeat(1 << 17)), 1), "…");
+    }
+}
