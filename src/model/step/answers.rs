@@ -268,8 +268,8 @@ impl Stepper {
         for report in &write.reports {
             if let StepReport::RollingBack { revision } = report {
                 memory.rollback.revision = Some(revision.clone());
-                memory.rollback.failure =
-                    write.record.as_ref().and_then(|record| record.plan.failure.clone());
+                let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
+                memory.rollback.failure = memory.rollback.failure.take().or(stored);
             }
         }
     }

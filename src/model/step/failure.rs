@@ -122,7 +122,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         return not_started("the stable revision is not stored any more".to_owned());
     };
     let mut record = state.record.written_at(state.now.stamp());
-    record.plan.failure = Some(failure.clone());
+    record.plan.failure = failure.stored();
     let held = record.rolling_back_held(workload, &before.digest);
     let options = UndoOptions { keep_hold: held.is_some(), ..UndoOptions::default() };
     let mut patch = match undo(observed, before, &options) {
@@ -153,7 +153,8 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     // The controller gives the revision a new number, but the rollback was reported with this label.
     let reported = memory.rollback.revision.clone();
     let revision = reported.or(state.plan_revision().map(Revision::label)).unwrap_or_default();
-    let failure = state.plan().failure.as_ref().unwrap_or(&BatchFailure::Earlier);
+    let known = memory.rollback.failure.as_ref().or(state.plan().failure.as_ref());
+    let failure = known.unwrap_or(&BatchFailure::Earlier);
     let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };

@@ -156,8 +156,7 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     record.lock = None;
     match outcome {
         StepOutcome::Reached { .. } => record.plan.reach = None,
-        StepOutcome::Failed { failure: BatchFailure::Earlier, .. } => {} // not known, so there is nothing to store
-        StepOutcome::Failed { failure, .. } => record.plan.failure = Some(failure.clone()),
+        StepOutcome::Failed { failure, .. } => record.plan.failure = failure.stored(),
         _ => {}
     }
     let why = "the command ends: release the lock";

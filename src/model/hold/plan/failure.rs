@@ -74,7 +74,25 @@ pub enum CheckResult {
     NotRun,
 }
 
+/// The limit for the pod names of a stored failure, in bytes. With the names of a batch, and all other annotations of the object,
+/// they have to fit into 256 KiB: a rollback must not be refused because of them.
+const MAX_STORED_NAMES: usize = 32 << 10;
+
 impl BatchFailure {
+    /// Returns what a plan stores of it; none if it is not known, or names too many pods.
+    #[must_use]
+    pub fn stored(&self) -> Option<Self> {
+        let length = match self {
+            Self::Earlier => return None,
+            Self::Check { .. } => 0,
+            Self::Cause { pods, .. }
+            | Self::Late { pods, .. }
+            | Self::TimedOut { pods, .. }
+            | Self::NotReplaced { pods, .. } => pods.iter().map(String::len).sum(),
+        };
+        (length <= MAX_STORED_NAMES).then(|| self.clone())
+    }
+
     /// Returns it as a clause without the pods: `batch 2 failed: crash-loop`, after a timeout `batch 2 failed`.
     #[must_use]
     pub fn words(&self) -> String {
@@ -101,5 +119,23 @@ impl CheckResult {
             Self::TimedOut => "timed-out",
             Self::NotRun => "not-run",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_too_many_pods_is_not_stored() {
+        let failure = |count: usize| BatchFailure::Late {
+            id: "crash-loop".to_owned(),
+            pods: vec!["x".repeat(64); count],
+        };
+        for (count, is_stored) in [(1, true), (512, true), (513, false)] {
+            let failure = failure(count);
+            assert_eq!(failure.stored(), is_stored.then_some(failure), "{count}");
+        }
+        assert_eq!(BatchFailure::Earlier.stored(), None);
     }
 }
