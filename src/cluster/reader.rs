@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::list::{ListQuery, PodLabels};
@@ -38,24 +37,12 @@ pub struct Needs {
     /// For a status of the rollouts since a time: nothing is read of workloads that [have not changed](is_unchanged_since),
     /// and forbidden revisions of the others are an error.
     pub since: Option<Timestamp>,
+    /// For a status: nothing is read of workloads whose view [follows from them](follows_from_workload). Most rollouts of a
+    /// large cluster are complete.
+    pub skips_complete: bool,
     /// Up to this many workloads of a namespace are read one by one, which returns only their own objects. For more,
     /// one list of each type takes fewer requests.
     pub one_by_one: usize,
-}
-
-/// Drops the template of a workload whose view [follows from it](follows_from_workload): nothing more is
-/// [read](super::reader::read_all) of it for a status. Most rollouts of a large cluster are complete.
-#[must_use]
-pub fn without_needless_template(workload: Workload) -> Workload {
-    if follows_from_workload(&workload) { workload.without_template() } else { workload }
-}
-
-/// Whether a status needs nothing more of a workload: [`without_needless_template`] dropped its template, or it has not changed
-/// since the time of the command.
-pub(super) fn is_fully_known(workload: &Workload, needs: Needs) -> bool {
-    let has_no_template = || workload.object().at("/spec/template").is_none_or(Value::is_null);
-    let is_unchanged = || needs.since.is_some_and(|since| is_unchanged_since(workload, since));
-    needs.status && (has_no_template() || is_unchanged())
 }
 
 /// What a revision keeps of the object that stores it, besides its facts.
@@ -89,8 +76,14 @@ impl PodContent {
 
 impl Needs {
     /// Revisions with their templates.
-    pub const REVISIONS: Self =
-        Self { revisions: RevisionContent::Template, pods: None, status: false, since: None, one_by_one: 8 };
+    pub const REVISIONS: Self = Self {
+        revisions: RevisionContent::Template,
+        pods: None,
+        status: false,
+        since: None,
+        skips_complete: false,
+        one_by_one: 8,
+    };
     /// Templates and pods.
     pub const PODS: Self = Self { pods: Some(PodContent::Facts), ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
@@ -99,6 +92,12 @@ impl Needs {
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
     pub const LIST: Self = Self { one_by_one: 0, ..Self::STATUS };
+
+    /// Whether a status needs nothing more of a workload.
+    fn skips(&self, workload: &Workload) -> bool {
+        let is_unchanged = || self.since.is_some_and(|since| is_unchanged_since(workload, since));
+        self.status && (self.skips_complete && follows_from_workload(workload) || is_unchanged())
+    }
 }
 
 /// The revisions and pods of one workload, or the errors of their lists.
@@ -249,12 +248,17 @@ pub struct Readings {
     pub notes: Vec<String>,
 }
 
-/// Up to this many namespaces are listed one by one, if the rollouts of the others need nothing more. More are listed with
-/// lists of the whole cluster.
+/// Up to this many namespaces are few. More are listed with lists of the whole cluster.
 const FEW_NAMESPACES: usize = 12;
 
 /// The time between two reads of a workload that its controller has not observed.
 const OBSERVE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Whether workloads are in so few namespaces that each is better listed alone, if the command needs nothing of the others.
+pub fn are_in_few_namespaces<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> bool {
+    let namespaces: BTreeSet<_> = workloads.into_iter().map(|one| one.object().namespace()).collect();
+    namespaces.len() <= FEW_NAMESPACES
+}
 
 /// Reads what belongs to workloads; `all_namespaces` says that they may be anywhere, so that lists of the whole cluster
 /// serve. All requests are sent together, but those for the events of namespaces in which only pods show that a rollout is
@@ -265,13 +269,12 @@ pub async fn read_all(
     needs: Needs,
     source: &Source,
 ) -> Readings {
-    let is_read = |workload: &Workload| !is_fully_known(workload, needs);
+    let is_read = |workload: &Workload| !needs.skips(workload);
     let wanted: Vec<usize> = (0..workloads.len()).filter(|index| is_read(&workloads[*index])).collect();
-    let in_namespaces: BTreeSet<_> =
-        wanted.iter().map(|index| workloads[*index].object().namespace()).collect();
     let everywhere = all_namespaces
         && wanted.len() > needs.one_by_one
-        && !(wanted.len() < workloads.len() && in_namespaces.len() <= FEW_NAMESPACES);
+        && !(wanted.len() < workloads.len()
+            && are_in_few_namespaces(wanted.iter().map(|index| &workloads[*index])));
     let namespace_of = |workload: &Workload| (!everywhere).then(|| workload.object().namespace().to_owned());
     let mut namespaces = BTreeMap::<Option<String>, Vec<usize>>::new();
     for index in &wanted {

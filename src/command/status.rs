@@ -12,9 +12,9 @@ use super::context::Context;
 use super::event_loop::{LOG_LINES, Reporter, event_of_log};
 use super::follow::{self, FollowReporter, print_remarks};
 use super::stop_signals::StopSignals;
-use super::targets::{FoundTargets, KeptFields, TargetFinder, TargetScope, find_workloads_with};
+use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads_with};
 use crate::cluster::configuration::named_configuration;
-use crate::cluster::reader::{Needs, read_all, without_needless_template};
+use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
 use crate::error::Result;
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
@@ -63,8 +63,8 @@ pub enum Output {
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
     let found = match request.wait_for_creation {
-        None => find_workloads_with(&request.scope, KeptFields::Unmanaged, source, ui).await?,
-        Some(limit) => match await_creation(&request.scope, limit, context, ui).await? {
+        None => find_workloads_with(&request.scope, request.keep(), source, ui).await?,
+        Some(limit) => match await_creation(request, limit, context, ui).await? {
             ControlFlow::Continue(found) => found,
             ControlFlow::Break(signal) => {
                 ui.err_line("note: interrupted before the workloads existed");
@@ -88,6 +88,13 @@ impl Request {
     fn needs_only_lines(&self) -> bool {
         let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options else { return false };
         self.output == Output::Text && !self.pods
+    }
+
+    /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads keep
+    /// them.
+    fn keep(&self) -> impl Fn(Workload) -> Workload {
+        let is_selection = self.scope.is_selection();
+        move |workload| if is_selection { workload.without_managed_fields() } else { workload }
     }
 
     /// Returns the ConfigMaps and Secrets to read. Only for a few named workloads, because each one is a request.
@@ -116,17 +123,16 @@ impl Request {
 
 /// Evaluates each workload once, one after another.
 async fn evaluate_all(
-    mut workloads: Vec<Workload>,
+    workloads: Vec<Workload>,
     request: &Request,
     follow: &follow::Request<'_>,
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    if request.needs_only_lines() && workloads.len() > Needs::STATUS.one_by_one {
-        workloads = workloads.into_iter().map(without_needless_template).collect();
-    }
+    let skips_complete = request.needs_only_lines() && workloads.len() > Needs::STATUS.one_by_one;
+    let needs = Needs { skips_complete, ..Needs::STATUS };
     let (read, configuration) = beside(
-        read_all(workloads, request.scope.all_namespaces, Needs::STATUS, source),
+        read_all(workloads, request.scope.all_namespaces, needs, source),
         named_configuration(&follow.configuration, source),
     )
     .await;
@@ -211,19 +217,19 @@ async fn evaluate_once(
 /// The time between two searches. Most users may read a workload, and fewer may watch.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Finds the workloads of a scope as [`find_workloads_with`], without `metadata.managedFields`. Searches again until each
-/// named workload exists and at least one is found, for so long at most. Breaks on a signal.
+/// Finds the workloads of a request. Searches again until each named workload exists and at least one is found, for so long
+/// at most. Breaks on a signal.
 ///
 /// # Errors
 /// As [`find_workloads_with`].
 async fn await_creation(
-    scope: &TargetScope,
+    request: &Request,
     limit: Duration,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> Result<ControlFlow<StopSignal, FoundTargets>> {
     let source = context.source;
-    let (kept_fields, end) = (KeptFields::Unmanaged, Instant::now() + limit);
+    let (scope, end) = (&request.scope, Instant::now() + limit);
     let finder = TargetFinder::new(scope, source, false)?;
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
@@ -231,7 +237,7 @@ async fn await_creation(
         let search = tokio::select! {
             biased;
             stop = stops.next() => return Ok(ControlFlow::Break(stop)),
-            found = finder.search(scope, kept_fields) => found,
+            found = finder.search(scope, request.keep()) => found,
         };
         if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
             ui.err_lines(&search.notes);
@@ -249,5 +255,5 @@ async fn await_creation(
             () = sleep_until(end) => {}
         }
     }
-    find_workloads_with(scope, kept_fields, source, ui).await.map(ControlFlow::Continue)
+    find_workloads_with(scope, request.keep(), source, ui).await.map(ControlFlow::Continue)
 }

@@ -5,7 +5,7 @@ mod since;
 use super::CommandOutcome;
 use crate::cluster::reader::{Needs, PodContent, RevisionContent, read_all};
 use crate::command::context::Context;
-use crate::command::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads_with};
 use crate::error::{Error, Result};
 use crate::model::diff::shown;
 use crate::model::kind::Workload;
@@ -39,8 +39,11 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         return since::run(request, start, source, ui).await;
     }
     // kubectl's documents of revisions repeat fields of their workload.
-    let fields = if request.shows_pods() { KeptFields::TemplateOwners } else { KeptFields::All };
-    let found = find_workloads_with(&request.scope, fields, source, ui).await?;
+    let keeps_everything = !request.shows_pods();
+    let keep = |workload: Workload| {
+        if keeps_everything { workload } else { workload.with_template_owners_only() }
+    };
+    let found = find_workloads_with(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let pods = request.shows_pods().then_some(PodContent::Count);
     let needs = Needs { pods, revisions: request.revision_content(), ..Needs::REVISIONS };

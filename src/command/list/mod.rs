@@ -8,11 +8,12 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::CommandOutcome;
 use super::context::Context;
-use super::targets::{FoundTargets, KeptFields, TargetScope, find_workloads_with};
-use crate::cluster::reader::{Needs, read_all};
+use super::targets::{FoundTargets, TargetScope, find_workloads_with};
+use crate::cluster::reader::{Needs, are_in_few_namespaces, read_all};
 use crate::cluster::source::Source;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::model::text::start_time::StartTime;
@@ -43,14 +44,18 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns what is kept of workloads. Only documents and the last change of a template need the templates of complete
-    /// rollouts.
-    pub(super) fn kept_fields(&self) -> KeptFields {
+    /// Returns what is kept of a workload. Only documents and the last change of a template need more of complete rollouts
+    /// than their rows.
+    fn keep(&self, workload: Workload, now: Timestamp) -> Listed {
         match self.output {
             TableForm::Text | TableForm::Markdown | TableForm::Name if self.since.is_none() => {
-                KeptFields::UnmanagedWithoutTemplates
+                let workload = workload.without_managed_fields();
+                match RolloutView::of_alone(&workload, now) {
+                    Some(view) => Listed::Complete(view.with_identity_only()),
+                    None => Listed::Unread(workload),
+                }
             }
-            _ => KeptFields::TemplateOwners,
+            _ => Listed::Unread(workload.with_template_owners_only()),
         }
     }
 
@@ -86,16 +91,34 @@ impl Request {
     }
 }
 
+/// What is kept of a workload while the others are listed.
+#[expect(clippy::large_enum_variant, reason = "most are the large one")]
+enum Listed {
+    /// The view of a complete rollout, which follows from the workload.
+    Complete(RolloutView),
+    /// A workload of which more must be read.
+    Unread(Workload),
+}
+
 /// Lists the rollouts.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
-    let found = find_workloads_with(&request.scope, request.kept_fields(), source, ui).await?;
+    let keep = |workload| request.keep(workload, source.now());
+    let found = find_workloads_with(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let is_empty = workloads.is_empty();
+    let (mut rollouts, mut unread) = (Vec::new(), Vec::new());
+    for workload in workloads {
+        match workload {
+            Listed::Complete(view) => rollouts.push(view),
+            Listed::Unread(workload) => unread.push(workload),
+        }
+    }
     let needs = Needs { since: request.since.map(|since| since.resolve(source.now())), ..Needs::LIST };
-    let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
+    let is_few = !rollouts.is_empty() && are_in_few_namespaces(&unread);
+    let read = read_all(unread, request.scope.all_namespaces && !is_few, needs, source).await;
     ui.err_lines(&read.notes);
-    let (mut rollouts, now) = (Vec::new(), source.now());
+    let now = source.now();
     for observed in read.observations {
         match observed {
             Ok(observed) => rollouts.extend(request.view(&observed, now)),

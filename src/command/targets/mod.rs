@@ -8,10 +8,9 @@ pub use scope::{FoundTargets, TargetScope};
 use self::manifest::ManifestObject;
 use self::scope::{TargetType, TargetWord, not_one};
 use crate::cluster::list::ListQuery;
-use crate::cluster::reader::{Needs, read_one, without_needless_template};
+use crate::cluster::reader::{Needs, read_one};
 use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::managed_fields::with_template_owners_only;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
@@ -38,20 +37,21 @@ pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui) -> Result
 /// # Errors
 /// When the search cannot start, because there is no valid namespace.
 pub async fn find_workloads(scope: &TargetScope, source: &Source, ui: &mut Ui) -> Result<FoundTargets> {
-    find_workloads_with(scope, KeptFields::All, source, ui).await
+    find_workloads_with(scope, |workload| workload, source, ui).await
 }
 
-/// Finds the workloads of a scope: gets each named one, and lists each type with some of the fields.
+/// Finds the workloads of a scope, and keeps what `keep` makes of each. There may be thousands, and most of their memory is
+/// in fields that few commands need.
 ///
 /// # Errors
 /// As [`find_workloads`].
-pub async fn find_workloads_with(
+pub async fn find_workloads_with<T>(
     scope: &TargetScope,
-    kept_fields: KeptFields,
+    keep: impl Fn(Workload) -> T,
     source: &Source,
     ui: &mut Ui,
-) -> Result<FoundTargets> {
-    let mut found = TargetFinder::new(scope, source, true)?.search(scope, kept_fields).await;
+) -> Result<FoundTargets<T>> {
+    let mut found = TargetFinder::new(scope, source, true)?.search(scope, keep).await;
     ui.err_lines(std::mem::take(&mut found.notes));
     Ok(found)
 }
@@ -82,19 +82,6 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     }
 }
 
-/// What the workloads of a list keep of their objects; a named one keeps everything. `metadata.managedFields` are the largest part of most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptFields {
-    /// All fields.
-    All,
-    /// Of `metadata.managedFields` only what is owned of the template, to find its last writer.
-    TemplateOwners,
-    /// All fields but `metadata.managedFields`.
-    Unmanaged,
-    /// As `Unmanaged`, without the [needless templates](without_needless_template).
-    UnmanagedWithoutTemplates,
-}
-
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     source: &'a Source,
@@ -112,14 +99,18 @@ impl<'a> TargetFinder<'a> {
         Ok(Self { source, namespaces: NamespaceScope::of(scope, source)?, suggests_names })
     }
 
-    /// Searches the workloads of a scope once: gets each named one, and lists each type.
-    pub(super) async fn search(&self, scope: &TargetScope, kept_fields: KeptFields) -> FoundTargets {
+    /// Searches the workloads of a scope once: gets each named one, and lists each type. Keeps what `keep` makes of each.
+    pub(super) async fn search<T>(
+        &self,
+        scope: &TargetScope,
+        keep: impl Fn(Workload) -> T,
+    ) -> FoundTargets<T> {
         let mut found = FoundTargets::default();
         found.outcome.errors.clone_from(&scope.manifest_errors);
-        self.find_manifests(scope, &mut found).await;
+        self.find_manifests(scope, &keep, &mut found).await;
         let answers = scope.targets.iter().map(async |word| match word {
-            TargetWord::Named(type_, name) => Ok(vec![self.named(*type_, name, None).await?]),
-            TargetWord::All(type_) => self.all(*type_, &scope.selector, kept_fields).await,
+            TargetWord::Named(type_, name) => Ok(vec![keep(self.named(*type_, name, None).await?)]),
+            TargetWord::All(type_) => self.all(*type_, &scope.selector, &keep).await,
         });
         let answers = concurrently(answers).await;
         for (word, answer) in scope.targets.iter().zip(answers) {
@@ -147,7 +138,12 @@ impl<'a> TargetFinder<'a> {
     }
 
     /// Finds the workloads of all manifests, in the order of the files.
-    async fn find_manifests(&self, scope: &TargetScope, found: &mut FoundTargets) {
+    async fn find_manifests<T>(
+        &self,
+        scope: &TargetScope,
+        keep: impl Fn(Workload) -> T,
+        found: &mut FoundTargets<T>,
+    ) {
         let with_rollouts = with_rollouts(scope, &mut found.notes);
         if with_rollouts.is_empty() && !scope.manifest_objects.is_empty() {
             found.outcome.errors.push(Error::new(ErrorKind::NotFound, "the manifests contain no workload"));
@@ -157,7 +153,7 @@ impl<'a> TargetFinder<'a> {
             match answer {
                 // As in kubectl, a workload that the selector does not match is skipped silently.
                 Ok(workload) if !scope.selector.matches(workload.object()) => {}
-                Ok(workload) => found.workloads.push(workload),
+                Ok(workload) => found.workloads.push(keep(workload)),
                 // Several objects in another namespace have one error.
                 Err(error) if found.outcome.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
                 Err(error) => found.note_error(error),
@@ -204,23 +200,15 @@ impl<'a> TargetFinder<'a> {
         workload(type_, object)
     }
 
-    /// Lists all workloads of a type that a selector matches, with some of their fields.
-    async fn all(
+    /// Lists all workloads of a type that a selector matches.
+    async fn all<T>(
         &self,
         type_: TargetType,
         selector: &Selector,
-        kept_fields: KeptFields,
-    ) -> Result<Vec<Workload>> {
-        let keep = |object: Object| match kept_fields {
-            KeptFields::All => workload(type_, object),
-            KeptFields::TemplateOwners => workload(type_, with_template_owners_only(object)),
-            KeptFields::Unmanaged => workload(type_, object.into_unmanaged()),
-            KeptFields::UnmanagedWithoutTemplates => {
-                workload(type_, object.into_unmanaged()).map(without_needless_template)
-            }
-        };
+        keep: impl Fn(Workload) -> T,
+    ) -> Result<Vec<T>> {
         let query = ListQuery::of(type_.type_(), self.namespaces.namespace()).with_labels(selector);
-        let found = self.source.list(&query, |object| Some(keep(object))).await?;
+        let found = self.source.list(&query, |object| Some(workload(type_, object).map(&keep))).await?;
         found.into_iter().collect()
     }
 

@@ -56,11 +56,11 @@ impl TargetScope {
     }
 }
 
-/// The workloads of a scope, in the order of the command line.
-#[derive(Debug, Default)]
-pub struct FoundTargets {
+/// The workloads of a scope, in the order of the command line, or what is kept of them.
+#[derive(Debug)]
+pub struct FoundTargets<T = Workload> {
     /// The workloads.
-    pub workloads: Vec<Workload>,
+    pub workloads: Vec<T>,
     /// The errors of single targets, which do not stop the search for the others. A search that found nothing has one too,
     /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
     pub outcome: CommandOutcome,
@@ -70,7 +70,14 @@ pub struct FoundTargets {
     pub(in crate::command) notes: Vec<String>,
 }
 
-impl FoundTargets {
+impl<T> Default for FoundTargets<T> {
+    fn default() -> Self {
+        let (missing, notes) = (Vec::new(), Vec::new());
+        Self { workloads: Vec::new(), outcome: CommandOutcome::default(), missing, notes }
+    }
+}
+
+impl<T> FoundTargets<T> {
     /// Records the error of one target.
     pub(super) fn note_error(&mut self, error: Error) {
         if error.kind() == ErrorKind::NotFound {

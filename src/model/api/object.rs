@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A Kubernetes object as raw JSON.
 ///
@@ -182,6 +182,14 @@ impl Object {
             annotations.remove(name);
         }
         self
+    }
+
+    /// Returns an object with nothing but the type, the name, the namespace and the uid.
+    #[must_use]
+    pub fn identity(&self) -> Self {
+        let [api_version, uid] = ["/apiVersion", "/metadata/uid"].map(|place| self.at(place));
+        let metadata = json!({"name": self.name(), "namespace": self.namespace(), "uid": uid});
+        Self(Arc::new(json!({"apiVersion": api_version, "kind": self.kind(), "metadata": metadata})))
     }
 
     /// Removes `metadata.managedFields`, which can be half of the object.

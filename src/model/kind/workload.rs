@@ -8,26 +8,30 @@ use super::fields::{FieldType, HoldFields};
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::Counts;
 use super::{HoldMethod, Workload, strategy};
+use crate::model::api::managed_fields::with_template_owners_only;
 use crate::model::api::object::Condition;
 use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
 use crate::model::text::shell_command::Word;
 
 impl Workload {
-    /// Drops what a complete rollout does not need: the template, the manifest that `kubectl apply` stored, the update
-    /// strategy of a Deployment, and what only finds other objects.
+    /// Returns a workload with nothing but the type, the name, the namespace and the uid.
     #[must_use]
-    pub fn without_template(mut self) -> Self {
-        for pointer in [
-            "/spec/template",
-            "/spec/selector",
-            "/spec/strategy",
-            "/metadata/labels",
-            "/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration",
-        ] {
-            drop(self.object.take(pointer));
-        }
-        Self { template_digest: OnceLock::new(), ..self }
+    pub fn identity(&self) -> Self {
+        let object = self.object.identity();
+        Self { kind: self.kind, object, template_digest: OnceLock::new() }
+    }
+
+    /// Drops `metadata.managedFields`.
+    #[must_use]
+    pub fn without_managed_fields(self) -> Self {
+        Self { object: self.object.into_unmanaged(), ..self }
+    }
+
+    /// Drops of `metadata.managedFields` all but what is owned of the template, from which its last writer is found.
+    #[must_use]
+    pub fn with_template_owners_only(self) -> Self {
+        Self { object: with_template_owners_only(self.object), ..self }
     }
 
     /// Returns its API version; the preferred one of its kind for an item of a list that does not repeat it.

@@ -96,6 +96,20 @@ impl RolloutView {
         Self::with(observed, verdict, causes, now)
     }
 
+    /// Returns the view of a rollout that [follows from its workload](follows_from_workload).
+    #[must_use]
+    pub fn of_alone(workload: &Workload, now: Timestamp) -> Option<Self> {
+        follows_from_workload(workload).then(|| Self::of(&Observation::of_alone(workload.clone()), now))
+    }
+
+    /// Keeps of the workload only [its identity](Workload::identity), unless a cause explains more of it. The fields of the view
+    /// stay: they are all that a row shows.
+    #[must_use]
+    pub fn with_identity_only(self) -> Self {
+        let workload = if self.causes.is_empty() { self.workload.identity() } else { self.workload };
+        Self { workload, ..self }
+    }
+
     /// Returns the view of an observation that is already evaluated.
     #[must_use]
     pub fn with(observed: &Observation, verdict: Verdict, causes: Vec<Cause>, now: Timestamp) -> Self {
