@@ -45,7 +45,9 @@ impl Planned {
 
     /// Returns the plan of a rollback.
     pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo<'_>) -> Self {
-        let start = start_of_last_use(observed, undo.target);
+        // The start is dear to find, and only needed for what the template reads.
+        let reads_configuration = !configuration_of(workload.template().json()).is_empty();
+        let start = if reads_configuration { start_of_last_use(observed, undo.target) } else { None };
         Self {
             exchange: PodExchange::of(&undo.effect, &workload),
             workload,

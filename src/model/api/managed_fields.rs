@@ -141,19 +141,20 @@ fn owns_change(owned: &Value, before: Option<&Value>, after: Option<&Value>, now
         return after == now && now.is_none_or(|now| now.as_object().is_none_or(|now| !now.is_empty()));
     };
     owned.iter().any(|(key, owned)| {
-        let child = |value: Option<&Value>| -> Option<Value> {
-            if let Some(name) = key.strip_prefix("f:") {
-                return value?.get(name).cloned();
-            }
-            let keys: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
-            let has_keys = |item: &&Value| {
-                keys.as_object()
-                    .is_some_and(|keys| keys.iter().all(|(name, key)| item.get(name) == Some(key)))
-            };
-            value?.as_array()?.iter().find(has_keys).cloned()
-        };
-        owns_change(owned, child(before).as_ref(), child(after).as_ref(), child(now).as_ref())
+        owns_change(owned, owned_child(before, key), owned_child(after, key), owned_child(now, key))
     })
+}
+
+/// Returns the part of a value that a key of `fieldsV1` is about.
+fn owned_child<'a>(value: Option<&'a Value>, key: &str) -> Option<&'a Value> {
+    if let Some(name) = key.strip_prefix("f:") {
+        return value?.get(name);
+    }
+    let keys: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+    let has_keys = |item: &&Value| {
+        keys.as_object().is_some_and(|keys| keys.iter().all(|(name, key)| item.get(name) == Some(key)))
+    };
+    value?.as_array()?.iter().find(has_keys)
 }
 
 #[cfg(test)]
