@@ -101,7 +101,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
 
     /// Sends no more deletions once the command ends, also of the wave in flight.
     fn after_event(&mut self, stepper: &Stepper, _: &mut EventSource<'_>) {
-        self.ends.set(stepper.is_leaving());
+        self.ends.set(stepper.is_unlocking());
     }
 
     /// Without a reader the command stops as after SIGTERM, and releases its lock.

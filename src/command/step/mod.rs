@@ -168,7 +168,7 @@ async fn show_plan(
         Ok(view) => view,
         Err(outcome) => {
             if request.output == Output::Json {
-                let exit = exit(&outcome);
+                let exit = outcome.exit();
                 ui.out_json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
@@ -188,7 +188,7 @@ async fn show_plan(
 
 /// Prints the outcome. Errors are printed by the context.
 fn end(closing: &Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
-    let exit = exit(&outcome);
+    let exit = outcome.exit();
     match output {
         Output::Text => print(render::outcome(closing, &outcome), ui),
         Output::Json => ui.out_json(&json::outcome(closing, &outcome, exit.code())),
@@ -201,19 +201,6 @@ fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     match outcome {
         StepOutcome::Error(error) => error.into(),
         _ => exit.into(),
-    }
-}
-
-/// Returns the exit code of an outcome.
-fn exit(outcome: &StepOutcome) -> Exit {
-    match outcome {
-        StepOutcome::NothingOutdated | StepOutcome::Reached { .. } | StepOutcome::Complete => Exit::Done,
-        StepOutcome::Stopped(_) => Exit::Held,
-        StepOutcome::Failed { .. } => Exit::Failed,
-        StepOutcome::TimedOut(_) => Exit::Unfinished,
-        StepOutcome::Interrupted(signal) => signal.exit(),
-        StepOutcome::Gone { .. } => Exit::Error,
-        StepOutcome::Error(error) => error.exit(),
     }
 }
 

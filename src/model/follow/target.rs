@@ -269,9 +269,10 @@ impl FollowedTarget {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             }
             match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
-                TargetDecision::Finish(outcome) => {
-                    return self.finish_or_roll_back(outcome, now.elapsed, out);
+                TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
+                    return self.roll_back(outcome, now.elapsed, out);
                 }
+                TargetDecision::Finish(outcome) => return self.finish(outcome, now.elapsed, out),
                 _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed, out),
                 TargetDecision::Refresh => self.evaluation.request_refresh(out),
                 TargetDecision::Continue => {

@@ -16,18 +16,14 @@ use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
 impl FollowedTarget {
-    /// Finishes the target, or starts the rollback if the target failed and `--undo-on-failure` is
-    /// set. A rollback that fails is not rolled back.
-    pub(super) fn finish_or_roll_back(
-        &mut self,
-        outcome: Outcome,
-        elapsed: Duration,
-        out: &mut TargetEffects,
-    ) {
-        let is_undone = self.options.undo_on_failure.is_some() && self.rollback.is_none();
-        if !is_undone || !matches!(outcome, Outcome::Failed(_)) {
-            return self.finish(outcome, elapsed, out);
-        }
+    /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
+    pub(super) fn is_to_be_rolled_back(&self, outcome: &Outcome) -> bool {
+        let is_failure = matches!(outcome, Outcome::Failed(_));
+        is_failure && self.options.undo_on_failure.is_some() && self.rollback.is_none()
+    }
+
+    /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
+    pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
         self.has_failed = self
             .start_state
             .as_ref()

@@ -39,7 +39,7 @@ pub(super) enum Action {
     /// Remember that the batch failed.
     Fail(BatchFailure),
     /// Release the lock, then end the command.
-    Finish(StepOutcome),
+    UnlockAndEnd(StepOutcome),
     /// End the command now.
     End(StepOutcome),
 }
@@ -90,8 +90,8 @@ impl Decision {
         Self { why: format!("wait for {what}"), action: Action::WaitFor(what) }
     }
 
-    pub(super) fn finish(outcome: StepOutcome, why: impl Into<String>) -> Self {
-        Self::new(Action::Finish(outcome), why)
+    pub(super) fn unlock_and_end(outcome: StepOutcome, why: impl Into<String>) -> Self {
+        Self::new(Action::UnlockAndEnd(outcome), why)
     }
 
     pub(super) fn write(write: Write, why: impl Into<String>) -> Self {

@@ -70,7 +70,7 @@ impl Stepper {
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
-            TargetEvent::Unreadable(error) => self.leave(StepOutcome::Error(error), now),
+            TargetEvent::Unreadable(error) => self.unlock_and_end(StepOutcome::Error(error), now),
             TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
                 self.end(StepOutcome::Gone { recreated: true });
             }
@@ -88,7 +88,7 @@ impl Stepper {
             return false;
         }
         let fits = self.cluster.apply(observed);
-        if self.leaving().is_none() {
+        if self.unlocking().is_none() {
             self.unanswered.clear();
         }
         let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
@@ -119,32 +119,32 @@ impl Stepper {
             WriteResult::Conflict(_) => {
                 self.must_refresh = true;
                 self.conflicts += 1;
-                self.count_unlock(&write);
+                self.count_failed_unlock(&write);
                 if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
-                    self.leave(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
+                    self.unlock_and_end(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => {
-                self.count_unlock(&write);
+                self.count_failed_unlock(&write);
                 self.retry(&error, now);
             }
-            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_leaving(),
-            WriteResult::Refused(_) if self.leaving().is_some() => {}
+            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_locked(),
+            WriteResult::Refused(_) if self.unlocking().is_some() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
                 self.memory.rollback.blocked =
                     Some(format!("the server refused the write: {}", error.sentence()));
             }
-            WriteResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
+            WriteResult::Refused(error) => self.unlock_and_end(StepOutcome::Error(error), now),
         }
         None
     }
 
     /// Records that a write may be stored.
     fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
-        self.count_unlock(&write);
+        self.count_failed_unlock(&write);
         self.memory.ownership.record_unanswered(write);
         self.must_refresh = true;
         self.retry(error, now);
@@ -186,13 +186,13 @@ impl Stepper {
                     self.must_refresh = true;
                     self.retry(&error, now);
                 }
-                _ if self.leaving().is_some() => {} // only the lock is still to be released
+                _ if self.unlocking().is_some() => {} // only the lock is still to be released
                 DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
                     let why = format!("{} was not deleted: {}", pod.name, error.sentence());
                     self.memory.rollback.blocked = Some(why);
                 }
-                DeletionResult::Refused(error) => self.leave(StepOutcome::Error(error), now),
+                DeletionResult::Refused(error) => self.unlock_and_end(StepOutcome::Error(error), now),
                 DeletionResult::Disallowed(message) => {
                     self.decide_after(now.elapsed + RETRY_EVICTION_AFTER);
                     self.reporter.eviction_refused(pod, message);
@@ -229,7 +229,7 @@ impl Stepper {
 
     /// Schedules a retry after a transient failure. It gives up after a while, but only before the lock is acquired.
     fn retry(&mut self, error: &Error, now: Now) {
-        if self.leaving().is_some() {
+        if self.unlocking().is_some() {
             return;
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
@@ -285,14 +285,14 @@ impl Stepper {
             self.reporter.batch_is_over(report);
         }
         if let Some(state) =
-            state.filter(|_| write.purpose == Purpose::BeginBatch && self.leaving().is_none())
+            state.filter(|_| write.purpose == Purpose::BeginBatch && self.unlocking().is_none())
         {
             self.reporter.stage(state, &self.memory);
         }
         self.reporter.reports.extend(others);
         match write.purpose {
             Purpose::EndPlan(outcome) => self.end(outcome),
-            Purpose::Unlock => self.end_leaving(),
+            Purpose::Unlock => self.end_locked(),
             _ => {}
         }
     }

@@ -28,14 +28,14 @@ impl Stepper {
     /// Ends the command after a signal. A second signal ends it without releasing the lock.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
         let outcome = StepOutcome::Interrupted(stop);
-        match self.leaving() {
+        match self.unlocking() {
             Some(_) => self.end(outcome),
-            None => self.leave(outcome, now),
+            None => self.unlock_and_end(outcome, now),
         }
     }
 
     /// Releases the lock, and then ends the command.
-    pub(super) fn leave(&mut self, outcome: StepOutcome, now: Now) {
+    pub(super) fn unlock_and_end(&mut self, outcome: StepOutcome, now: Now) {
         // No decision needs a refresh any more.
         let in_flight = match replace(&mut self.doing, Doing::Deciding { not_before: None }) {
             Doing::Awaiting(sent) | Doing::Unlocking { in_flight: Some(sent), .. } => {
@@ -58,19 +58,19 @@ impl Stepper {
     }
 
     /// Ends the command if it is only to release its lock, and leaves the lock where it is.
-    pub(super) fn end_leaving(&mut self) {
-        if let Some(outcome) = self.leaving() {
+    pub(super) fn end_locked(&mut self) {
+        if let Some(outcome) = self.unlocking() {
             self.end(outcome.clone());
         }
     }
 
     /// Counts a failed write if it was to release the lock. After the last attempt the lock stays.
-    pub(super) fn count_unlock(&mut self, write: &Write) {
+    pub(super) fn count_failed_unlock(&mut self, write: &Write) {
         let is_unlock = write.purpose == Purpose::Unlock;
         let Doing::Unlocking { tries, .. } = &mut self.doing else { return };
         *tries += usize::from(is_unlock);
         if is_unlock && *tries >= MAX_UNLOCKS {
-            self.end_leaving();
+            self.end_locked();
         }
     }
 
@@ -87,12 +87,12 @@ impl Stepper {
                 }
                 None => StepOutcome::TimedOut(limit),
             };
-            self.leave(outcome, now);
+            self.unlock_and_end(outcome, now);
         } else if is_over(self.unanswered_due()) {
             let error = Error::new(ErrorKind::Unreachable, "the server does not answer");
             self.end(StepOutcome::Error(error));
-        } else if is_over(self.leaving_due()) {
-            self.end_leaving();
+        } else if is_over(self.unlocking_due()) {
+            self.end_locked();
         }
     }
 
@@ -110,7 +110,7 @@ impl Stepper {
         Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| !is_acquired)
     }
 
-    fn leaving_due(&self) -> Option<Duration> {
+    fn unlocking_due(&self) -> Option<Duration> {
         if let Doing::Unlocking { since, .. } = &self.doing { Some(*since + UNLOCK_TIMEOUT) } else { None }
     }
 
@@ -124,7 +124,7 @@ impl Stepper {
         let dues = [
             state.and_then(|state| memory.due(state)),
             self.unanswered_due(),
-            self.leaving_due(),
+            self.unlocking_due(),
             not_before,
             self.time_limit(),
             memory.causes.due(),

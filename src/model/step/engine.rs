@@ -148,8 +148,8 @@ impl Stepper {
 
     /// Whether the command has its outcome, so that nothing but its lock is written any more.
     #[must_use]
-    pub fn is_leaving(&self) -> bool {
-        self.leaving().is_some()
+    pub fn is_unlocking(&self) -> bool {
+        self.unlocking().is_some()
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
@@ -252,7 +252,7 @@ impl Stepper {
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
-            Action::Finish(outcome) => self.leave(outcome, now),
+            Action::UnlockAndEnd(outcome) => self.unlock_and_end(outcome, now),
             Action::End(outcome) => self.end(outcome),
         }
     }
@@ -286,7 +286,7 @@ impl Stepper {
     }
 
     /// Returns the outcome of a command that is to release its lock.
-    pub(super) fn leaving(&self) -> Option<&StepOutcome> {
+    pub(super) fn unlocking(&self) -> Option<&StepOutcome> {
         if let Doing::Unlocking { outcome, .. } = &self.doing { Some(outcome) } else { None }
     }
 
@@ -300,7 +300,7 @@ impl Stepper {
 
     /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
     pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_acquired_lock() && self.leaving().is_none() && self.outcome().is_none()
+        self.memory.ownership.has_acquired_lock() && self.unlocking().is_none() && self.outcome().is_none()
     }
 
     fn may_decide(&self, now: Now) -> bool {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::exit::Exit;
 use crate::model::engine::StopSignal;
 use crate::model::hold::plan::{BatchFailure, Lock};
 
@@ -134,6 +135,20 @@ impl StepOutcome {
             Self::Gone { recreated: false } => "deleted",
             Self::Gone { recreated: true } => "recreated",
             Self::Error(_) => "error",
+        }
+    }
+
+    /// Returns the exit code.
+    #[must_use]
+    pub fn exit(&self) -> Exit {
+        match self {
+            Self::NothingOutdated | Self::Reached { .. } | Self::Complete => Exit::Done,
+            Self::Stopped(_) => Exit::Held,
+            Self::Failed { .. } => Exit::Failed,
+            Self::TimedOut(_) => Exit::Unfinished,
+            Self::Interrupted(signal) => signal.exit(),
+            Self::Gone { .. } => Exit::Error,
+            Self::Error(error) => error.exit(),
         }
     }
 }
