@@ -238,13 +238,13 @@ impl Cluster {
 
     /// Starts to watch workloads, from the state in which they were found.
     #[must_use]
-    pub fn observe(&self, found: &[Workload]) -> Observer {
+    pub fn watch(&self, found: &[Workload]) -> Observer {
         Observer::of_found(Arc::clone(&self.connection), found)
     }
 
     /// Starts to watch the workloads of a scope.
     #[must_use]
-    pub fn observe_scope(&self, scope: WatchedScope) -> Observer {
+    pub fn watch_scope(&self, scope: WatchedScope) -> Observer {
         Observer::of_scope(Arc::clone(&self.connection), scope)
     }
 

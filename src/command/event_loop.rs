@@ -34,7 +34,7 @@ pub(super) trait Executor<E: Engine> {
         &mut self,
         task: E::Task,
         engine: &E,
-        source: &mut EventSource<'_>,
+        events: &mut EventSource<'_>,
         ui: &mut Ui,
     ) -> Vec<E::Event>;
 
@@ -47,7 +47,7 @@ pub(super) trait Executor<E: Engine> {
     fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
     /// Called after each event, for example to start a watch.
-    fn after_event(&mut self, engine: &E, source: &mut EventSource<'_>);
+    fn after_event(&mut self, engine: &E, events: &mut EventSource<'_>);
 
     /// Returns the event to apply once when the reader of stdout exited; none ends the loop.
     fn without_reader(&self) -> Option<E::Event>;
@@ -81,7 +81,7 @@ pub(super) struct EventSource<'a> {
 impl<'a> EventSource<'a> {
     /// Starts to watch workloads from the state in which they were found.
     fn new(cluster: &'a Cluster, found: &[Workload]) -> Self {
-        Self { cluster, observer: cluster.observe(found), logs: JoinSet::new(), started: Instant::now() }
+        Self { cluster, observer: cluster.watch(found), logs: JoinSet::new(), started: Instant::now() }
     }
 
     /// Returns the current time, by the monotonic clock and by the API server's clock.
@@ -120,10 +120,10 @@ pub(super) async fn drive<E: Engine>(
     signals: Signals,
     reporter: &mut impl Reporter<E>,
 ) -> (E, Now) {
-    let source = EventSource::new(cluster, found);
-    let mut event_loop = EventLoop { engine, executor, source, reporter };
+    let events = EventSource::new(cluster, found);
+    let mut event_loop = EventLoop { engine, executor, events, reporter };
     event_loop.run(StopSignals::new(signals)).await;
-    let now = event_loop.source.now();
+    let now = event_loop.events.now();
     (event_loop.engine, now)
 }
 
@@ -144,7 +144,7 @@ pub(super) fn event_of_log(
 struct EventLoop<'a, E, X, R> {
     engine: E,
     executor: X,
-    source: EventSource<'a>,
+    events: EventSource<'a>,
     reporter: &'a mut R,
 }
 
@@ -155,7 +155,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     async fn run(&mut self, mut stops: StopSignals) {
         let mut is_stopped = false;
         while !self.engine.is_finished() {
-            let started = self.source.started;
+            let started = self.events.started;
             let [due, redraw] =
                 [self.engine.due(), self.reporter.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
@@ -165,12 +165,12 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                     vec![E::stopped(stop)]
                 }
                 events = self.executor.results() => events,
-                Some(log) = self.source.logs.join_next() => self.log_events(log.ok()),
+                Some(log) = self.events.logs.join_next() => self.log_events(log.ok()),
                 () = sleep_until(due.unwrap_or(started)), if due.is_some() => {
-                    vec![E::tick(self.source.observer.since_answer())]
+                    vec![E::tick(self.events.observer.since_answer())]
                 }
                 () = sleep_until(redraw.unwrap_or(started)), if redraw.is_some() => Vec::new(),
-                changes = self.source.observer.next() => {
+                changes = self.events.observer.next() => {
                     let changes = changes.into_iter();
                     changes.flat_map(|(target, change)| self.executor.engine_events(target, change)).collect()
                 }
@@ -181,7 +181,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                 is_stopped = true;
                 self.apply(vec![event]).await;
             }
-            self.reporter.redraw_if_due(&self.engine, self.source.now());
+            self.reporter.redraw_if_due(&self.engine, self.events.now());
         }
         self.drain_logs().await;
     }
@@ -190,7 +190,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     async fn drain_logs(&mut self) {
         let mut read = Vec::new();
         let all = async {
-            while let Some(log) = self.source.logs.join_next().await {
+            while let Some(log) = self.events.logs.join_next().await {
                 read.push(log.ok());
             }
         };
@@ -211,15 +211,15 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
     async fn apply(&mut self, events: Vec<E::Event>) {
         let mut events = VecDeque::from(events);
         while let Some(event) = events.pop_front() {
-            let now = self.source.now();
+            let now = self.events.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
             for report in reports {
                 self.reporter.report(&report, now);
             }
-            self.executor.after_event(&self.engine, &mut self.source);
+            self.executor.after_event(&self.engine, &mut self.events);
             for task in tasks {
                 let ui = self.reporter.ui();
-                events.extend(self.executor.execute(task, &self.engine, &mut self.source, ui).await);
+                events.extend(self.executor.execute(task, &self.engine, &mut self.events, ui).await);
             }
         }
     }

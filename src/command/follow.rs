@@ -8,7 +8,7 @@ use super::event_loop::{EventSource, Executor, FrameReporter, FrameSource, Repor
 use super::owners;
 use super::patch::{self, PatchTarget};
 use super::stuck_pods::remove_pod;
-use super::targets::observe;
+use super::targets::read_for_write;
 use super::undo::notes::partition_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::configuration::named_configuration;
@@ -211,13 +211,13 @@ impl Executor<Follower> for FollowExecutor<'_> {
         &mut self,
         (id, task): (TargetId, FollowerTask),
         follower: &Follower,
-        source: &mut EventSource<'_>,
+        events: &mut EventSource<'_>,
         ui: &mut Ui,
     ) -> Vec<FollowerEvent> {
         let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
         match task {
-            FollowerTask::Refresh => source.refresh(id),
-            FollowerTask::ReadLog(place) => source.fetch_log(id, target.workload(), place),
+            FollowerTask::Refresh => events.refresh(id),
+            FollowerTask::ReadLog(place) => events.fetch_log(id, target.workload(), place),
             FollowerTask::RollBack => {
                 let written = undo_on_failure(target, self.source, ui).await;
                 return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
@@ -234,10 +234,10 @@ impl Executor<Follower> for FollowExecutor<'_> {
     }
 
     /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
-    fn after_event(&mut self, follower: &Follower, source: &mut EventSource<'_>) {
+    fn after_event(&mut self, follower: &Follower, events: &mut EventSource<'_>) {
         let mut verdicts = follower.targets().iter().filter_map(FollowedTarget::verdict);
         if verdicts.any(|verdict| verdict.state.is_under_way()) {
-            source.watch_warnings();
+            events.watch_warnings();
         }
     }
 
@@ -254,7 +254,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
 /// the write fails. Nothing is written then, except where the error says so.
 async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) -> Result<Workload> {
     let found = reread(target.workload(), source).await?;
-    let observed = observe(found, source, ui).await?;
+    let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
     let origin = target.start_state().ok_or_else(|| stable_unknown(workload))?;
     if !origin.matches(workload) {

@@ -59,7 +59,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
 const MAX_CONFLICTS: usize = 4;
 
 async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<()> {
-    let mut observed = observe_for_hold(workload, writer).await?;
+    let mut observed = read_for_hold(workload, writer).await?;
     for _ in 0..MAX_CONFLICTS {
         match pause_observed(&observed, writer).await {
             Err(error) if error.kind() == ErrorKind::Conflict => {
@@ -67,7 +67,7 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
                 if !have_same_plan(&observed.workload, &now) {
                     return Err(error);
                 }
-                observed = observe_for_hold(now, writer).await?;
+                observed = read_for_hold(now, writer).await?;
             }
             done => return done,
         }
@@ -76,10 +76,10 @@ async fn pause_workload(workload: Workload, writer: &mut Writer<'_>) -> Result<(
 }
 
 /// Reads the pods and revisions that a hold depends on. A pause of the kind's own depends on none, except after a rollback.
-async fn observe_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
+async fn read_for_hold(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     match workload.pause_field() {
         Some(_) if !is_rollback_held(&workload) => Ok(Observation::of_alone(workload)),
-        _ => writer.observe(workload).await,
+        _ => writer.read_for_write(workload).await,
     }
 }
 
@@ -117,8 +117,8 @@ async fn resume_workload(workload: Workload, release_all: bool, writer: &mut Wri
         writer.ui.err_lines(words::restored(workload, patch.after()));
         return write(&alone, &patch, &RESUME, writer).await;
     }
-    let is_rolled_back =
-        is_rollback_held(workload) && completed_rollback(&writer.observe(workload.clone()).await?).is_some();
+    let is_rolled_back = is_rollback_held(workload)
+        && completed_rollback(&writer.read_for_write(workload.clone()).await?).is_some();
     match resume(workload, release_all || is_rolled_back)? {
         Resume::NotPaused => {
             writer.print_as_read(workload, "not paused");
@@ -169,7 +169,8 @@ async fn write(
         || Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
     if writer.options.dry_run == DryRun::Client && writer.options.output == Output::Text && !has_plan() {
         let is_complete = observed.pods.is_some();
-        let read = if is_complete { Ok(observed.clone()) } else { writer.observe(workload.clone()).await };
+        let read =
+            if is_complete { Ok(observed.clone()) } else { writer.read_for_write(workload.clone()).await };
         match read {
             Ok(observed) => writer.print_effect(&observed, verb, patch),
             Err(error) => {

@@ -74,7 +74,7 @@ pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
         return;
     }
     let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();
-    for (place, _) in workload.fields_of_hold().iter() {
+    for (place, _) in workload.replaceable_fields().iter() {
         for owner in owners_of(workload, place) {
             let field = place.members().join(".");
             match fields.iter_mut().find(|(known, _)| *known == owner) {

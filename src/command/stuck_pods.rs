@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::cluster::source::Source;
 use crate::cluster::write::{WriteFailure, WriteOutcome};
-use crate::command::targets::observe;
+use crate::command::targets::read_for_write;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::POD;
@@ -40,7 +40,7 @@ pub(super) async fn replace_stuck_pods(written: &Workload, source: &Source, ui: 
     let started = Instant::now();
     let mut begun = started;
     loop {
-        let observation = observe_unchanged(written, source, ui).await?;
+        let observation = read_unchanged(written, source, ui).await?;
         deletions.observe(&observation, started.elapsed());
         let has_turn =
             |pod: &&Pod| replaced.as_ref().is_none_or(|last| may_be_deleted_after(last, pod, &observation));
@@ -113,13 +113,13 @@ fn is_replaced(deleted: &PodRef, observation: &Observation) -> bool {
     observation.own_pods().any(|pod| pod.name == deleted.name && pod.uid != deleted.uid && pod.ready)
 }
 
-/// Observes the workload, and fails if its template is no longer the one that we wrote.
-async fn observe_unchanged(written: &Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
+/// Reads the workload, and fails if its template is no longer the one that we wrote.
+async fn read_unchanged(written: &Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let object = written.object();
     let now = source.get(written.kind().type_(), object.namespace(), object.name()).await?;
     let now = now.filter(|now| now.uid() == object.uid()).and_then(Workload::of);
     match now {
-        Some(now) if now.template() == written.template() => observe(now, source, ui).await,
+        Some(now) if now.template() == written.template() => read_for_write(now, source, ui).await,
         _ => Err(Error::new(
             ErrorKind::Conflict,
             format!(

@@ -10,7 +10,7 @@ use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
 use crate::command::patch::{self, PatchOutcome, PatchTarget};
-use crate::command::targets::{FoundTargets, TargetScope, find_workloads, observe};
+use crate::command::targets::{FoundTargets, TargetScope, find_workloads, read_for_write};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
@@ -130,9 +130,9 @@ impl<'a> Writer<'a> {
     /// Reads the revisions and pods of a workload.
     ///
     /// # Errors
-    /// As [`observe`].
-    pub(super) async fn observe(&mut self, workload: Workload) -> Result<Observation> {
-        observe(workload, self.source, self.ui).await
+    /// As [`read_for_write`].
+    pub(super) async fn read_for_write(&mut self, workload: Workload) -> Result<Observation> {
+        read_for_write(workload, self.source, self.ui).await
     }
 
     /// Whether this is no dry run.

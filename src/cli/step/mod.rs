@@ -137,7 +137,7 @@ impl StepArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let target = self.target()?;
         let dry_run = self.is_dry_run(common)?;
-        let pace = self.nodes.apply_to(self.pace.overrides()?)?;
+        let pace = self.nodes.apply_to(self.pace.flags()?)?;
         let ignore_unready_nodes = self.overrides.force.then_some(true);
         let options = StepOptions {
             pace: PaceFlags { ignore_unready_nodes, ..pace },

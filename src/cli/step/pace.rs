@@ -125,10 +125,10 @@ enum OnFailureArg {
 }
 
 impl PaceArgs {
-    pub(super) fn overrides(&self) -> Result<PaceFlags> {
+    pub(super) fn flags(&self) -> Result<PaceFlags> {
         let optional = |flag, word: Option<&str>| word.map(|word| amount(flag, word)).transpose();
         Ok(PaceFlags {
-            batches: self.batches()?,
+            batch_size: self.batch_size()?,
             canary: self.no_canary.then_some(false),
             max_unavailable: optional("--max-unavailable", self.max_unavailable.as_deref())?,
             surge: optional("--surge", self.surge.as_deref())?,
@@ -146,7 +146,7 @@ impl PaceArgs {
         })
     }
 
-    fn batches(&self) -> Result<Option<BatchSize>> {
+    fn batch_size(&self) -> Result<Option<BatchSize>> {
         match (&self.by, &self.batches) {
             (Some(by), _) => amount("--by", by).map(|by| Some(BatchSize::By(by))),
             (None, Some(words)) => {

@@ -24,7 +24,7 @@ use self::cache::{Cache, TargetEvents};
 use self::collections::{Collection, Reading};
 use self::outage::Outage;
 use self::reflector::Reflector;
-use self::wanted::{FoundWorkloads, Shared, Update, Wanted, narrow_query};
+use self::wanted::{FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
 use super::connection::Connection;
 use crate::cluster::list::{label_query, warning_query};
 use crate::cluster::notice::Notice;
@@ -60,8 +60,8 @@ pub struct Observer {
     namespace: Option<String>,
     cache: Cache,
     tasks: JoinSet<()>,
-    sender: mpsc::Sender<Update>,
-    updates: mpsc::Receiver<Update>,
+    sender: mpsc::Sender<ObserverMessage>,
+    updates: mpsc::Receiver<ObserverMessage>,
     /// The resources that were reported as forbidden.
     reported_forbidden: BTreeSet<&'static str>,
     watches_warnings: bool,
@@ -128,7 +128,7 @@ impl Observer {
         self.tasks.spawn(async move {
             if let Some(found) = shared.wanted.found().get(target.0) {
                 let refresh = refresh::refresh(&shared, target, found).await;
-                let _ = sender.send(Update::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
+                let _ = sender.send(ObserverMessage::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
             }
         });
     }
@@ -154,9 +154,9 @@ impl Observer {
         let collections = &self.cache.collections.all;
         let holds_workloads = |index: usize| collections.get(index).is_some_and(Collection::holds_workloads);
         updates.sort_by_key(|update| match update {
-            Update::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
-            Update::Refreshed(target, _) => (1, target.0),
-            Update::Reflected(index, _) => (2, *index),
+            ObserverMessage::Reflected(index, _) if !holds_workloads(*index) => (0, *index),
+            ObserverMessage::Refreshed(target, _) => (1, target.0),
+            ObserverMessage::Reflected(index, _) => (2, *index),
         });
         for update in updates {
             self.apply(update, &mut events);
@@ -247,10 +247,10 @@ impl Observer {
         Reflector::new(index, type_, namespace, query, names, Arc::clone(&self.shared))
     }
 
-    fn apply(&mut self, update: Update, events: &mut TargetEvents) {
+    fn apply(&mut self, update: ObserverMessage, events: &mut TargetEvents) {
         match update {
-            Update::Reflected(index, delta) => self.cache.apply(index, delta, events),
-            Update::Refreshed(target, refresh) => self.cache.apply_refresh(target, *refresh, events),
+            ObserverMessage::Reflected(index, delta) => self.cache.apply(index, delta, events),
+            ObserverMessage::Refreshed(target, refresh) => self.cache.apply_refresh(target, *refresh, events),
         }
     }
 }

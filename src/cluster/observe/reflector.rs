@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use super::outage::ReaderId;
-use super::wanted::{Delta, Shared, Update, Wanted, key};
+use super::wanted::{Delta, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages};
 use crate::cluster::served_versions::percent_encoded;
@@ -94,19 +94,19 @@ impl Reflector {
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
     /// that has expired, the reflector lists.
-    pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<Update>) {
+    pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<ObserverMessage>) {
         let object = found.object();
         let stored = self.shared.wanted.stored(object.clone(), self.type_);
         let listed = Delta::Listed(stored.into_iter().collect());
         if let Some(version) = object.resource_version()
-            && sender.try_send(Update::Reflected(self.index, listed)).is_ok()
+            && sender.try_send(ObserverMessage::Reflected(self.index, listed)).is_ok()
         {
             self.version = Some(version.to_owned());
         }
     }
 
     /// Lists and watches until the observer is dropped or the objects cannot be read.
-    pub(super) async fn run(mut self, sender: mpsc::Sender<Update>) {
+    pub(super) async fn run(mut self, sender: mpsc::Sender<ObserverMessage>) {
         let mut tries = 0;
         let mut refused_since = None;
         loop {
@@ -167,7 +167,11 @@ impl Reflector {
     }
 
     /// Falls back to the next mode after a final 401 or 403. Ends the reflector after the last mode.
-    async fn fall_back(&mut self, failure: RequestError, sender: &mpsc::Sender<Update>) -> ControlFlow<()> {
+    async fn fall_back(
+        &mut self,
+        failure: RequestError,
+        sender: &mpsc::Sender<ObserverMessage>,
+    ) -> ControlFlow<()> {
         let may_be_less = failure.is_forbidden();
         self.mode = match self.mode {
             ReadMode::Watch if may_be_less && self.version.is_some() => ReadMode::List,
@@ -185,7 +189,7 @@ impl Reflector {
                 } else {
                     Delta::Forbidden
                 };
-                let _ = sender.send(Update::Reflected(self.index, delta)).await; // the observer may have been dropped
+                let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
                 return ControlFlow::Break(());
             }
         };
@@ -193,7 +197,7 @@ impl Reflector {
     }
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
-    async fn list(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+    async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
         let (query, connection) = (self.query.clone(), &self.shared.connection);
         let pages = Pages::of(self.type_, &self.path, query, ListForm::Facts, connection);
         let keep = |object| self.shared.wanted.stored(object, self.type_);
@@ -204,7 +208,7 @@ impl Reflector {
     }
 
     /// Gets each workload, when RBAC allows neither watch nor list.
-    async fn get(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+    async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
         let mut kept = Vec::new();
         for name in &self.names {
             let path = format!("{}/{}", self.path, percent_encoded(name));
@@ -225,7 +229,7 @@ impl Reflector {
         &mut self,
         object: Object,
         is_deleted: bool,
-        sender: &mpsc::Sender<Update>,
+        sender: &mpsc::Sender<ObserverMessage>,
     ) -> Result<(), ReflectorError> {
         if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
@@ -236,8 +240,8 @@ impl Reflector {
     }
 
     /// Sends a change to the observer.
-    async fn send(&self, delta: Delta, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
-        sender.send(Update::Reflected(self.index, delta)).await.map_err(|_| ReflectorError::Closed)
+    async fn send(&self, delta: Delta, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
+        sender.send(ObserverMessage::Reflected(self.index, delta)).await.map_err(|_| ReflectorError::Closed)
     }
 
     /// Waits for the poll interval; a watch starts again at once.
@@ -267,7 +271,10 @@ const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
 
 impl Reflector {
     /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.
-    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<Update>) -> Result<(), ReflectorError> {
+    pub(super) async fn watch(
+        &mut self,
+        sender: &mpsc::Sender<ObserverMessage>,
+    ) -> Result<(), ReflectorError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
         let mut lines = self.shared.connection.stream(&self.watch_path()).await?;

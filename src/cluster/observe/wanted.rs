@@ -56,7 +56,7 @@ pub(super) struct Stored {
 
 /// A message to the observer.
 #[derive(Debug)]
-pub(super) enum Update {
+pub(super) enum ObserverMessage {
     /// A change of the objects of the reflector with this index.
     Reflected(usize, Delta),
     /// The result of reading everything about a target.

@@ -45,7 +45,7 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
-    let observer = cluster.observe_scope(scope(request, context.source, ui).await?);
+    let observer = cluster.watch_scope(scope(request, context.source, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);

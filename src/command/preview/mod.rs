@@ -94,7 +94,7 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     };
     let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
     let (before, findings) = tokio::join!(
-        observe_all(&workloads, request, source, ui),
+        read_all_live(&workloads, request, source, ui),
         preflight::check_all(&planned, source, is_given)
     );
     let mut errors = Vec::new();
@@ -141,7 +141,7 @@ async fn explained(refused: &RefusedObject, source: &Source) -> Option<String> {
 }
 
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
-async fn observe_all(
+async fn read_all_live(
     workloads: &[Workload],
     request: &Request,
     source: &Source,
@@ -152,8 +152,8 @@ async fn observe_all(
     let read = read_all(live, request.scope.all_namespaces, Needs::PODS, source).await;
     ui.err_lines(&read.notes);
     let mut observations = read.observations.into_iter();
-    let mut observe = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
-    found.into_iter().map(|found| found.and_then(&mut observe)).collect()
+    let mut observation = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();
+    found.into_iter().map(|found| found.and_then(&mut observation)).collect()
 }
 
 /// Reads a workload as it is now; none if it does not exist.

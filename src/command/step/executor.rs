@@ -58,15 +58,15 @@ impl Executor<Stepper> for StepExecutor<'_> {
         &mut self,
         task: Task,
         stepper: &Stepper,
-        source: &mut EventSource<'_>,
+        events: &mut EventSource<'_>,
         ui: &mut Ui,
     ) -> Vec<StepEvent> {
         let workload = stepper.workload();
         match task {
-            Task::Refresh => source.refresh(TARGET),
-            Task::ReadLog(place) => source.fetch_log(TARGET, workload, place),
+            Task::Refresh => events.refresh(TARGET),
+            Task::ReadLog(place) => events.fetch_log(TARGET, workload, place),
             Task::Write(patch) => {
-                source.watch_warnings();
+                events.watch_warnings();
                 self.warn_once(workload, ui);
                 self.in_flight.push(Box::pin(self.write(workload, *patch)));
             }
@@ -74,7 +74,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
                 self.in_flight.push(Box::pin(self.delete_pods(workload, pods, evict)));
             }
             Task::RunCheck(batch) => {
-                let view = stepper.view(source.now());
+                let view = stepper.view(events.now());
                 self.in_flight.push(Box::pin(self.check(workload, view.as_ref(), &batch)));
             }
         }

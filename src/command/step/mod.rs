@@ -12,7 +12,7 @@ use super::context::{Context, new_lock};
 use super::event_loop::{FrameReporter, FrameSource, Reporter, drive};
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
-use super::targets::{TargetScope, find_workload, observe};
+use super::targets::{TargetScope, find_workload, read_for_write};
 use super::{CommandOutcome, owners};
 use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::{Cluster, Source};
@@ -159,7 +159,7 @@ async fn show_plan(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let source = context.source;
-    let observed = observe(found, source, ui).await?;
+    let observed = read_for_write(found, source, ui).await?;
     let nodes = other_objects::nodes_if_needed(&observed, source, &ui.messages()).await?;
     let now = Now { elapsed: Duration::ZERO, server_time: source.now() };
     let workload = &observed.workload;

@@ -24,7 +24,7 @@ use crate::render::ui::Ui;
 ///
 /// # Errors
 /// When the revisions cannot be read, and when the pods cannot be read for another reason than missing permission.
-pub async fn observe(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
+pub async fn read_for_write(workload: Workload, source: &Source, ui: &mut Ui) -> Result<Observation> {
     let (observed, notes) = read_one(workload, Needs::WRITE, source).await;
     for note in notes {
         ui.err_line_once(&note);

@@ -5,7 +5,7 @@ mod prepared;
 
 pub use self::prepared::Request;
 use self::prepared::{
-    Prepared, asks_once, observe_target, only_failed, planned, read_all_ahead, refuse_unasked, target_of,
+    Prepared, asks_once, only_failed, planned, read_all_ahead, read_target, refuse_unasked, target_of,
 };
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, owners, preflight};
@@ -53,7 +53,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         let before = workload.template_digest();
         let prepared = match read_ahead.next() {
             Some(prepared) => prepared,
-            None => observe_target(workload, &mut writer).await.map(Prepared::of),
+            None => read_target(workload, &mut writer).await.map(Prepared::of),
         };
         let done = match prepared {
             Ok(prepared) => roll_back_workload(prepared, request, &mut writer).await,
@@ -71,7 +71,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let outcome = follow::after_change(&mut writer, written).await;
     if request.options.wait.is_some() && writer.is_real() {
         for workload in held {
-            let observed = writer.observe(reread(&workload, writer.source).await?).await?;
+            let observed = writer.read_for_write(reread(&workload, writer.source).await?).await?;
             end_completed_rollback(&observed, &mut writer).await?;
         }
         for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
@@ -165,7 +165,7 @@ async fn roll_back_workload(
         if !is_stepped {
             writer.ui.err_line(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        prepared = Prepared::of(writer.observe(again).await?);
+        prepared = Prepared::of(writer.read_for_write(again).await?);
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");

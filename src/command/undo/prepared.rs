@@ -49,7 +49,7 @@ pub struct Request {
 }
 
 /// Reads all workloads together, each after its controller has observed it.
-async fn observe_all(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Result<Observation>> {
+async fn read_all_for_write(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Result<Observation>> {
     let mut current = Vec::new();
     for workload in workloads {
         current.push(wait_until_observed(workload.clone(), writer).await);
@@ -93,7 +93,7 @@ pub(super) async fn read_all_ahead(
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let read = observe_all(workloads, writer).await.into_iter();
+    let read = read_all_for_write(workloads, writer).await.into_iter();
     let mut all: Vec<_> = read.map(|read| read.map(Prepared::of)).collect();
     if !preflight::is_first(writer) {
         return all;
@@ -113,9 +113,9 @@ pub(super) async fn read_all_ahead(
 }
 
 /// Waits until the controller has observed the workload, and reads it with its revisions and pods.
-pub(super) async fn observe_target(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
+pub(super) async fn read_target(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
     let workload = wait_until_observed(workload, writer).await?;
-    writer.observe(workload).await
+    writer.read_for_write(workload).await
 }
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.

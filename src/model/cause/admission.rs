@@ -5,7 +5,6 @@ use k8s_openapi::jiff::Timestamp;
 use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::object::Condition;
-use crate::model::kind::verdict::Counts;
 
 /// Returns the cause for the API server's last rejection of a pod.
 pub(super) fn causes(context: &CauseContext<'_>) -> Vec<Cause> {
@@ -57,7 +56,7 @@ fn from_conditions(context: &CauseContext<'_>) -> Option<(String, Option<Timesta
 /// Returns the rejection from an event of a controller that writes no condition. The event counts while pods are missing and
 /// no pod was created after it. Pods are refused since the first such event after the newest pod.
 fn from_events(context: &CauseContext<'_>) -> Option<(String, Option<Timestamp>)> {
-    let counts = Counts::of(&context.observed.workload);
+    let counts = context.observed.workload.counts();
     if counts.total >= counts.wanted {
         return None;
     }

@@ -5,7 +5,7 @@ use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::hold::{hold_words, is_annotation_lost};
-use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::kind::{Workload, strategy};
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
@@ -43,7 +43,7 @@ fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 fn budget(context: &CauseContext<'_>) -> Option<Cause> {
     let workload = &context.observed.workload;
     let until = hold_words(workload).filter(|_| workload.is_completion_blocked_by_hold())?;
-    let counts = Counts::of(workload);
+    let counts = workload.counts();
     let revision = context
         .revision
         .map_or_else(|| "the new revision".to_owned(), |current| format!("revision {}", current.label()));
@@ -191,5 +191,5 @@ fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
 
 /// Returns the number of outdated pods, as the controller counts them.
 fn outdated(context: &CauseContext<'_>) -> i64 {
-    Counts::of(&context.observed.workload).outdated()
+    context.observed.workload.counts().outdated()
 }

@@ -10,7 +10,7 @@ use super::report::{Outcome, RolloutFailure};
 use super::stability::Stability;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::Now;
-use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
@@ -43,7 +43,7 @@ impl GoalState {
         if is_decided || verdict.state == RolloutState::Unobserved {
             return Self::Pending;
         }
-        let counts = Counts::of(&observation.workload);
+        let counts = observation.workload.counts();
         let is_success = verdict.state == RolloutState::Complete;
         match goal.is_reached(is_success, observation, counts) {
             None => return Self::Unknown,

@@ -109,7 +109,7 @@ impl RolloutEvaluation {
             Some(Ok(RevisionMatch::Superseded(line))) => {
                 if options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
-                    let (counted, counts) = (verdict(observation), Counts::of(&observation.workload));
+                    let (counted, counts) = (verdict(observation), observation.workload.counts());
                     let shown = counted.clone();
                     out.reports.extend(self.status.record(&counted, shown, counts, None, now.elapsed));
                     self.report_causes(observation, options, now, out);
@@ -151,7 +151,7 @@ impl RolloutEvaluation {
         now: Now,
         out: &mut TargetEffects,
     ) {
-        let counts = Counts::of(&observation.workload);
+        let counts = observation.workload.counts();
         let Decider { causes, stability, progress, .. } = &self.decider;
         let shown = stuck_if(counted.clone(), causes.active(), now.server_time);
         let is_uncertain = counted.state == RolloutState::Complete && stability.is_settling(now.elapsed);

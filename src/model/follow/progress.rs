@@ -7,7 +7,6 @@ use k8s_openapi::jiff::Timestamp;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 
 /// The best counters of a rollout so far, and when they last improved.
@@ -32,7 +31,7 @@ struct Furthest {
 impl ProgressClock {
     /// Records the counters of one observation.
     pub(in crate::model) fn record(&mut self, workload: &Workload, now: Duration) {
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let here = Furthest {
             updated: counts.updated,
             outdated: counts.outdated(),
@@ -124,7 +123,7 @@ impl EtaEstimator {
 /// Returns the number of available updated pods, and the number to reach. A wave that is only ready is not over before
 /// `minReadySeconds`. Without pods, `status.updatedReplicas` stands in for the available ones.
 fn available_and_goal(observation: &Observation, now: Timestamp) -> (u32, u32) {
-    let counts = Counts::of(&observation.workload);
+    let counts = observation.workload.counts();
     let min_ready_seconds = observation.workload.min_ready_seconds();
     let is_available = |pod: &&Pod| pod.is_active() && pod.is_available(min_ready_seconds, now);
     let current = observation.revisions.current().filter(|_| observation.pods.is_some());

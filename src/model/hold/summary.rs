@@ -6,7 +6,6 @@ use super::lost_annotation::{end_command, is_annotation_lost};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, HoldReason, Lock, Plan, PlanRecord};
-use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;
@@ -182,7 +181,7 @@ pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
         (None, Some(hold)) => (format!("step plan, {}", hold.progress()), step_command(workload)),
         (None, None) => return None,
     };
-    let counts = Counts::of(workload);
+    let counts = workload.counts();
     Some((format!("{what}: {} of {} updated", counts.updated, counts.wanted), command))
 }
 
@@ -243,7 +242,7 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
 /// `paused` is no such change: it is what a pause is.
 #[must_use]
 fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
-    let (live, pause) = (workload.fields_of_hold(), workload.pause_field());
+    let (live, pause) = (workload.replaceable_fields(), workload.pause_field());
     let paths = || live.iter().map(|(path, _)| path).filter(|path| pause.as_ref() != Some(path));
     let [from, to] = [workload.object().json(), after].map(|object| {
         let field = |path: &FieldPath| Some((path.members().last()?.clone(), path.value_in(object)?.clone()));

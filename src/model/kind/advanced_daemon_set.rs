@@ -9,7 +9,7 @@ use super::partition_hold::HeldByPartition;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -45,8 +45,8 @@ impl Kind for AdvancedDaemonSet {
         ("/status/desiredNumberScheduled", 0)
     }
 
-    fn counters(&self) -> Counters {
-        Counters::NODES
+    fn counters(&self) -> CounterNames {
+        CounterNames::NODES
     }
 
     fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
@@ -91,7 +91,7 @@ impl Kind for AdvancedDaemonSet {
         if !workload.is_observed() {
             return Verdict::unobserved("daemon set");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let status = status_of_counts(workload.name(), counts, "pods");
         match kruise::hold_state(workload, facts, counts, status.is_complete()) {
             Some(state) => Verdict::new(state, status.line),

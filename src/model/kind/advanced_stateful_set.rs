@@ -7,7 +7,7 @@ use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{Counters, Counts, RolloutFacts, Verdict};
+use super::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, kruise, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -43,8 +43,8 @@ impl Kind for AdvancedStatefulSet {
         "/spec/updateStrategy/rollingUpdate/minReadySeconds"
     }
 
-    fn counters(&self) -> Counters {
-        Counters { writes_zero_available: true, ..Counters::REPLICAS }
+    fn counters(&self) -> CounterNames {
+        CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
     }
 
     fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
@@ -99,7 +99,7 @@ impl Kind for AdvancedStatefulSet {
         if !workload.is_observed() {
             return Verdict::unobserved("statefulset");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let status = status_of_counts(workload, counts);
         match kruise::hold_state(workload, facts, counts, status.is_complete()) {
             Some(state) => Verdict::new(state, status.line),

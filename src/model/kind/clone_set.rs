@@ -126,7 +126,7 @@ impl Kind for CloneSet {
         if !workload.is_observed() {
             return Verdict::unobserved("cloneset");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let status = status_of_counts(workload, counts);
         if let Some(state) = kruise::hold_state(workload, facts, counts, status.is_complete()) {
             return Verdict::new(state, status.line);

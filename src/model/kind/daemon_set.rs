@@ -8,7 +8,7 @@ use super::partition_hold::has_type_of;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload, strategy};
 use crate::model::api::patch::FieldPath;
 use crate::model::api::resource_type::ResourceType;
@@ -41,8 +41,8 @@ impl Kind for DaemonSet {
         ("/status/desiredNumberScheduled", 0)
     }
 
-    fn counters(&self) -> Counters {
-        Counters::NODES
+    fn counters(&self) -> CounterNames {
+        CounterNames::NODES
     }
 
     fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
@@ -65,7 +65,7 @@ impl Kind for DaemonSet {
         if !workload.is_observed() {
             return Verdict::unobserved("daemon set");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let status = status_of_counts(workload.name(), counts, "updated pods");
         if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
             return Verdict::new(RolloutState::Held, status.line);

@@ -71,7 +71,7 @@ impl Kind for Deployment {
         if !workload.is_observed() {
             return Verdict::unobserved("deployment");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let status = status_of_counts(workload.name(), counts);
         // A plan keeps updated pods from counting as available, so that the counters look like a rollout that is stuck.
         if facts.is_held {

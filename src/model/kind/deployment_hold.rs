@@ -133,7 +133,7 @@ impl HeldBudget {
 pub(super) struct HeldByBudget;
 
 impl HoldMethod for HeldByBudget {
-    fn fields(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
+    fn field_types(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
         let fields = [
             ("paused", FieldType::Flag),
             ("minReadySeconds", FieldType::Count),

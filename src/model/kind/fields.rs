@@ -389,12 +389,12 @@ mod tests {
     fn one_field_is_stored_as_its_value_and_several_as_members() {
         let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}});
         let set = workload("DaemonSet", &strategy);
-        assert_eq!(set.fields_of_hold().to_json(), Some(strategy.clone()));
+        assert_eq!(set.replaceable_fields().to_json(), Some(strategy.clone()));
         let deployment = json!({"kind": "Deployment", "metadata": {"name": "w"},
             "spec": {"minReadySeconds": 5, "strategy": strategy, "replicas": 2}});
         let deployment = Workload::of_json(&deployment).unwrap();
         let stored = json!({"minReadySeconds": 5, "strategy": strategy});
-        let fields = deployment.fields_of_hold();
+        let fields = deployment.replaceable_fields();
         assert_eq!(fields.to_json(), Some(stored.clone()));
         assert_eq!(read(&deployment, &stored), Ok(Some(stored)));
         for (stored, error) in [

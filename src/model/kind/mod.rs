@@ -33,7 +33,7 @@ use serde_json::Value;
 use self::fields::{FieldType, HoldFields};
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{Counters, Counts, RolloutFacts, Verdict};
+use self::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
 use crate::model::api::object::Object;
 use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
@@ -70,8 +70,8 @@ pub trait Kind: Sync {
     }
 
     /// Returns the names of its counters in `status`.
-    fn counters(&self) -> Counters {
-        Counters::REPLICAS
+    fn counters(&self) -> CounterNames {
+        CounterNames::REPLICAS
     }
 
     /// Returns the state of its rollout.
@@ -199,8 +199,8 @@ pub trait Pods: Debug + Sync {
 
 /// How `pause` and `step` hold the workloads of a kind, by fields that they restore later.
 pub trait HoldMethod: Sync {
-    /// Returns the fields that a hold writes and restores.
-    fn fields(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
+    /// Returns the fields that a hold writes and restores, with their types.
+    fn field_types(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
         let kind = workload.kind();
         vec![(FieldPath::of(kind.strategy().iter().copied()), FieldType::Strategy(kind.strategy_fields()))]
     }

@@ -8,7 +8,7 @@ use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::update_budget::UpdateBudget;
-use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -36,8 +36,8 @@ impl Kind for StatefulSet {
         &ByOrdinal
     }
 
-    fn counters(&self) -> Counters {
-        Counters { writes_zero_available: true, ..Counters::REPLICAS }
+    fn counters(&self) -> CounterNames {
+        CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
     }
 
     fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
@@ -78,7 +78,7 @@ impl Kind for StatefulSet {
         if !is_observed(workload) {
             return Verdict::unobserved("statefulset");
         }
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         if strategy::is_on_delete(workload) && counts.outdated() > 0 && !facts.is_starting {
             return Verdict::new(RolloutState::Held, waiting_at_revision(workload, counts).line);
         }

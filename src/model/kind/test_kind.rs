@@ -11,7 +11,7 @@ use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::verdict::{Counters, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{CounterNames, RolloutFacts, RolloutState, Verdict};
 use super::{Kind, Pods, VersionedPath, Workload};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
@@ -56,8 +56,8 @@ impl Kind for Pool {
         ("/spec/size", 1)
     }
 
-    fn counters(&self) -> Counters {
-        Counters {
+    fn counters(&self) -> CounterNames {
+        CounterNames {
             total: "size",
             updated: "updated",
             ready: "ready",
@@ -94,7 +94,7 @@ impl Kind for Pool {
     }
 
     fn verdict(&self, workload: &Workload, _: &RolloutFacts<'_>) -> Verdict {
-        let counts = Counts::of(workload);
+        let counts = workload.counts();
         let released = counts.released;
         let line = format!("{} of {released} pods have been updated", counts.updated);
         let is_held = counts.outdated() > 0 && (workload.is_paused() || released == 0);

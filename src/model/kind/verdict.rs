@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 /// The names of a kind's counters in `status`. One that is absent is 0, as in Go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counters {
+pub struct CounterNames {
     /// All pods; for a DaemonSet, the nodes that have one.
     pub total: &'static str,
     /// The updated pods.
@@ -18,7 +18,7 @@ pub struct Counters {
     pub writes_zero_available: bool,
 }
 
-impl Counters {
+impl CounterNames {
     /// The names in most kinds.
     pub(super) const REPLICAS: Self = Self {
         total: "replicas",

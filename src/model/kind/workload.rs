@@ -111,12 +111,12 @@ impl Workload {
 
     /// Returns the fields that a hold replaces, with their types; none for a kind that cannot be held.
     pub(in crate::model) fn field_types(&self) -> Vec<(FieldPath, FieldType)> {
-        self.kind.hold_method().map(|method| method.fields(self)).unwrap_or_default()
+        self.kind.hold_method().map(|method| method.field_types(self)).unwrap_or_default()
     }
 
     /// Returns the fields that a hold replaces, with their present values.
     #[must_use]
-    pub fn fields_of_hold(&self) -> HoldFields {
+    pub fn replaceable_fields(&self) -> HoldFields {
         HoldFields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
     }
 
@@ -201,19 +201,17 @@ impl Workload {
     pub fn owns(&self, pod: &Pod) -> bool {
         !pod.owner_uid.is_empty() && pod.owner_uid == self.object.uid()
     }
-}
 
-impl Counts {
-    /// Reads the counters of a workload. An absent counter is 0, as in Go.
+    /// Reads the counters. An absent counter is 0, as in Go.
     #[must_use]
-    pub fn of(workload: &Workload) -> Self {
-        let names = workload.kind().counters();
-        let counter = |name: &str| workload.object().int(&format!("/status/{name}")).map(in_range);
+    pub fn counts(&self) -> Counts {
+        let names = self.kind.counters();
+        let counter = |name: &str| self.object.int(&format!("/status/{name}")).map(in_range);
         let count = |name: &str| counter(name).unwrap_or_default();
-        let wanted = workload.wanted();
-        Self {
+        let wanted = self.wanted();
+        Counts {
             wanted,
-            released: (wanted - strategy::partition(workload)).max(0),
+            released: (wanted - strategy::partition(self)).max(0),
             total: count(names.total),
             updated: count(names.updated),
             ready: count(names.ready),

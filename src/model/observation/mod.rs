@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::model::api::event::{Event, Events};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::{Revision, Revisions};
 
 /// A workload with its revisions, pods and events. Verdicts, histories and patches are derived from
@@ -228,7 +228,7 @@ pub fn ready_by_revision(observation: &Observation) -> Vec<(String, usize)> {
 #[must_use]
 pub fn is_outage(observation: &Observation, state: RolloutState) -> bool {
     let has_served = observation.revisions.len() > 1 || state == RolloutState::Failed;
-    let counts = Counts::of(&observation.workload);
+    let counts = observation.workload.counts();
     has_served && counts.wanted > 0 && counts.available.unwrap_or_default() == 0 && counts.ready == 0
 }
 

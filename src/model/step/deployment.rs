@@ -17,7 +17,6 @@ use crate::model::hold::plan::BatchRecord;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::update_budget::UpdateBudget;
-use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
@@ -83,7 +82,7 @@ impl StepKind for StepDeployment {
 
     /// As `kubectl rollout status` judges it.
     fn is_settled(&self, observed: &Observation) -> Option<bool> {
-        let counts = Counts::of(&observed.workload);
+        let counts = observed.workload.counts();
         let is_complete = [counts.total, counts.updated, counts.available.unwrap_or_default()]
             .iter()
             .all(|count| *count == counts.wanted);

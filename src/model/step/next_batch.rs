@@ -134,7 +134,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
 
 /// Returns how many pods run the new revision after the next batch.
 fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
-    match &pace.batches {
+    match &pace.batch_size {
         BatchSize::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
         BatchSize::Until(goals) => {
             let mut goals = goals.iter().map(|goal| goal.pods_of(wanted));

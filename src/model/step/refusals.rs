@@ -134,7 +134,7 @@ fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
             "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
         )));
     }
-    match (&options.pace.batches, options.reach) {
+    match (&options.pace.batch_size, options.reach) {
         (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
             Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))

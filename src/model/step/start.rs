@@ -91,7 +91,7 @@ pub(super) fn prepare_plan(
     }
     let plan = &prepared.record.plan;
     if plan.reach == Some(Reach::All) && plan.is_releasing() {
-        plan.pace.batches.check_end().map_err(StepOutcome::Error)?;
+        plan.pace.batch_size.check_end().map_err(StepOutcome::Error)?;
     }
     Ok(prepared)
 }

@@ -122,7 +122,7 @@ impl RolloutView {
         Self {
             revision: current.map_or(recorded, |current| current.number.known()),
             revision_name: current.map(|current| current.name.clone()),
-            counts: Counts::of(&observed.workload),
+            counts: observed.workload.counts(),
             available: available(observed, now),
             is_outage: is_outage(observed, verdict.state),
             ready: ready_by_revision(observed),
@@ -199,7 +199,7 @@ fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
 /// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for
 /// a Deployment raises `minReadySeconds`, so that its controller counts no updated pod as available.
 fn available(observation: &Observation, now: Timestamp) -> Option<i64> {
-    let counts = Counts::of(&observation.workload);
+    let counts = observation.workload.counts();
     let seconds = original_min_ready_seconds(&observation.workload);
     if seconds == observation.workload.min_ready_seconds() {
         return counts.available;

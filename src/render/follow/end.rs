@@ -162,7 +162,7 @@ fn held(target: &FollowedTarget, name: &str) -> String {
     if target.verdict().is_none_or(|verdict| verdict.state != RolloutState::Paused) {
         return format!("note: {name} is held: outdated pods remain");
     }
-    let Counts { updated, wanted, .. } = Counts::of(target.workload());
+    let Counts { updated, wanted, .. } = target.workload().counts();
     format!("note: {name} is paused: {updated} of {wanted} updated; outdated pods remain")
 }
 

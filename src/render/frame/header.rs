@@ -3,7 +3,7 @@
 use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome, RolloutFailure};
 use crate::model::kind::strategy::min_available;
-use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::Revision;
 use crate::render::age::{about, lasting};
@@ -168,7 +168,7 @@ const LONGEST_BAR: usize = 40;
 /// while the rollout progresses.
 pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<Line> {
     let workload = &observed.workload;
-    let counts = Counts::of(workload);
+    let counts = workload.counts();
     let length = Some((width / 4).min(LONGEST_BAR)).filter(|length| *length >= SHORTEST_BAR);
     let (label, available) = match counts.available {
         Some(available) => ("available", available),

@@ -7,7 +7,6 @@ use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::original_min_ready_seconds;
-use crate::model::kind::verdict::Counts;
 use crate::model::observation::pod_stage::{PodStage, tally};
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
@@ -137,7 +136,7 @@ fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<
         Some(RollbackResult::RolledBack { outcome, .. }) => *outcome == Outcome::Reached,
         _ => result.outcome == Outcome::Reached,
     });
-    let counts = Counts::of(&observed.workload);
+    let counts = observed.workload.counts();
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
     let words = Line::styled(style(PodStage::Ready), ready);

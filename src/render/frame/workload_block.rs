@@ -9,7 +9,7 @@ use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
 use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::{Counts, RolloutState};
+use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 use crate::render::fit_width::LongWord;
 use crate::render::line::{Line, Style};
@@ -206,7 +206,7 @@ fn progress(target: &FollowedTarget) -> Line {
     if target.verdict().is_none() {
         return Line::default();
     }
-    let counts = Counts::of(target.workload());
+    let counts = target.workload().counts();
     let available = match counts.available {
         Some(available) => format!("{available} available"),
         None => format!("{} ready", counts.ready),

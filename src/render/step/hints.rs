@@ -4,7 +4,6 @@ use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held, is_rolling_ba
 use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
-use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{BatchStage, PlanView, RollbackOutcome, StepOutcome, StopReason};
 use crate::model::text::shell_command::{Word, command};
@@ -163,7 +162,7 @@ fn next_batch(view: Option<&PlanView>, step: Word) -> String {
     };
     match view.filter(is_over) {
         Some(_) => command("the other nodes: {} --node-selector= --all", [step]),
-        None if view.is_some_and(|view| view.pace.batches.check_end().is_err()) => {
+        None if view.is_some_and(|view| view.pace.batch_size.check_end().is_err()) => {
             command("the next batch: {}", [step])
         }
         None => command("the next batch: {}; all of them: {} --all", [step.clone(), step]),
@@ -171,13 +170,13 @@ fn next_batch(view: Option<&PlanView>, step: Word) -> String {
 }
 
 fn below_its_own_partition(workload: &Workload) -> Option<String> {
-    let is_kept = strategy::partition(workload) > 0 && Counts::of(workload).outdated() > 0;
+    let is_kept = strategy::partition(workload) > 0 && workload.counts().outdated() > 0;
     is_kept.then(|| command("to step the pods below it too: {} --to 100%", [step_command(workload)]))
 }
 
 /// Whether every outdated pod is below the partition of the workload, so that a step releases none of them.
 fn keeps_every_outdated_pod(workload: &Workload) -> bool {
-    let (partition, outdated) = (strategy::partition(workload), Counts::of(workload).outdated());
+    let (partition, outdated) = (strategy::partition(workload), workload.counts().outdated());
     !strategy::is_on_delete(workload) && (1..=partition).contains(&outdated)
 }
 

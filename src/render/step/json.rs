@@ -144,7 +144,7 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
 
 /// Returns the pace, with members named after the flags. The check is only a digest, as in the plan.
 fn pace_facts(pace: &Pace) -> Value {
-    let (by, batches) = match &pace.batches {
+    let (by, batches) = match &pace.batch_size {
         BatchSize::By(amount) => (Some(amount.to_string()), None),
         BatchSize::Until(goals) => (None, Some(goals.iter().map(ToString::to_string).collect::<Vec<_>>())),
     };

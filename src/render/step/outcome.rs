@@ -4,7 +4,6 @@ use super::words::{check_result, slots, time};
 use super::{Closing, Printed, hints, holder, last_write};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{BatchFailure, Hold, HoldReason, is_rollback_held};
-use crate::model::kind::verdict::Counts;
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
     BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
@@ -62,7 +61,7 @@ fn cut_short(closing: &Closing<'_>, line: &str) -> Printed {
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
-    match own_reach(workload).filter(|_| Counts::of(workload).outdated() > 0) {
+    match own_reach(workload).filter(|_| workload.counts().outdated() > 0) {
         Some((reached, _)) => format!("no pod is outdated {reached}"),
         None => "no pod is outdated, so there is nothing to step".to_owned(),
     }
@@ -70,7 +69,7 @@ fn nothing_outdated(workload: &Workload) -> String {
 
 fn complete(workload: &Workload) -> String {
     let restored = "the original update strategy is restored; it is neither held nor paused";
-    match (own_reach(workload), Counts::of(workload).outdated()) {
+    match (own_reach(workload), workload.counts().outdated()) {
         (Some((reached, rest)), outdated @ 1..) => {
             let stay = if outdated == 1 {
                 format!("1 pod {rest} stays")

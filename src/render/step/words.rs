@@ -21,7 +21,7 @@ pub(in crate::render) fn revisions(view: &PlanView) -> String {
 
 /// Returns the part of a pace that every view shows: `2 per batch, soak 5m`.
 pub(in crate::render) fn pace(pace: &Pace) -> String {
-    let batches = match &pace.batches {
+    let batches = match &pace.batch_size {
         BatchSize::By(amount) => format!("{amount} per batch"),
         BatchSize::Until(goals) => {
             format!("up to {}", goals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))

@@ -7,7 +7,6 @@ use harness::Cluster;
 use std::time::Duration;
 
 use rollout2::model::cause::{CauseId, causes};
-use rollout2::model::kind::verdict::Counts;
 use rollout2::model::kind::verdict::RolloutState;
 use rollout2::model::observation::Observation;
 use rollout2::model::status::verdict;
@@ -131,7 +130,7 @@ fn typed(resource: &Resource) -> &'static str {
 /// Returns the exit code for the final state of a rollout.
 fn expected(final_state: &Observation, args: &str, now: k8s_openapi::jiff::Timestamp) -> u8 {
     let state = verdict(final_state).state;
-    let counts = Counts::of(&final_state.workload);
+    let counts = final_state.workload.counts();
     let is_a_set = !final_state.workload.kind().has_progress_deadline();
     // The API server sets the deadline of a Deployment, and no deadline of a CloneSet.
     let has_no_deadline =

@@ -6,7 +6,6 @@ use crate::error::{Error, ErrorKind};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::Counts;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::{Word, command};
@@ -122,7 +121,7 @@ pub fn rollback_command(observation: &Observation) -> Option<String> {
 fn is_rollback(observation: &Observation) -> bool {
     let stable = observation.workload.recorded_stable_revision();
     let current = observation.revisions.current().map(|current| current.name.as_str());
-    stable.is_some() && stable == current && Counts::of(&observation.workload).outdated() > 0
+    stable.is_some() && stable == current && observation.workload.counts().outdated() > 0
 }
 
 #[cfg(test)]

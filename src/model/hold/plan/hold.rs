@@ -171,7 +171,7 @@ impl Hold {
     #[must_use]
     pub fn original_min_ready_seconds(&self, workload: &Workload) -> i64 {
         let path = FieldPath::of(workload.kind().min_ready_seconds().split('/').skip(1));
-        if !workload.fields_of_hold().have(&path) || !self.is_in_force(workload) {
+        if !workload.replaceable_fields().have(&path) || !self.is_in_force(workload) {
             return workload.min_ready_seconds();
         }
         self.original.get(&path).and_then(Value::as_i64).unwrap_or_default()
@@ -274,7 +274,7 @@ impl Hold {
     /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
     /// client wrote meanwhile stays.
     pub fn end(&self, workload: &Workload, patch: &mut Patch) {
-        for (path, _) in workload.fields_of_hold().iter() {
+        for (path, _) in workload.replaceable_fields().iter() {
             if self.is_field_held(workload, path) {
                 patch.set_or_remove(path.clone(), self.original.get(path).cloned());
             } else {
@@ -326,7 +326,7 @@ fn originals(workload: &Workload) -> HoldFields {
     let mut patch = Patch::of(restored.object());
     end_pause(restored, &mut patch);
     let fields =
-        HoldFields::of(patch.after(), restored.fields_of_hold().iter().map(|(path, _)| path.clone()));
+        HoldFields::of(patch.after(), restored.replaceable_fields().iter().map(|(path, _)| path.clone()));
     fields.without_pause(restored.pause_field().as_ref())
 }
 

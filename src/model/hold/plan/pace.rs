@@ -95,7 +95,7 @@ pub const LEAST_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 pub struct Pace {
     /// The size of a batch.
     #[serde(flatten)]
-    pub batches: BatchSize,
+    pub batch_size: BatchSize,
     /// Whether the first batch has one pod if no pod runs the new revision.
     pub canary: bool,
     /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
@@ -214,7 +214,7 @@ impl Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            batches: BatchSize::By(Amount::Pods(1)),
+            batch_size: BatchSize::By(Amount::Pods(1)),
             canary: true,
             max_unavailable: None,
             soak: SETTLING_TIME,
@@ -235,7 +235,7 @@ impl Default for Pace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaceFlags {
     /// `--by`, `--batches`.
-    pub batches: Option<BatchSize>,
+    pub batch_size: Option<BatchSize>,
     /// `--no-canary`: false.
     pub canary: Option<bool>,
     /// `--max-unavailable`.
@@ -286,7 +286,7 @@ impl PaceFlags {
             Some(CheckFlag::Run(digest)) => Some(Check { digest: digest.clone(), watch }),
         };
         Pace {
-            batches: self.batches.clone().unwrap_or(pace.batches),
+            batch_size: self.batch_size.clone().unwrap_or(pace.batch_size),
             canary: self.canary.unwrap_or(pace.canary),
             max_unavailable: self.max_unavailable.or(pace.max_unavailable),
             soak: self.soak.unwrap_or(pace.soak),

@@ -88,7 +88,11 @@ impl PlanRecord {
     /// Returns the same record with the live fields as those that hold.
     #[must_use]
     pub fn adopting(self, workload: &Workload) -> Self {
-        if self.hold.is_in_force(workload) { self.with_hold_fields(workload.fields_of_hold()) } else { self }
+        if self.hold.is_in_force(workload) {
+            self.with_hold_fields(workload.replaceable_fields())
+        } else {
+            self
+        }
     }
 
     /// Whether every field that a decision relies on is unchanged: the uid, the template, the strategy and the
@@ -112,7 +116,7 @@ pub fn guarded(workload: &Workload) -> Patch {
 
 /// Adds to a patch the preconditions that the fields of a plan are unchanged.
 pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
-    for (path, _) in workload.fields_of_hold().iter() {
+    for (path, _) in workload.replaceable_fields().iter() {
         patch.require_unchanged(path.clone());
     }
 }

@@ -270,7 +270,7 @@ mod tests {
         let full = Plan {
             from: Some("db-1".to_owned()),
             pace: Pace {
-                batches: BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]),
+                batch_size: BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]),
                 canary: false,
                 max_unavailable: Some(Amount::PerCent(25)),
                 soak: Duration::from_millis(90_500),

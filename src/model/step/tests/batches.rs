@@ -19,7 +19,7 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     assert_eq!((hold.get("lock"), hold["plan"].get("reach")), (None, None));
     assert_eq!(hold["plan"]["batch"]["done"], true);
 
-    let by = PaceFlags { batches: Some(BatchSize::By(Amount::Pods(3))), ..PaceFlags::default() };
+    let by = PaceFlags { batch_size: Some(BatchSize::By(Amount::Pods(3))), ..PaceFlags::default() };
     let mut fixture = fixture.then("two", StepOptions { pace: by, ..StepOptions::default() });
     assert_eq!(fixture.run(), StepOutcome::Reached { updated: 4, of: 5 });
     let mut fixture = fixture.then("three", StepOptions::default());
@@ -68,10 +68,10 @@ fn a_larger_max_unavailable_releases_a_whole_batch() {
 #[test]
 fn batches_have_the_requested_sizes() {
     let until = |goals: &[Amount]| PaceFlags {
-        batches: Some(BatchSize::Until(goals.to_vec())),
+        batch_size: Some(BatchSize::Until(goals.to_vec())),
         ..PaceFlags::default()
     };
-    let by = |amount| PaceFlags { batches: Some(BatchSize::By(amount)), ..PaceFlags::default() };
+    let by = |amount| PaceFlags { batch_size: Some(BatchSize::By(amount)), ..PaceFlags::default() };
     for (given, reach, sizes, end) in [
         (by(Amount::PerCent(25)), Reach::All, &[1, 2, 2, 2, 1][..], StepOutcome::Complete),
         (

@@ -23,7 +23,7 @@ fn cluster() -> FakeCluster {
 
 fn to_the_last(on_failure: OnFailure) -> StepOptions {
     let given = PaceFlags {
-        batches: Some(BatchSize::By(Amount::Pods(1))),
+        batch_size: Some(BatchSize::By(Amount::Pods(1))),
         on_failure: Some(on_failure),
         batch_timeout: Some(seconds(60)),
         check: Some(CheckFlag::Run("ab".to_owned())),

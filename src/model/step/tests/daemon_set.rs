@@ -162,14 +162,14 @@ impl DaemonSetFixture {
 fn a_terminating_or_missing_pod_has_no_revision() {
     let pods = [("n1", "-old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let mut fixture = DaemonSetFixture::of(5, &pods);
-    fixture.record.plan.pace.batches = BatchSize::By(Amount::Pods(3));
+    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(fixture.next(), ["n2"], "the canary");
     let slots = fixture.slots();
     assert!(!is_reached(Some(Reach::To(Amount::Pods(1))), &slots));
     let released = DaemonSetFixture::of(5, &pods).with_batch(&["n1"]);
     assert!(is_reached(Some(Reach::To(Amount::Pods(1))), &released.slots()), "the plan released it");
     fixture = DaemonSetFixture::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
-    fixture.record.plan.pace.batches = BatchSize::By(Amount::Pods(3));
+    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(fixture.next(), ["n2", "n3", "n4"]);
 }
 
@@ -241,7 +241,7 @@ fn a_batch_is_limited_by_the_annotation_size() {
     let names: Vec<String> = (0..1000).map(|number| format!("{number:0>100}.compute.internal")).collect();
     let pods: Vec<OnNode<'_>> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let mut fixture = DaemonSetFixture::of(1000, &pods);
-    (fixture.record.plan.pace.batches, fixture.record.plan.pace.canary) =
+    (fixture.record.plan.pace.batch_size, fixture.record.plan.pace.canary) =
         (BatchSize::By(Amount::PerCent(100)), false);
     let batch = fixture.next();
     assert!(batch.len() > 500 && batch.concat().len() < 70_000, "{}", batch.len());
@@ -259,12 +259,12 @@ fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
     let zones = [("n1", "b"), ("n2", ""), ("n3", "a"), ("n4", "b")];
     let mut fixture = DaemonSetFixture::of(4, &pods).in_zones(&zones);
     assert_eq!(fixture.listed(), "n3 up, n1 up, n4 up, n2 up");
-    (fixture.record.plan.pace.batches, fixture.record.plan.pace.canary) =
+    (fixture.record.plan.pace.batch_size, fixture.record.plan.pace.canary) =
         (BatchSize::By(Amount::Pods(3)), false);
     assert_eq!(fixture.next(), ["n3"], "a batch does not cross from one group into the next");
     let mut on = DaemonSetFixture::of(4, &[("n1", "old"), ("n2", "old"), ("n3", "new"), ("n4", "old")])
         .in_zones(&zones);
-    on.record.plan.pace.batches = BatchSize::By(Amount::Pods(3));
+    on.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(on.next(), ["n1", "n4"]);
 }
 
@@ -394,7 +394,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     let pods: Vec<_> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let zones = names.iter().enumerate().map(|(index, name)| (name.as_str(), ["a", "!a"][index % 2]));
     let mut fixture = DaemonSetFixture::of(1000, &pods).in_zones(&zones.collect::<Vec<_>>());
-    fixture.record.plan.pace.batches = BatchSize::By(Amount::Pods(1));
+    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
     state.kind = &COUNTING;
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());

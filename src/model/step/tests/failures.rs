@@ -220,7 +220,7 @@ fn a_node_broken_by_the_new_revision_fails_the_batch() {
 #[test]
 fn a_list_of_batches_that_ends_early_is_refused_for_all() {
     let mut options = all_by(1);
-    options.pace.batches = Some(BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
+    options.pace.batch_size = Some(BatchSize::Until(vec![Amount::Pods(1), Amount::PerCent(50)]));
     let mut fixture = StepperFixture::of(options, FakeCluster::paused(4));
     assert!(matches!(fixture.run(), StepOutcome::Error(error) if error.kind() == ErrorKind::Usage));
 }

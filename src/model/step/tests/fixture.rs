@@ -56,7 +56,7 @@ pub(super) fn seconds(seconds: u64) -> Duration {
 
 /// A request to go to the end, so many pods at a time.
 pub(super) fn all_by(pods: u32) -> StepOptions {
-    let given = PaceFlags { batches: Some(BatchSize::By(Amount::Pods(pods))), ..PaceFlags::default() };
+    let given = PaceFlags { batch_size: Some(BatchSize::By(Amount::Pods(pods))), ..PaceFlags::default() };
     StepOptions { pace: given, reach: Some(Reach::All), ..StepOptions::default() }
 }
 
