@@ -49,8 +49,8 @@ pub(super) trait Executor<E: Engine> {
     /// Called after each event, for example to start a watch.
     fn after_event(&mut self, engine: &E, events: &mut EventSource<'_>);
 
-    /// Returns the event to apply once when the reader of stdout exited; none ends the loop.
-    fn without_reader(&self) -> Option<E::Event>;
+    /// Returns the event to apply once when stdout cannot be written any more; none ends the loop.
+    fn without_output(&self) -> Option<E::Event>;
 }
 
 /// Prints the reports of an engine while its event loop runs.
@@ -176,8 +176,8 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                 }
             };
             self.apply(events).await;
-            if !is_stopped && !self.reporter.ui().is_read() {
-                let Some(event) = self.executor.without_reader() else { break };
+            if !is_stopped && !self.reporter.ui().can_write() {
+                let Some(event) = self.executor.without_output() else { break };
                 is_stopped = true;
                 self.apply(vec![event]).await;
             }

@@ -100,7 +100,7 @@ pub(super) async fn run(
     } else {
         request.follow(found, cluster, &mut FollowReporter { ui, request }).await
     };
-    if !ui.is_read() {
+    if ui.is_closed() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
         ui.err_lines(unfinished.map(render::without_reader));
     }
@@ -241,7 +241,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
         }
     }
 
-    fn without_reader(&self) -> Option<FollowerEvent> {
+    fn without_output(&self) -> Option<FollowerEvent> {
         None
     }
 }
@@ -256,11 +256,18 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
-    let origin = target.start_state().ok_or_else(|| stable_unknown(workload))?;
+    let name = workload.target();
+    let origin = target.start_state().ok_or_else(|| {
+        let message = format!("the stable revision of {name} was not known when following began");
+        Error::new(ErrorKind::NotFound, message)
+    })?;
     if !origin.matches(workload) {
-        return Err(template_changed(workload));
+        let message = format!("another client rolled out another revision of {name}");
+        return Err(Error::new(ErrorKind::Conflict, message));
     }
-    let stable = origin.stable_revision(&observed).ok_or_else(|| revision_gone(workload))?;
+    let stable = origin.stable_revision(&observed).ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, format!("the stable revision of {name} no longer exists"))
+    })?;
     owners::warn_before_an_undo(workload, ui);
     owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
     let undo = undo(&observed, stable, &UndoOptions::default())?;
@@ -268,7 +275,11 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
     let written = written.applied(workload, "its rollback was prepared")?;
-    Workload::of(written).ok_or_else(|| written_but_unreadable(workload))
+    Workload::of(written).ok_or_else(|| {
+        let message =
+            format!("the rollback of {name} was written, but the server answered with another object");
+        Error::new(ErrorKind::Malformed, message)
+    })
 }
 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
@@ -280,27 +291,4 @@ async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &m
     if let Some(why) = remove_pod(pod, namespace, false, source).await.refusal() {
         ui.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
-}
-
-fn template_changed(workload: &Workload) -> Error {
-    let target = workload.target();
-    Error::new(ErrorKind::Conflict, format!("another client rolled out another revision of {target}"))
-}
-
-fn stable_unknown(workload: &Workload) -> Error {
-    let target = workload.target();
-    let message = format!("the stable revision of {target} was not known when following began");
-    Error::new(ErrorKind::NotFound, message)
-}
-
-fn written_but_unreadable(workload: &Workload) -> Error {
-    let target = workload.target();
-    let message =
-        format!("the rollback of {target} was written, but the server answered with another object");
-    Error::new(ErrorKind::Malformed, message)
-}
-
-fn revision_gone(workload: &Workload) -> Error {
-    let target = workload.target();
-    Error::new(ErrorKind::NotFound, format!("the stable revision of {target} no longer exists"))
 }

@@ -130,10 +130,16 @@ impl Ui {
         matches!(String::from_utf8_lossy(&answer).trim().to_lowercase().as_str(), "y" | "yes")
     }
 
-    /// Whether stdout can still be written. False after the reader of a pipe exited.
+    /// Whether stdout can still be written. False after a failed write.
     #[must_use]
-    pub fn is_read(&self) -> bool {
+    pub fn can_write(&self) -> bool {
         self.failure.is_none()
+    }
+
+    /// Whether stdout is a pipe whose reader exited.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// Prints a result of several lines on stdout.

@@ -182,3 +182,24 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
     let note = "note: stdout was closed; the rollout of deployment/paused continues in the cluster\n";
     assert!(stderr.ends_with(note), "{stderr}");
 }
+
+/// A log on a full disk: the error says so, and not that a reader exited.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_ends_a_status_with_its_error() {
+    let server = Cluster::recorded("broken").served();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
+        .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
+        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output();
+    let output = output.await.unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("error: cannot write the output: No space left on device"), "{stderr}");
+    assert!(!stderr.contains("stdout was closed"), "{stderr}");
+}

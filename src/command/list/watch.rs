@@ -148,7 +148,7 @@ impl Watch<'_> {
             if self.draws && self.evaluated.is_some() {
                 self.draw(ui);
             }
-            if !ui.is_read() {
+            if !ui.can_write() {
                 self.outcome.exit = Exit::Unfinished;
                 return;
             }

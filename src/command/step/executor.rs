@@ -104,8 +104,8 @@ impl Executor<Stepper> for StepExecutor<'_> {
         self.ends.set(stepper.is_unlocking());
     }
 
-    /// Without a reader the command stops as after SIGTERM, and releases its lock.
-    fn without_reader(&self) -> Option<StepEvent> {
+    /// Without output the command stops as after SIGTERM, and releases its lock.
+    fn without_output(&self) -> Option<StepEvent> {
         Some(StepEvent::Stopped(StopSignal::Terminated))
     }
 }
