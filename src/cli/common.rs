@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::values::{count, seconds_or_duration};
+use super::values::{Words, count, seconds_or_duration, words};
 use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
 use crate::command::{Access, CommonOptions};
 use crate::error::{Error, Result};
@@ -30,41 +30,31 @@ pub(super) struct CommonArgs {
     /// When to use colour: auto, always or never
     #[arg(
         long,
-        value_enum,
         value_name = "WHEN",
-        default_value_t,
+        value_parser = words(COLORS),
+        default_value = "auto",
         global = true,
         hide_short_help = true,
         hide_possible_values = true
     )]
-    color: ColorArg,
+    color: Color,
 
     #[command(flatten)]
     connection: ConnectionArgs,
 }
 
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum ColorArg {
-    #[default]
-    Auto,
-    Always,
-    Never,
-}
+const COLORS: &Words<Color> =
+    &[("auto", "", Color::Auto), ("always", "", Color::Always), ("never", "", Color::Never)];
 
 impl CommonArgs {
     pub(super) fn lower(self) -> Result<CommonOptions> {
         let snapshot = self.from.map(InputPath::from);
-        let color = match self.color {
-            ColorArg::Auto => Color::Auto,
-            ColorArg::Always => Color::Always,
-            ColorArg::Never => Color::Never,
-        };
         let namespace = self.namespace.filter(|name| !name.is_empty()); // as in -n "$NS" with NS unset
         if let Some(namespace) = &namespace {
             check_namespace(namespace)?;
         }
         let access = Access { snapshot, namespace, overrides: self.connection.lower()? };
-        Ok(CommonOptions { access, color })
+        Ok(CommonOptions { access, color: self.color })
     }
 }
 

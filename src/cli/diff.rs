@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{DocumentWord, OutputForm, OutputFormParser, count};
+use super::values::{DOCUMENTS, OutputForm, count, output_form};
 use crate::command::CommonOptions;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
 use crate::model::text::name;
+use crate::render::ui::DocumentForm;
 
 /// Compare two revisions, or two workloads
 ///
@@ -74,8 +75,8 @@ pub(super) struct DiffArgs {
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DocumentWord>::new())]
-    output: Option<OutputForm<DocumentWord>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
+    output: Option<OutputForm<DocumentForm>>,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]

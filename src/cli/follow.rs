@@ -1,12 +1,11 @@
 //! The flags of following: the goal, the time limits, and what happens after a failure.
 
-use std::ffi::OsStr;
 use std::time::Duration;
 
-use clap::builder::{EnumValueParser, PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Args, Command, ValueEnum};
+use clap::Args;
+use clap::builder::TypedValueParser;
 
-use super::values::{count, duration};
+use super::values::{Words, WordsOr, count, duration, words};
 use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::{FollowOptions, Goal, UndoScope};
@@ -21,7 +20,7 @@ pub(super) struct FollowArgs {
     /// available=N or available=N% is enough where a part of the pods can never be available, such as on a node
     /// that is down: so many pods of the current revision, at most as many as wanted. Per cent are of the
     /// wanted pods, rounded up.
-    #[arg(long, value_name = "GOAL", value_parser = UntilParser)]
+    #[arg(long, value_name = "GOAL", value_parser = goal())]
     until: Option<Goal>,
 
     /// Wait until the goal has been reached for this long without interruption
@@ -48,58 +47,24 @@ pub(super) struct FollowArgs {
     deadline: Option<Duration>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum UntilArg {
-    /// The desired number of pods run the current revision
-    Updated,
-    /// These pods are available
-    Available,
-    /// The controller counts no outdated pod; a partition that keeps some is a hold
-    Complete,
-    /// No outdated pod exists, not even a terminating one
-    OldGone,
-}
-
-impl UntilArg {
-    fn goal(self) -> Goal {
-        match self {
-            Self::Updated => Goal::Updated,
-            Self::Available => Goal::Available,
-            Self::Complete => Goal::Complete,
-            Self::OldGone => Goal::OldGone,
-        }
-    }
-}
+const GOALS: &Words<Goal> = &[
+    ("updated", "The desired number of pods run the current revision", Goal::Updated),
+    ("available", "These pods are available", Goal::Available),
+    (
+        "complete",
+        "The controller counts no outdated pod; a partition that keeps some is a hold",
+        Goal::Complete,
+    ),
+    ("old-gone", "No outdated pod exists, not even a terminating one", Goal::OldGone),
+];
 
 /// How the goal of a share of the pods begins.
 pub(super) const SHARE: &str = "available=";
 
-/// Parses a goal: a word, or `available=` with a number of pods or a share of them.
-#[derive(Clone, Debug)]
-struct UntilParser;
-
-impl TypedValueParser for UntilParser {
-    type Value = Goal;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> std::result::Result<Goal, clap::Error> {
-        if !value.as_encoded_bytes().starts_with(SHARE.as_bytes()) {
-            return EnumValueParser::<UntilArg>::new().parse_ref(command, arg, value).map(UntilArg::goal);
-        }
-        let share = |word: String| word.strip_prefix(SHARE).unwrap_or_default().parse();
-        let parser = StringValueParser::new().try_map(share);
-        parser.parse_ref(command, arg, value).map(Goal::AvailableShare)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let values: Vec<_> =
-            UntilArg::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
-        Some(Box::new(values.into_iter()))
-    }
+/// Returns the parser of a goal: a word, or `available=` with a number of pods or a share of them.
+fn goal() -> impl TypedValueParser<Value = Goal> {
+    let share = |word: &str| Some(word.strip_prefix(SHARE)?.parse().map(Goal::AvailableShare));
+    WordsOr { words: words(GOALS), other: share }
 }
 
 impl FollowArgs {
@@ -223,42 +188,19 @@ pub(super) struct UndoOnFailureArgs {
     /// not a failure. Implies --fail-fast, and --deadline 10m for workloads without progressDeadlineSeconds.
     #[arg(
         long, value_name = "TARGETS", num_args = 0..=1, require_equals = true,
-        default_missing_value = "failed", help_heading = "Goal and time limits"
+        default_missing_value = "failed", value_parser = words(UNDO_SCOPES), help_heading = "Goal and time limits"
     )]
-    undo_on_failure: Option<UndoScopeArg>,
+    undo_on_failure: Option<UndoScope>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum UndoScopeArg {
-    /// The workload that failed
-    Failed,
-    /// Once one fails, each workload of the command whose rollout was under way when following began,
-    /// complete or not
-    All,
-}
-
-impl UndoScopeArg {
-    fn scope(self) -> UndoScope {
-        match self {
-            Self::Failed => UndoScope::Failed,
-            Self::All => UndoScope::All,
-        }
-    }
-}
-
-/// Whether a rollback deletes stuck pods.
-#[derive(Debug, Args)]
-pub(super) struct ReplaceStuckPodsArgs {
-    /// Delete the pods that block the rollback of a StatefulSet, one at a time
-    #[arg(long, requires = "undo_on_failure", help_heading = "Goal and time limits")]
-    replace_stuck_pods: bool,
-}
-
-impl ReplaceStuckPodsArgs {
-    pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
-        FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options }
-    }
-}
+const UNDO_SCOPES: &Words<UndoScope> = &[
+    ("failed", "The workload that failed", UndoScope::Failed),
+    (
+        "all",
+        "Once one fails, each workload of the command whose rollout was under way when following began, complete or not",
+        UndoScope::All,
+    ),
+];
 
 impl UndoOnFailureArgs {
     pub(super) fn is_set(&self) -> bool {
@@ -269,7 +211,7 @@ impl UndoOnFailureArgs {
     pub(super) fn lower(&self, options: FollowOptions) -> FollowOptions {
         let Some(scope) = self.undo_on_failure else { return options };
         FollowOptions {
-            undo_on_failure: Some(scope.scope()),
+            undo_on_failure: Some(scope),
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
             default_deadline: Some(DEADLINE),
             ..options

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, OutputFormParser, TableWord, revision, start_time};
+use super::values::{OutputForm, TABLES, output_form, revision, start_time};
 use crate::command::CommonOptions;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
@@ -47,8 +47,8 @@ pub(super) struct HistoryArgs {
     /// jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print parts of it. With --revision,
     /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<TableWord>::new())]
-    output: Option<OutputForm<TableWord>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
+    output: Option<OutputForm<TableForm>>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long, hide_short_help = true)]
@@ -73,7 +73,7 @@ impl HistoryArgs {
         let revision = revision(self.revision.as_deref())?;
         let output = match self.output {
             None => TableForm::Text,
-            Some(OutputForm::Word(word)) => word.into(),
+            Some(OutputForm::Word(form)) => form,
             Some(OutputForm::Template(word, template)) => {
                 TableForm::Document(word.parse_as_rollout(&template)?)
             }

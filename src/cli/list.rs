@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::values::{OutputForm, OutputFormParser, TableWord, duration, start_time};
+use super::values::{OutputForm, TABLES, Words, duration, output_form, start_time, words};
 use crate::command::CommonOptions;
 use crate::command::list::Request;
 use crate::command::targets::TargetScope;
@@ -49,8 +49,8 @@ pub(super) struct ListArgs {
     /// Show only these states
     ///
     /// held includes paused, and complete StatefulSets whose partition keeps outdated pods.
-    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true)]
-    states: Vec<StateArg>,
+    #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
+    states: Vec<&'static [RolloutState]>,
 
     /// Show only the rollouts whose template changed since a time: 30m, 14:10 (UTC), or an RFC 3339 time
     ///
@@ -63,8 +63,8 @@ pub(super) struct ListArgs {
     ///
     /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved. A complete
     /// StatefulSet does not fail, whatever its partition keeps.
-    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true)]
-    fail_on_state: Vec<StateArg>,
+    #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
+    fail_on_state: Vec<&'static [RolloutState]>,
 
     /// Redraw the list on a terminal, or print the rows that change, until a signal arrives
     ///
@@ -91,8 +91,8 @@ pub(super) struct ListArgs {
     /// table for a ticket or a chat.
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<TableWord>::new())]
-    output: Option<OutputForm<TableWord>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
+    output: Option<OutputForm<TableForm>>,
 }
 
 const EXAMPLES: &str = "\
@@ -106,31 +106,16 @@ Examples:
   kubectl rollout2 list -A --watch
   kubectl rollout2 list --from snapshot.yaml";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum StateArg {
-    Stuck,
-    Failed,
-    Progressing,
-    Held,
-    Paused,
-    Unobserved,
-    Complete,
-}
-
-impl StateArg {
-    /// Returns the states that it means. A pause is a hold.
-    fn states(self) -> &'static [RolloutState] {
-        match self {
-            Self::Stuck => &[RolloutState::Stuck],
-            Self::Failed => &[RolloutState::Failed],
-            Self::Progressing => &[RolloutState::Progressing],
-            Self::Held => &[RolloutState::Held, RolloutState::Paused],
-            Self::Paused => &[RolloutState::Paused],
-            Self::Unobserved => &[RolloutState::Unobserved],
-            Self::Complete => &[RolloutState::Complete],
-        }
-    }
-}
+/// The states that each word means. A pause is a hold.
+const STATES: &Words<&[RolloutState]> = &[
+    ("stuck", "", &[RolloutState::Stuck]),
+    ("failed", "", &[RolloutState::Failed]),
+    ("progressing", "", &[RolloutState::Progressing]),
+    ("held", "", &[RolloutState::Held, RolloutState::Paused]),
+    ("paused", "", &[RolloutState::Paused]),
+    ("unobserved", "", &[RolloutState::Unobserved]),
+    ("complete", "", &[RolloutState::Complete]),
+];
 
 impl ListArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
@@ -145,7 +130,7 @@ impl ListArgs {
         };
         let output = match self.output {
             None => TableForm::Text,
-            Some(OutputForm::Word(word)) => word.into(),
+            Some(OutputForm::Word(form)) => form,
             Some(OutputForm::Template(word, template)) => TableForm::Document(word.parse(&template)?),
         };
         if self.watch
@@ -154,11 +139,10 @@ impl ListArgs {
             return Err(Error::usage("--watch prints tables or -o json")
                 .hint("kubectl rollout2 list --watch -o json"));
         }
-        let states = |words: &[StateArg]| words.iter().flat_map(|word| word.states()).copied().collect();
         Ok(Request {
             scope,
-            states: states(&self.states),
-            fail_on: states(&self.fail_on_state),
+            states: self.states.concat(),
+            fail_on: self.fail_on_state.concat(),
             since: self.since,
             output,
             watch: self.watch,

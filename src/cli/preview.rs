@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::diff::DiffFormatArgs;
-use super::values::DocumentWord;
+use super::values::{DOCUMENTS, words};
 use crate::command::CommonOptions;
 use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
+use crate::render::ui::DocumentForm;
 
 /// Preview what applying manifests would do to rollouts
 ///
@@ -70,8 +71,8 @@ pub(super) struct PreviewArgs {
     format: DiffFormatArgs,
 
     /// The output format
-    #[arg(short, long, value_name = "FORM", ignore_case = true)]
-    output: Option<DocumentWord>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(DOCUMENTS))]
+    output: Option<DocumentForm>,
 
     /// Exit with 1 when something rolls out, and with 2 or more after an error
     #[arg(long)]
@@ -91,8 +92,8 @@ Environment:
 
 impl PreviewArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let output = match self.output {
-            Some(word) => Output::Document(word.into()),
+        let output = match &self.output {
+            Some(form) => Output::Document(form.clone()),
             None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
         let secrets = self.format.secrets();

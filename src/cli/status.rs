@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 
-use super::follow::{FollowArgs, ReplaceStuckPodsArgs, UndoOnFailureArgs};
+use super::follow::{FollowArgs, UndoOnFailureArgs};
 use super::scope::ScopeArgs;
-use super::values::{DocumentWord, OutputForm, OutputFormParser, positive_duration, revision};
+use super::values::{DOCUMENTS, OutputForm, output_form, positive_duration, revision};
 use crate::command::CommonOptions;
-use crate::command::status::{Output, Request};
+use crate::command::status::Request;
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
 use crate::model::follow::FollowOptions;
@@ -25,6 +25,7 @@ use crate::render::ui::DocumentForm;
 /// failed, and 5 when one is held: paused, OnDelete, or a partition that lets no pod update.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(super) struct StatusArgs {
     #[command(flatten)]
     scope: ScopeArgs,
@@ -67,8 +68,8 @@ pub(super) struct StatusArgs {
     /// With yaml the documents are the same. With --watch=false, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE,
     /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
     /// JSONPath.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<DocumentWord>::new())]
-    output: Option<OutputForm<DocumentWord>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
+    output: Option<OutputForm<DocumentForm>>,
 
     #[command(flatten)]
     follow: FollowArgs,
@@ -76,8 +77,9 @@ pub(super) struct StatusArgs {
     #[command(flatten)]
     undo: UndoOnFailureArgs,
 
-    #[command(flatten)]
-    stuck: ReplaceStuckPodsArgs,
+    /// Delete the pods that block the rollback of a StatefulSet, one at a time
+    #[arg(long, requires = "undo_on_failure", help_heading = "Goal and time limits")]
+    replace_stuck_pods: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -93,13 +95,8 @@ Examples:
 
 impl StatusArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let output = match self.output {
-            None => Output::Text,
-            Some(form) => Output::Document(form.lower()?),
-        };
-        if matches!(output, Output::Document(DocumentForm::Template(_)))
-            && self.watch
-            && common.access.snapshot.is_none()
+        let output = self.output.map(OutputForm::lower).transpose()?;
+        if matches!(output, Some(DocumentForm::Template(_))) && self.watch && common.access.snapshot.is_none()
         {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
@@ -115,7 +112,7 @@ impl StatusArgs {
         let scope = scope.map_err(|error| {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
-        let options = self.stuck.lower(self.undo.lower(self.follow.lower()?));
+        let options = self.undo.lower(self.follow.lower()?);
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }
@@ -126,7 +123,7 @@ impl StatusArgs {
             plain: self.plain,
             pods: self.pods,
             wait_for_creation: self.wait_for_creation,
-            options: FollowOptions { revision, ..options },
+            options: FollowOptions { revision, replace_stuck_pods: self.replace_stuck_pods, ..options },
         })
     }
 }

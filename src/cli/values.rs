@@ -2,12 +2,11 @@
 //! templates of the user.
 
 use std::ffi::OsStr;
-use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
-use clap::{Arg, Command, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
 
 use crate::command::read_template;
 use crate::error::{Error, Result};
@@ -67,65 +66,37 @@ pub(super) fn revision(word: Option<&str>) -> Result<Option<RevisionWord>> {
 
 /// A value of `-o`.
 #[derive(Clone, Debug)]
-pub(super) enum OutputForm<E> {
-    /// A word of the verb: `json`.
-    Word(E),
+pub(super) enum OutputForm<T> {
+    /// The form of a word of the verb: `json`.
+    Word(T),
     /// A template: its form, and what follows the `=`.
     Template(TemplateWord, String),
 }
 
-/// The words of a verb that prints a document.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum DocumentWord {
-    Json,
-    Yaml,
-}
+/// The forms of a document.
+pub(super) const DOCUMENTS: &Words<DocumentForm> =
+    &[("json", "", DocumentForm::Json), ("yaml", "", DocumentForm::Yaml)];
 
-impl From<DocumentWord> for DocumentForm {
-    fn from(word: DocumentWord) -> Self {
-        match word {
-            DocumentWord::Json => Self::Json,
-            DocumentWord::Yaml => Self::Yaml,
-        }
-    }
-}
+/// The forms of a table.
+pub(super) const TABLES: &Words<TableForm> = &[
+    ("wide", "", TableForm::Wide),
+    ("markdown", "", TableForm::Markdown),
+    ("json", "", TableForm::Document(DocumentForm::Json)),
+    ("yaml", "", TableForm::Document(DocumentForm::Yaml)),
+    ("name", "", TableForm::Name),
+];
 
-/// The words of a verb that prints a table.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum TableWord {
-    Wide,
-    Markdown,
-    Json,
-    Yaml,
-    Name,
-}
+/// The form of a verb that prints lines or JSON.
+pub(super) const JSON: &Words<()> = &[("json", "", ())];
 
-impl From<TableWord> for TableForm {
-    fn from(word: TableWord) -> Self {
-        match word {
-            TableWord::Wide => Self::Wide,
-            TableWord::Markdown => Self::Markdown,
-            TableWord::Json => Self::Document(DocumentForm::Json),
-            TableWord::Yaml => Self::Document(DocumentForm::Yaml),
-            TableWord::Name => Self::Name,
-        }
-    }
-}
-
-/// The word of a verb that prints lines or JSON.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum JsonWord {
-    Json,
-}
-
-impl OutputForm<DocumentWord> {
+impl OutputForm<DocumentForm> {
     /// Returns the form of the document.
     ///
     /// # Errors
     /// As [`TemplateWord::parse`].
     pub(super) fn lower(self) -> Result<DocumentForm> {
         match self {
-            Self::Word(word) => Ok(word.into()),
+            Self::Word(form) => Ok(form),
             Self::Template(word, template) => word.parse(&template),
         }
     }
@@ -216,18 +187,44 @@ fn no_such_form(form: &str) -> Error {
     ))
 }
 
-/// Parses a value of `-o`.
-#[derive(Clone, Debug)]
-pub(super) struct OutputFormParser<E>(PhantomData<E>);
+/// Words of a flag, each with its help, which may be empty, and its value.
+pub(super) type Words<T> = [(&'static str, &'static str, T)];
 
-impl<E> OutputFormParser<E> {
-    pub(super) fn new() -> Self {
-        Self(PhantomData)
-    }
+/// Parses a word, in any case if the flag ignores it.
+pub(super) fn words<T: Clone + Send + Sync>(words: &'static Words<T>) -> impl TypedValueParser<Value = T> {
+    let possible = words.iter().map(|(word, help, _)| match *help {
+        "" => PossibleValue::new(*word),
+        help => PossibleValue::new(*word).help(help),
+    });
+    PossibleValuesParser::new(possible).try_map(|word| {
+        let known = words.iter().find(|(known, ..)| known.eq_ignore_ascii_case(&word));
+        known.map(|(.., value)| value.clone()).ok_or("unknown")
+    })
 }
 
-impl<E: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for OutputFormParser<E> {
-    type Value = OutputForm<E>;
+/// Parses a value of `-o`: one of these words, or a template.
+pub(super) fn output_form<T: Clone + Send + Sync>(
+    forms: &'static Words<T>,
+) -> impl TypedValueParser<Value = OutputForm<T>> {
+    let template = |value: &str| {
+        let (word, template) = TemplateWord::read(value)?;
+        Some(Ok(OutputForm::Template(word, template.to_owned())))
+    };
+    WordsOr { words: words(forms).map(OutputForm::Word), other: template }
+}
+
+/// A value that is no word, if it is recognized.
+type OtherValue<T> = Option<Result<T, String>>;
+
+/// Parses what `other` recognizes, and anything else as a word.
+#[derive(Clone)]
+pub(super) struct WordsOr<P: TypedValueParser> {
+    pub(super) words: P,
+    pub(super) other: fn(&str) -> OtherValue<P::Value>,
+}
+
+impl<P: TypedValueParser<Value: Sync>> TypedValueParser for WordsOr<P> {
+    type Value = P::Value;
 
     fn parse_ref(
         &self,
@@ -235,14 +232,15 @@ impl<E: ValueEnum + Clone + Send + Sync + 'static> TypedValueParser for OutputFo
         arg: Option<&Arg>,
         value: &OsStr,
     ) -> Result<Self::Value, clap::Error> {
-        match value.to_str().and_then(TemplateWord::read) {
-            Some((word, template)) => Ok(OutputForm::Template(word, template.to_owned())),
-            None => EnumValueParser::<E>::new().parse_ref(command, arg, value).map(OutputForm::Word),
+        match value.to_str().and_then(self.other) {
+            Some(parsed) => {
+                StringValueParser::new().try_map(move |_| parsed.clone()).parse_ref(command, arg, value)
+            }
+            None => self.words.parse_ref(command, arg, value),
         }
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let values: Vec<_> = E::value_variants().iter().filter_map(ValueEnum::to_possible_value).collect();
-        Some(Box::new(values.into_iter()))
+        self.words.possible_values()
     }
 }

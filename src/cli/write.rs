@@ -1,10 +1,10 @@
 //! The arguments of the verbs that write, `--wait` among them, and their lowering.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::follow::TimeoutArgs;
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, OutputFormParser};
+use super::values::{OutputForm, Words, output_form};
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
@@ -28,8 +28,8 @@ pub(super) struct WriteArgs {
     /// The output format: the name, the object after the change, or (with --dry-run=client) the patch
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print the object as kubectl does.
-    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = OutputFormParser::<WriteFormat>::new(), help_heading = WRITING)]
-    output: Option<OutputForm<WriteFormat>>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), help_heading = WRITING)]
+    output: Option<OutputForm<Output>>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long, help_heading = WRITING, hide_short_help = true)]
@@ -44,13 +44,12 @@ pub(super) struct WriteArgs {
     field_manager: String,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WriteFormat {
-    Name,
-    Yaml,
-    Json,
-    Patch,
-}
+const FORMS: &Words<Output> = &[
+    ("name", "", Output::Name),
+    ("yaml", "", Output::Document(DocumentForm::Yaml)),
+    ("json", "", Output::Document(DocumentForm::Json)),
+    ("patch", "", Output::Patch),
+];
 
 impl WriteArgs {
     /// Selects all workloads of the namespace if the command has no TARGET.
@@ -64,14 +63,11 @@ impl WriteArgs {
         let output = match self.output {
             None => Output::Text,
             Some(OutputForm::Template(word, template)) => Output::Document(word.parse_as_rollout(&template)?),
-            Some(OutputForm::Word(WriteFormat::Name)) => Output::Name,
-            Some(OutputForm::Word(WriteFormat::Yaml)) => Output::Document(DocumentForm::Yaml),
-            Some(OutputForm::Word(WriteFormat::Json)) => Output::Document(DocumentForm::Json),
-            Some(OutputForm::Word(WriteFormat::Patch)) if dry_run == DryRun::Client => Output::Patch,
-            Some(OutputForm::Word(WriteFormat::Patch)) => {
+            Some(OutputForm::Word(Output::Patch)) if dry_run != DryRun::Client => {
                 return Err(Error::usage("-o patch prints the patch instead of sending it")
                     .hint("add --dry-run=client"));
             }
+            Some(OutputForm::Word(form)) => form,
         };
         if self.interactive && common.access.snapshot == Some(InputPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
@@ -95,10 +91,7 @@ impl WriteArgs {
             show_managed_fields,
             field_manager: self.field_manager,
             interactive: self.interactive,
-            replace_stuck_pods: false,
-            strict: false,
-            wait: None,
-            plain: false,
+            ..ChangeOptions::default()
         };
         Ok((scope, options))
     }

@@ -100,7 +100,7 @@ impl Verb {
             Self::List(list::Request { output: TableForm::Document(form), .. })
             | Self::History(history::Request { output: TableForm::Document(form), .. })
             | Self::Diff(diff::Request { output: diff::Output::Document(form), .. })
-            | Self::Status(status::Request { output: status::Output::Document(form), .. }) => form,
+            | Self::Status(status::Request { output: Some(form), .. }) => form,
             Self::Preview(request) => match &request.output {
                 preview::Output::Document(form) => form,
                 preview::Output::Text { .. } => return None,
@@ -111,15 +111,10 @@ impl Verb {
                 writing_verb::Output::Document(form) => form,
                 _ => return None,
             },
-            Self::Step(request) if request.output == step::Output::Json => &DocumentForm::Json,
+            Self::Step(request) if request.is_json => &DocumentForm::Json,
             _ => return None,
         };
         form.format()
-    }
-
-    /// Whether a verb that printed its documents has its errors among them.
-    fn documents_errors(&self) -> bool {
-        matches!(self, Self::Preview(_) | Self::Step(_))
     }
 
     /// Returns the exit code of the process.
@@ -208,11 +203,14 @@ pub async fn run_on(
         }
         Err(error) => Err(error.clone()),
     };
-    let documents = command.verb.documents().filter(|_| ran.is_err() || !command.verb.documents_errors());
+    // A verb that printed these documents has its errors among them.
+    let has_printed = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
+    let documents = command.verb.documents().filter(|_| !has_printed);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
     if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
-        outcome.errors.extend(warnings_error(warnings));
+        let message = format!("{} received", plural(warnings, "warning"));
+        outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));
     }
     outcome.name_errors_once();
     for error in outcome.all_errors() {
@@ -238,12 +236,6 @@ pub async fn run_on(
 /// Returns a listener that prints the notices of the transport to stderr.
 fn listener(messages: MessageWriter) -> Listener {
     Listener::new(move |notice| messages.note(&notice.line()))
-}
-
-/// Returns the error of `--warnings-as-errors` if the API server sent warnings.
-fn warnings_error(warnings: usize) -> Option<Error> {
-    let message = format!("{} received", plural(warnings, "warning"));
-    (warnings > 0).then(|| Error::new(ErrorKind::Refused, message))
 }
 
 /// The most bytes of a template that are read.

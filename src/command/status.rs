@@ -35,8 +35,9 @@ use crate::render::ui::{DocumentForm, StreamFormat, Ui};
 pub struct Request {
     /// The workloads to show.
     pub scope: TargetScope,
-    /// The output format.
-    pub output: Output,
+    /// The form of a document for each workload: JSON on one line. A template is for those of all workloads, and for one
+    /// evaluation only. None for kubectl's lines, and a line for each cause.
+    pub output: Option<DocumentForm>,
     /// Whether to follow the rollouts. A snapshot never changes, so it is only read once.
     pub watch: bool,
     /// Whether to print lines even on a terminal that can draw frames.
@@ -47,16 +48,6 @@ pub struct Request {
     pub wait_for_creation: Option<Duration>,
     /// The goal, the expected revision, the deadlines and the timeout.
     pub options: FollowOptions,
-}
-
-/// The output formats of `status`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// kubectl's lines, and a line for each cause.
-    #[default]
-    Text,
-    /// A document for each workload: JSON on one line. A template is for those of all workloads, and for one evaluation only.
-    Document(DocumentForm),
 }
 
 /// Follows all rollouts, or evaluates each one once.
@@ -87,7 +78,7 @@ impl Request {
     /// Whether kubectl's line of success is all that is printed of a complete rollout.
     fn needs_only_lines(&self) -> bool {
         let FollowOptions { revision: None, goal: Goal::Success, .. } = self.options else { return false };
-        self.output == Output::Text && !self.pods
+        self.output.is_none() && !self.pods
     }
 
     /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads keep
@@ -112,8 +103,8 @@ impl Request {
     ) -> follow::Request<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
-            Output::Text => ReportFormat::of_text(ui, self.plain || once),
-            Output::Document(form) => ReportFormat::Documents(form.format().unwrap_or(StreamFormat::Json)),
+            None => ReportFormat::of_text(ui, self.plain || once),
+            Some(form) => ReportFormat::Documents(form.format().unwrap_or(StreamFormat::Json)),
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
@@ -153,12 +144,12 @@ async fn evaluate_all(
         all = all.and(outcome);
         let Some(document) = document else { continue };
         match (&request.output, follow.format) {
-            (Output::Document(DocumentForm::Template(_)), _) => documents.push(document),
+            (Some(DocumentForm::Template(_)), _) => documents.push(document),
             (_, ReportFormat::Documents(format)) => ui.out_streamed(&document, format),
             (_, ReportFormat::Lines | ReportFormat::Frames) => {}
         }
     }
-    if let Output::Document(DocumentForm::Template(form)) = &request.output {
+    if let Some(DocumentForm::Template(form)) = &request.output {
         match form.text_of_all(&documents) {
             Ok(text) => ui.out_exact(&text),
             Err(error) => all.errors.push(error),
@@ -233,7 +224,7 @@ async fn await_creation(
     let finder = TargetFinder::new(scope, source, false)?;
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
-    while Instant::now() < end && ui.is_read() {
+    while Instant::now() < end && ui.can_write() {
         let search = tokio::select! {
             biased;
             stop = stops.next() => return Ok(ControlFlow::Break(stop)),

@@ -8,10 +8,11 @@ mod suggest;
 
 use std::ffi::OsString;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use self::suggest::{PartialLine, Suggestions};
 use super::common::CommonArgs;
+use super::values::{Words, words};
 use crate::command::Access;
 use crate::command::complete::Request;
 use crate::render::completion::{CompletionClient, script};
@@ -29,8 +30,8 @@ pub(super) const COMPLETE_VERB: &str = "__complete";
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompletionArgs {
     /// The shell, or kubectl
-    #[arg(value_name = "SHELL", value_enum)]
-    client: ShellArg,
+    #[arg(value_name = "SHELL", value_parser = words(CLIENTS))]
+    client: CompletionClient,
 }
 
 const EXAMPLES: &str = "\
@@ -41,26 +42,18 @@ Examples:
   kubectl rollout2 completion powershell >> $PROFILE
   kubectl rollout2 completion kubectl > ~/.local/bin/kubectl_complete-rollout2";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum ShellArg {
-    Bash,
-    Zsh,
-    Fish,
-    Powershell,
-    /// For kubectl rollout2, in any of these shells
-    Kubectl,
-}
+const CLIENTS: &Words<CompletionClient> = &[
+    ("bash", "", CompletionClient::Bash),
+    ("zsh", "", CompletionClient::Zsh),
+    ("fish", "", CompletionClient::Fish),
+    ("powershell", "", CompletionClient::PowerShell),
+    ("kubectl", "For kubectl rollout2, in any of these shells", CompletionClient::Kubectl),
+];
 
 impl CompletionArgs {
     /// Returns the script.
     pub(super) fn script(&self) -> &'static str {
-        script(match self.client {
-            ShellArg::Bash => CompletionClient::Bash,
-            ShellArg::Zsh => CompletionClient::Zsh,
-            ShellArg::Fish => CompletionClient::Fish,
-            ShellArg::Powershell => CompletionClient::PowerShell,
-            ShellArg::Kubectl => CompletionClient::Kubectl,
-        })
+        script(self.client)
     }
 }
 

@@ -6,10 +6,10 @@ use clap::Args;
 
 use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
-use super::values::JsonWord;
+use super::values::{JSON, words};
 use super::write::dry_run;
 use crate::command::CommonOptions;
-use crate::command::step::{Output, Request};
+use crate::command::step::Request;
 use crate::command::targets::TargetScope;
 use crate::command::targets::scope::{TargetType, TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
@@ -51,8 +51,8 @@ pub(super) struct StepArgs {
     dry_run: Option<String>,
 
     /// The output format: json is one document per line for each event, the last one with the outcome
-    #[arg(short, long, value_name = "FORM", ignore_case = true, help_heading = ADVANCED, hide_short_help = true)]
-    output: Option<JsonWord>,
+    #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = words(JSON), help_heading = ADVANCED, hide_short_help = true)]
+    output: Option<()>,
 
     /// Print a line for each event on a terminal too, instead of a live display
     #[arg(long, help_heading = ADVANCED, hide_short_help = true)]
@@ -161,7 +161,7 @@ impl StepArgs {
             check: self.pace.into_command(),
             strict: self.overrides.strict,
             dry_run,
-            output: self.output.map_or(Output::Text, |JsonWord::Json| Output::Json),
+            is_json: self.output.is_some(),
             plain: self.plain,
             field_manager: self.field_manager,
         })

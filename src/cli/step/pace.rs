@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::follow::{Timeout, timeout};
 use crate::cli::help::ADVANCED;
-use crate::cli::values::{duration, positive_count, positive_duration};
+use crate::cli::values::{Words, duration, positive_count, positive_duration, words};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{
@@ -97,8 +97,8 @@ pub(super) struct PaceArgs {
     check_failures: Option<NonZeroU32>,
 
     /// The reaction to a failed batch: hold the rollout, or roll it back [default: hold]
-    #[arg(long, value_enum, value_name = "REACTION")]
-    on_failure: Option<OnFailureArg>,
+    #[arg(long, value_name = "REACTION", value_parser = words(REACTIONS))]
+    on_failure: Option<OnFailure>,
 }
 
 /// The nodes of a `DaemonSet`, their order, and how their pods are removed.
@@ -118,11 +118,7 @@ pub(super) struct NodeArgs {
     evict: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OnFailureArg {
-    Hold,
-    Undo,
-}
+const REACTIONS: &Words<OnFailure> = &[("hold", "", OnFailure::Hold), ("undo", "", OnFailure::Undo)];
 
 impl PaceArgs {
     pub(super) fn flags(&self) -> Result<PaceFlags> {
@@ -135,10 +131,7 @@ impl PaceArgs {
             soak: self.soak,
             final_soak: self.final_soak,
             batch_timeout: self.batch_timeout,
-            on_failure: self.on_failure.map(|what| match what {
-                OnFailureArg::Hold => OnFailure::Hold,
-                OnFailureArg::Undo => OnFailure::Undo,
-            }),
+            on_failure: self.on_failure,
             check: self.check()?,
             check_every: self.check_every,
             check_failures: self.check_failures,

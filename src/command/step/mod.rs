@@ -30,6 +30,7 @@ use crate::world::Terminal;
 
 /// The arguments of `step`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct Request {
     /// The workload: a scope of one name.
     pub scope: TargetScope,
@@ -41,22 +42,12 @@ pub struct Request {
     pub strict: bool,
     /// Whether to print the plan and write nothing.
     pub dry_run: bool,
-    /// The output format.
-    pub output: Output,
+    /// Whether to print JSON, one document on each line, instead of a line for each event, or a live view on a terminal.
+    pub is_json: bool,
     /// Whether to print lines on a terminal too.
     pub plain: bool,
     /// The field manager.
     pub field_manager: String,
-}
-
-/// The output formats of `step`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// A line for each event; on a terminal a live view of the batches.
-    #[default]
-    Text,
-    /// JSON, one document on each line.
-    Json,
 }
 
 /// How long a healthy controller may take to observe a change, with room.
@@ -134,19 +125,19 @@ async fn step(
     let (targets, signals) = ([found.clone()], context.signals.clone());
     let stepper =
         Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
-    let draws = request.output == Output::Text && ui.can_draw() && !request.plain;
+    let draws = !request.is_json && ui.can_draw() && !request.plain;
     let (stepper, now) = if draws {
         let mut drawer = FrameReporter::new(ui, PlanFrames::default());
         let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut drawer).await;
         drawer.finish(|batches, size| Frame::of_steps(batches.steps(&stepper, now), size));
         (stepper, now)
     } else {
-        let mut reporter = PlanLineReporter::new(ui, request.output == Output::Json);
+        let mut reporter = PlanLineReporter { ui, is_json: request.is_json };
         drive(stepper, executor, &targets, cluster, signals, &mut reporter).await
     };
     let closing = Closing::of(&stepper, now);
     match stepper.outcome() {
-        Some(outcome) => end(&closing, outcome.clone(), request.output, ui),
+        Some(outcome) => end(&closing, outcome.clone(), request.is_json, ui),
         None => Exit::Error.into(), // the loop ends only with an outcome
     }
 }
@@ -167,31 +158,31 @@ async fn show_plan(
     let view = match preview(&request.options, &observed, nodes.as_deref(), ended.as_deref(), now) {
         Ok(view) => view,
         Err(outcome) => {
-            if request.output == Output::Json {
+            if request.is_json {
                 let exit = outcome.exit();
                 ui.out_json(&json::no_plan(workload, &outcome, exit.code()));
                 return Ok(closed(outcome, exit));
             }
-            return Ok(end(&Closing::before(workload, now), outcome, request.output, ui));
+            return Ok(end(&Closing::before(workload, now), outcome, request.is_json, ui));
         }
     };
     owners::warn_before_a_plan(workload, ui);
-    match request.output {
-        Output::Text => {
-            ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
-            print(render::obstacles(workload, &view, now), ui);
-        }
-        Output::Json => ui.out_json(&json::plan(workload, &view)),
+    if request.is_json {
+        ui.out_json(&json::plan(workload, &view));
+    } else {
+        ui.out_lines(&render::plan_lines(workload, &view, ui.terminal()));
+        print(render::obstacles(workload, &view, now), ui);
     }
     Ok(Exit::Done.into())
 }
 
 /// Prints the outcome. Errors are printed by the context.
-fn end(closing: &Closing<'_>, outcome: StepOutcome, output: Output, ui: &mut Ui) -> CommandOutcome {
+fn end(closing: &Closing<'_>, outcome: StepOutcome, is_json: bool, ui: &mut Ui) -> CommandOutcome {
     let exit = outcome.exit();
-    match output {
-        Output::Text => print(render::outcome(closing, &outcome), ui),
-        Output::Json => ui.out_json(&json::outcome(closing, &outcome, exit.code())),
+    if is_json {
+        ui.out_json(&json::outcome(closing, &outcome, exit.code()));
+    } else {
+        print(render::outcome(closing, &outcome), ui);
     }
     closed(outcome, exit)
 }
@@ -208,12 +199,6 @@ fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
 pub(super) struct PlanLineReporter<'a> {
     ui: &'a mut Ui,
     is_json: bool,
-}
-
-impl<'a> PlanLineReporter<'a> {
-    pub(super) fn new(ui: &'a mut Ui, is_json: bool) -> Self {
-        Self { ui, is_json }
-    }
 }
 
 impl Reporter<Stepper> for PlanLineReporter<'_> {
