@@ -1,13 +1,14 @@
-//! Reports in one notice that reads fail, and in another that they work again.
+//! How long failed reads are repeated; and one notice that reads fail, and another that they work again.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use crate::cluster::connection::{Connection, RequestError};
 use crate::cluster::notice::Notice;
+use crate::model::api::resource_type::ResourceType;
 use crate::model::engine::TargetId;
 
 /// A shorter outage is not reported.
@@ -108,5 +109,54 @@ impl Outage {
 
     fn state(&self) -> MutexGuard<'_, OutageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A 401 or 403 is final after this long. A server that just started, or whose authenticator fails, may
+/// refuse requests for a while.
+const REFUSAL_GRACE: Duration = Duration::from_secs(30);
+
+/// The attempts of a reader to read a resource.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    reader: ReaderId,
+    resource: &'static str,
+    /// How many failed since the last success.
+    failed: u32,
+    /// Since when all of them were refused.
+    refused_since: Option<Instant>,
+}
+
+impl Attempts {
+    pub(super) fn new(reader: ReaderId, type_: &ResourceType) -> Self {
+        Self { reader, resource: type_.plural(), failed: 0, refused_since: None }
+    }
+
+    /// Records a success.
+    pub(super) fn succeed(&mut self, outage: &Outage) {
+        outage.record_success(self.reader);
+        (self.failed, self.refused_since) = (0, None);
+    }
+
+    /// Records that the attempt that `begun` failed, and waits before the next one.
+    ///
+    /// # Errors
+    /// The failure, if it is final: as the caller says, or because the server has refused for [`REFUSAL_GRACE`].
+    pub(super) async fn fail(
+        &mut self,
+        begun: Instant,
+        failure: RequestError,
+        is_final: bool,
+        outage: &Outage,
+    ) -> Result<(), RequestError> {
+        self.refused_since = failure.is_refused().then(|| self.refused_since.unwrap_or(begun));
+        if is_final || self.refused_since.is_some_and(|since| since.elapsed() >= REFUSAL_GRACE) {
+            self.refused_since = None;
+            return Err(failure);
+        }
+        outage.record_failure(self.reader, self.resource, &failure);
+        sleep(outage.connection.backoff.after(self.failed, &failure)).await;
+        self.failed += 1;
+        Ok(())
     }
 }

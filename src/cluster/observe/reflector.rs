@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::outage::ReaderId;
+use super::outage::{Attempts, ReaderId};
 use super::wanted::{Delta, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages};
@@ -18,10 +18,6 @@ use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Workload};
 use crate::snapshot::json::parse;
-
-/// A 401 or 403 is final after this long. A server that just started, or whose authenticator fails, may
-/// refuse requests for a while.
-pub(super) const REFUSAL_GRACE: Duration = Duration::from_secs(30);
 
 /// The interval of lists and gets when RBAC forbids a watch.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -41,30 +37,20 @@ pub(super) struct Reflector {
     pub(super) query: String,
     /// The names of the workloads; empty if all are read.
     names: Vec<String>,
-    /// How it reads the objects.
-    mode: ReadMode,
     /// The resourceVersion at which the next watch starts; none to start with a list.
     pub(super) version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
+    /// The verbs that RBAC forbids.
+    forbidden: BTreeSet<ApiVerb>,
 }
 
-/// A Kubernetes API verb.
+/// A Kubernetes API verb, in the order in which a reflector tries them: a list and then a watch, lists at an interval, and
+/// gets of the targets at an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ApiVerb {
-    List,
     Watch,
-    Get,
-}
-
-/// How a reflector reads the objects. It falls back to the next mode when RBAC forbids one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReadMode {
-    /// A list, then a watch.
-    Watch,
-    /// Lists at an interval.
     List,
-    /// Gets of the targets at an interval.
     Get,
 }
 
@@ -88,8 +74,8 @@ impl Reflector {
         shared: Arc<Shared>,
     ) -> Self {
         let path = shared.connection.served.collection(type_, namespace);
-        let (mode, version, allowed) = (ReadMode::Watch, None, BTreeSet::new());
-        Self { index, type_, shared, path, query, names, mode, version, allowed }
+        let (allowed, forbidden) = Default::default();
+        Self { index, type_, shared, path, query, names, version: None, allowed, forbidden }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
@@ -107,8 +93,7 @@ impl Reflector {
 
     /// Lists and watches until the observer is dropped or the objects cannot be read.
     pub(super) async fn run(mut self, sender: mpsc::Sender<ObserverMessage>) {
-        let mut tries = 0;
-        let mut refused_since = None;
+        let mut attempts = Attempts::new(self.reader(), self.type_);
         loop {
             let begun = Instant::now();
             let verb = self.verb();
@@ -117,13 +102,13 @@ impl Reflector {
                 ApiVerb::List => self.list(&sender).await,
                 ApiVerb::Get => self.get(&sender).await,
             };
-            let failure = match round {
+            match round {
                 Ok(()) => {
-                    self.shared.outage.record_success(self.reader());
-                    (tries, refused_since) = (0, None);
+                    attempts.succeed(&self.shared.outage);
                     self.allowed.insert(verb);
-                    self.wait_before_poll().await;
-                    continue;
+                    if !self.forbidden.is_empty() {
+                        sleep(POLL_INTERVAL).await; // a watch starts again at once
+                    }
                 }
                 Err(ReflectorError::Closed) => return,
                 Err(ReflectorError::Expired) => {
@@ -131,26 +116,16 @@ impl Reflector {
                     if begun.elapsed() < MIN_WATCH_TIME {
                         sleep(MIN_WATCH_TIME).await; // a server may refuse every version at once
                     }
-                    continue;
                 }
-                Err(ReflectorError::Request(failure)) => failure,
-            };
-            if failure.is_refused() {
-                let since = *refused_since.get_or_insert(begun);
-                let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
-                let is_final = is_new || since.elapsed() >= REFUSAL_GRACE;
-                if is_final {
-                    if self.fall_back(failure, &sender).await.is_break() {
-                        self.shared.outage.forget(self.reader());
-                        return;
+                Err(ReflectorError::Request(failure)) => {
+                    let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
+                    if let Err(failure) = attempts.fail(begun, failure, is_new, &self.shared.outage).await
+                        && self.fall_back(verb, failure, &sender).await.is_break()
+                    {
+                        return self.shared.outage.forget(self.reader());
                     }
-                    refused_since = None;
-                    continue;
                 }
             }
-            self.shared.outage.record_failure(self.reader(), self.type_.plural(), &failure);
-            sleep(self.shared.connection.backoff.after(tries, &failure)).await;
-            tries += 1;
         }
     }
 
@@ -159,41 +134,35 @@ impl Reflector {
     }
 
     fn verb(&self) -> ApiVerb {
-        match self.mode {
-            ReadMode::Watch if self.version.is_some() => ApiVerb::Watch,
-            ReadMode::Watch | ReadMode::List => ApiVerb::List,
-            ReadMode::Get => ApiVerb::Get,
+        let forbids = |verb| self.forbidden.contains(&verb);
+        match &self.version {
+            _ if forbids(ApiVerb::List) => ApiVerb::Get,
+            Some(_) if !forbids(ApiVerb::Watch) => ApiVerb::Watch,
+            _ => ApiVerb::List,
         }
     }
 
-    /// Falls back to the next mode after a final 401 or 403. Ends the reflector after the last mode.
+    /// Falls back to the next verb after a final 401 or 403. Ends the reflector after the last one.
     async fn fall_back(
         &mut self,
+        verb: ApiVerb,
         failure: RequestError,
         sender: &mpsc::Sender<ObserverMessage>,
     ) -> ControlFlow<()> {
-        let may_be_less = failure.is_forbidden();
-        self.mode = match self.mode {
-            ReadMode::Watch if may_be_less && self.version.is_some() => ReadMode::List,
-            ReadMode::Watch | ReadMode::List
-                if may_be_less
-                    && is_workload(self.type_)
-                    && matches!(self.shared.wanted, Wanted::Found(_)) =>
-            {
-                ReadMode::Get
-            }
-            _ => {
-                let lost = is_workload(self.type_);
-                let delta = if lost {
-                    Delta::Lost(self.shared.connection.explain(failure))
-                } else {
-                    Delta::Forbidden
-                };
-                let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
-                return ControlFlow::Break(());
-            }
+        let is_workload = kind::of_type(self.type_).is_some();
+        let has_next = match verb {
+            ApiVerb::Watch => true,
+            ApiVerb::List => is_workload && matches!(self.shared.wanted, Wanted::Found(_)),
+            ApiVerb::Get => false,
         };
-        ControlFlow::Continue(())
+        if failure.is_forbidden() && has_next {
+            self.forbidden.insert(verb);
+            return ControlFlow::Continue(());
+        }
+        let lost = is_workload.then(|| Delta::Lost(self.shared.connection.explain(failure)));
+        let delta = lost.unwrap_or(Delta::Forbidden);
+        let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
+        ControlFlow::Break(())
     }
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
@@ -243,17 +212,6 @@ impl Reflector {
     async fn send(&self, delta: Delta, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
         sender.send(ObserverMessage::Reflected(self.index, delta)).await.map_err(|_| ReflectorError::Closed)
     }
-
-    /// Waits for the poll interval; a watch starts again at once.
-    async fn wait_before_poll(&self) {
-        if self.mode != ReadMode::Watch {
-            sleep(POLL_INTERVAL).await;
-        }
-    }
-}
-
-fn is_workload(type_: &ResourceType) -> bool {
-    kind::of_type(type_).is_some()
 }
 
 impl From<RequestError> for ReflectorError {

@@ -1,9 +1,8 @@
 //! Reads everything about one target, independently of the watches.
 
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::outage::ReaderId;
-use super::reflector::REFUSAL_GRACE;
+use super::outage::{Attempts, ReaderId};
 use super::wanted::{Refresh, Shared, name_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages, label_query};
@@ -13,29 +12,23 @@ use crate::model::api::selector::Selector;
 use crate::model::engine::TargetId;
 use crate::model::kind::Workload;
 
-/// Reads everything about a workload that was found, and retries until it succeeds. A refusal that lasts for
-/// [`REFUSAL_GRACE`] makes the target unreadable.
+/// Reads everything about a workload that was found, and retries until it succeeds, or is refused
+/// for long.
 pub(super) async fn refresh(shared: &Shared, target: TargetId, found: &Workload) -> Refresh {
-    let reader = ReaderId::Refresh(target);
-    let mut refused_since = None;
-    let mut tries = 0;
+    let mut attempts = Attempts::new(ReaderId::Refresh(target), found.kind().type_());
     loop {
         let begun = Instant::now();
         let failure = match refresh_once(shared, found).await {
-            Ok(event) => {
-                shared.outage.record_success(reader);
-                return event;
+            Ok(refresh) => {
+                attempts.succeed(&shared.outage);
+                return refresh;
             }
             Err(failure) => failure,
         };
-        refused_since = failure.is_refused().then(|| refused_since.unwrap_or(begun));
-        if refused_since.is_some_and(|since| since.elapsed() >= REFUSAL_GRACE) {
-            shared.outage.forget(reader);
+        if let Err(failure) = attempts.fail(begun, failure, false, &shared.outage).await {
+            shared.outage.forget(ReaderId::Refresh(target));
             return Refresh::Unreadable(shared.connection.explain(failure));
         }
-        shared.outage.record_failure(reader, found.kind().type_().plural(), &failure);
-        sleep(shared.connection.backoff.after(tries, &failure)).await;
-        tries += 1;
     }
 }
 
