@@ -1,8 +1,10 @@
 //! `preview`: what applying manifests would do to rollouts. It never writes.
 
 mod applied;
+mod kubectl_apply;
 
-pub use applied::{AppliedObjects, ApplyFlags};
+pub use applied::AppliedObjects;
+pub use kubectl_apply::ApplyFlags;
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
@@ -116,11 +118,8 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
         let message = format!("{}: refused by the API server: {}", refused.reference, refused.message);
-        let error = Error::new(ErrorKind::Refused, message);
-        errors.push(match explained(refused, source).await {
-            Some(hint) => error.hint(hint),
-            None => error,
-        });
+        let hint = explained(refused, source).await;
+        errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);
     errors.extend(printed.finish(&others, ui).err());

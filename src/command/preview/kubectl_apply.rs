@@ -1,0 +1,395 @@
+//! Runs `kubectl apply --dry-run=server`, and reads what it prints: the objects as the API server would store them, and which
+//! ones it refuses.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::cluster::source::{Access, Cluster, concurrently};
+use crate::command::context::Context;
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
+use crate::model::kind::Workload;
+use crate::model::text::secret::without_secrets;
+use crate::render::preview::RefusedObject;
+use crate::render::ui::Ui;
+use crate::snapshot::document::read_objects;
+use crate::world::Environment;
+use crate::world::program::{CapturedOutput, Program, TempDir, ended};
+
+/// The environment variable that names the program.
+const VARIABLE: &str = "KUBECTL";
+
+/// The limit of kubectl's output, in bytes.
+const LONGEST_OUTPUT: u64 = 256 << 20;
+
+/// The field manager of `kubectl apply` by default.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// The flags of `kubectl apply`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApplyFlags {
+    /// The manifests (`-f`).
+    pub files: Vec<String>,
+    /// The kustomization (`-k`).
+    pub kustomize: Option<String>,
+    /// Whether to read subdirectories (`-R`).
+    pub recursive: bool,
+    /// The label selector (`-l`).
+    pub selector: Option<String>,
+    /// Whether the API server merges the fields (`--server-side`).
+    pub server_side: bool,
+    /// Whether to take over fields of other managers (`--force-conflicts`).
+    pub force_conflicts: bool,
+    /// The field manager (`--field-manager`).
+    pub field_manager: Option<String>,
+    /// How to validate (`--validate`).
+    pub validate: Option<String>,
+}
+
+impl ApplyFlags {
+    /// Whether one of the manifests is standard input.
+    #[must_use]
+    pub fn use_stdin(&self) -> bool {
+        self.files.iter().any(|file| file == "-")
+    }
+
+    /// Refuses a manifest that does not exist, before kubectl is started.
+    pub(super) fn check_files(&self) -> Result<()> {
+        let is_url = |file: &str| file.starts_with("http://") || file.starts_with("https://");
+        // kubectl expands patterns.
+        let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
+        match self.files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
+            Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the field manager.
+    pub(super) fn field_manager(&self) -> &str {
+        let default = if self.server_side { "kubectl" } else { CLIENT_SIDE };
+        self.field_manager.as_deref().unwrap_or(default)
+    }
+
+    /// Returns the flags that select the manifests.
+    fn manifests(&self) -> Vec<OsString> {
+        let files = self.files.iter().map(|file| format!("--filename={file}"));
+        let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
+        let recursive = self.recursive.then(|| "--recursive".to_owned());
+        let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
+        files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from).collect()
+    }
+
+    /// Returns the flags that say how to apply.
+    fn how(&self) -> Vec<OsString> {
+        let server_side = self.server_side.then(|| "--server-side".to_owned());
+        let force = self.force_conflicts.then(|| "--force-conflicts".to_owned());
+        let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
+        let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
+        server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from).collect()
+    }
+}
+
+/// The objects as the API server would store them.
+#[derive(Debug, Default)]
+pub(super) struct ApplyResult {
+    pub(super) objects: Vec<Object>,
+    /// The workloads that it refuses.
+    pub(super) refused: Vec<RefusedObject>,
+    /// The errors of other objects.
+    pub(super) errors: Vec<Error>,
+}
+
+impl ApplyResult {
+    /// Records an object that the API server refuses.
+    pub(super) fn refuse(&mut self, manifest: &Object, message: String) {
+        let Some(workload) = Workload::of(manifest.clone()) else {
+            let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
+            let message = format!("{name}: refused by the API server: {message}");
+            self.errors.push(Error::new(ErrorKind::Refused, message));
+            return;
+        };
+        self.refused.push(RefusedObject {
+            reference: workload.target(),
+            kind: manifest.kind().to_owned(),
+            api_version: workload.api_version(),
+            namespace: manifest.namespace().to_owned(),
+            name: manifest.name().to_owned(),
+            message,
+        });
+    }
+}
+
+/// Runs kubectl for one `preview`.
+pub(super) struct KubectlApply<'a> {
+    program: OsString,
+    flags: &'a ApplyFlags,
+    connection: KubectlConnection,
+    environment: &'a Environment,
+}
+
+impl<'a> KubectlApply<'a> {
+    /// Prepares the connection of kubectl.
+    ///
+    /// # Errors
+    /// As [`KubectlConnection::new`].
+    pub(super) async fn new(
+        flags: &'a ApplyFlags,
+        context: &'a Context<'_>,
+        cluster: &Cluster,
+    ) -> Result<Self> {
+        let environment = &context.environment;
+        let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
+        let connection = KubectlConnection::new(context.access, cluster, environment).await?;
+        Ok(Self { program, flags, connection, environment })
+    }
+
+    /// Returns the objects as the API server would store them.
+    ///
+    /// # Errors
+    /// When kubectl cannot be run, or cannot read the manifests.
+    pub(super) async fn run(&self, input: &[u8], ui: &mut Ui) -> Result<ApplyResult> {
+        let first = self.apply(self.flags.manifests(), input).await?;
+        if first.code == Some(0) {
+            pass_on(&first.stderr, ui);
+            let objects = objects_in(&first.stdout)?;
+            return Ok(ApplyResult { objects, ..ApplyResult::default() });
+        }
+        let listed = self.list(input).await?;
+        let manifests = match listed.code {
+            Some(0) => objects_in(&listed.stdout)?,
+            _ => Vec::new(),
+        };
+        if manifests.is_empty() {
+            pass_on(&first.stderr, ui);
+            return Err(self.failed(first.code));
+        }
+        let mut applied = ApplyResult::default();
+        let one_by_one = manifests.iter().map(async |manifest| {
+            let input = manifest.json().to_string();
+            self.apply(vec!["--filename=-".into()], input.as_bytes()).await
+        });
+        for (manifest, result) in manifests.iter().zip(concurrently(one_by_one).await) {
+            let result = result?;
+            if result.code == Some(0) {
+                pass_on(&result.stderr, ui);
+                applied.objects.extend(objects_in(&result.stdout)?);
+            } else {
+                let message = refusal(&String::from_utf8_lossy(&result.stderr));
+                applied.refuse(manifest, message);
+            }
+        }
+        Ok(applied)
+    }
+
+    /// Runs `apply`.
+    async fn apply(&self, manifests: Vec<OsString>, input: &[u8]) -> Result<CapturedOutput> {
+        let verb = ["apply", "--dry-run=server", "--output=json"].map(OsString::from);
+        self.kubectl(verb.into_iter().chain(self.flags.how()).chain(manifests), input).await
+    }
+
+    /// Lists the objects of the manifests. `create --dry-run=client` sends none of them.
+    async fn list(&self, input: &[u8]) -> Result<CapturedOutput> {
+        let verb = ["create", "--dry-run=client", "--output=json", "--validate=false"].map(OsString::from);
+        self.kubectl(verb.into_iter().chain(self.flags.manifests()), input).await
+    }
+
+    async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<CapturedOutput> {
+        let args = words.chain(self.connection.flags.iter().cloned()).collect();
+        let program = Program { name: self.program.clone(), args };
+        program.capture(self.environment, input, LONGEST_OUTPUT).await.map_err(|error| self.cannot_run(error))
+    }
+
+    fn cannot_run(&self, error: std::io::Error) -> Error {
+        let name = self.program.to_string_lossy();
+        Error::new(ErrorKind::Program, format!("cannot run {name:?}")).caused_by(error).hint(format!(
+            "set {VARIABLE} to the path of kubectl, or read its output: kubectl apply --dry-run=server -o json ... | \
+             kubectl rollout2 preview --applied -"
+        ))
+    }
+
+    fn failed(&self, code: Option<i32>) -> Error {
+        let name = self.program.to_string_lossy();
+        let how = ended(code);
+        Error::new(ErrorKind::Program, format!("{name} apply --dry-run=server failed: {how}"))
+    }
+}
+
+/// Parses the objects that kubectl printed.
+fn objects_in(stdout: &[u8]) -> Result<Vec<Object>> {
+    let origin = "the output of kubectl";
+    let not_objects = |error: Error| {
+        Error::new(ErrorKind::Program, format!("cannot use {origin}")).caused_by(error.sentence())
+    };
+    let text = std::str::from_utf8(stdout)
+        .map_err(|_| Error::new(ErrorKind::Program, format!("{origin} is not UTF-8")))?;
+    read_objects(text.to_owned(), origin).map_err(not_objects)
+}
+
+/// Prints kubectl's messages with secrets masked. The prefix tells them apart from messages of this program.
+fn pass_on(stderr: &[u8], ui: &mut Ui) {
+    for line in String::from_utf8_lossy(stderr).lines().filter(|line| !line.trim().is_empty()) {
+        ui.err_line_once(&format!("kubectl: {}", without_secrets(line)));
+    }
+}
+
+/// Returns why the API server refused one object, from kubectl's messages. kubectl prints the whole patch before the
+/// reason, and the object around it in several forms.
+fn refusal(stderr: &str) -> String {
+    let lines = stderr.lines().filter(|line| !line.starts_with("Warning: ") && !line.trim().is_empty());
+    let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
+    let text = ["error when patching \"STDIN\": ", "error when creating \"STDIN\": "]
+        .iter()
+        .find_map(|phrase| text.split_once(phrase).map(|(_, reason)| reason))
+        .unwrap_or(&text);
+    let reason = text.split_once(" is invalid: ").map_or(text, |(_, reason)| reason);
+    let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+    let reason = match reason.strip_prefix("Error from server (").and_then(|rest| rest.split_once("): ")) {
+        Some((_, reason)) => reason,
+        None => reason,
+    };
+    without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason })
+}
+
+/// A kubeconfig with the server and the credential of this command, in a file that only this user can read, and
+/// kubectl's flags. No secret is among the flags, which other users can see. The file is removed on drop.
+pub(super) struct KubectlConnection {
+    _directory: TempDir,
+    pub(super) flags: Vec<OsString>,
+}
+
+impl KubectlConnection {
+    /// Writes the kubeconfig.
+    ///
+    /// # Errors
+    /// When no credential can be obtained, or the file cannot be written.
+    pub(super) async fn new(access: &Access, cluster: &Cluster, environment: &Environment) -> Result<Self> {
+        let kubeconfig = cluster.kubeconfig().await?.to_string();
+        let cannot_write =
+            |error| Error::new(ErrorKind::Program, "cannot write a kubeconfig for kubectl").caused_by(error);
+        let directory = TempDir::new(environment).map_err(cannot_write)?;
+        let file =
+            directory.write("kubectl", "kubeconfig", &kubeconfig).map_err(cannot_write)?.join("kubeconfig");
+        let mut kubeconfig = OsString::from("--kubeconfig=");
+        kubeconfig.push(&file);
+        let flags =
+            [kubeconfig].into_iter().chain(other_flags(access).into_iter().map(OsString::from)).collect();
+        Ok(Self { _directory: directory, flags })
+    }
+}
+
+/// Returns the flags that a kubeconfig cannot hold. Each is one word, so that no value can be read as a flag.
+fn other_flags(access: &Access) -> Vec<String> {
+    let overrides = &access.overrides;
+    let namespace = access.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
+    let timeout = overrides.request_timeout.map(|limit| format!("--request-timeout={}ms", limit.as_millis()));
+    let warnings = overrides.warnings_as_errors.then(|| "--warnings-as-errors=true".to_owned());
+    [namespace, timeout, warnings].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::kubeconfig::overrides::{CredentialOverrides, Overrides, Secret};
+    use std::time::Duration;
+
+    #[test]
+    fn flags_of_apply_are_given_to_kubectl() {
+        let flags = ApplyFlags {
+            files: vec!["a b.yaml".to_owned(), "-".to_owned()],
+            kustomize: None,
+            recursive: true,
+            selector: Some("app=web".to_owned()),
+            server_side: true,
+            force_conflicts: true,
+            field_manager: Some("ci".to_owned()),
+            validate: Some("false".to_owned()),
+        };
+        assert!(flags.use_stdin());
+        assert_eq!(
+            [flags.manifests(), flags.how()].concat(),
+            [
+                "--filename=a b.yaml",
+                "--filename=-",
+                "--recursive",
+                "--selector=app=web",
+                "--server-side",
+                "--force-conflicts",
+                "--field-manager=ci",
+                "--validate=false"
+            ]
+        );
+        assert_eq!(flags.field_manager(), "ci");
+        assert_eq!(ApplyFlags::default().field_manager(), "kubectl-client-side-apply");
+    }
+
+    #[test]
+    fn only_a_local_path_that_does_not_exist_is_refused() {
+        for (file, is_refused) in [
+            ("nofile.yaml", true),
+            ("Cargo.toml", false),
+            ("-", false),
+            ("https://x/y.yaml", false),
+            ("*.nofile", false),
+        ] {
+            let flags = ApplyFlags { files: vec![file.to_owned()], ..ApplyFlags::default() };
+            let error = flags.check_files().err();
+            assert_eq!(error.map(|error| error.exit().code()), is_refused.then_some(2), "{file}");
+        }
+    }
+
+    /// What kubectl 1.36.2 printed.
+    #[test]
+    fn the_reason_of_a_refusal_is_found() {
+        for (stderr, reason) in [
+            (
+                "The Deployment \"web\" is invalid: spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"x\"}}: field is immutable\n",
+                "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"x\"}}: field is immutable",
+            ),
+            (
+                "Error from server (Invalid): error when applying patch:\n{\"spec\":{\"serviceName\":\"dbx\"}}\nto:\n\
+                 Resource: \"apps/v1, Resource=statefulsets\", GroupVersionKind: \"apps/v1, Kind=StatefulSet\"\n\
+                 Name: \"db\", Namespace: \"preview\"\nfor: \"STDIN\": error when patching \"STDIN\": \
+                 StatefulSet.apps \"db\" is invalid: spec: Forbidden: updates are forbidden\n",
+                "spec: Forbidden: updates are forbidden",
+            ),
+            (
+                "Warning: old\nError from server (Invalid): Deployment.apps \"web\" is invalid: spec.replicas: Invalid value: -1\n",
+                "spec.replicas: Invalid value: -1",
+            ),
+            (
+                "error: no matches for kind \"Foo\"\nensure CRDs are installed first\n",
+                "no matches for kind \"Foo\" ensure CRDs are installed first",
+            ),
+            ("The Deployment \"w\" is invalid: \n* spec.a: x\n* spec.b: y\n", "* spec.a: x * spec.b: y"),
+            ("error: set env DB_PASSWORD=hunter2 failed\n", "set env DB_PASSWORD=*** failed"),
+            (
+                "Error from server (Forbidden): services \"web\" is forbidden\n",
+                "services \"web\" is forbidden",
+            ),
+            ("", "kubectl printed no reason"),
+        ] {
+            assert_eq!(refusal(stderr), reason, "{stderr}");
+        }
+    }
+
+    #[test]
+    fn no_credential_is_a_flag() {
+        assert_eq!(other_flags(&Access::default()), Vec::<String>::new());
+        let access = Access {
+            snapshot: None,
+            namespace: Some("--shop".to_owned()),
+            overrides: Overrides {
+                credentials: CredentialOverrides {
+                    token: Some(Secret("t".to_owned())),
+                    password: Some(Secret("p".to_owned())),
+                    ..CredentialOverrides::default()
+                },
+                request_timeout: Some(Duration::from_millis(1500)),
+                warnings_as_errors: true,
+                ..Overrides::default()
+            },
+        };
+        let expected = ["--namespace=--shop", "--request-timeout=1500ms", "--warnings-as-errors=true"];
+        assert_eq!(other_flags(&access), expected);
+    }
+}
