@@ -84,6 +84,13 @@ impl Error {
         self
     }
 
+    /// Adds a hint if there is one.
+    #[must_use]
+    pub fn hint_if(mut self, hint: Option<impl Into<String>>) -> Self {
+        self.hint = hint.map(Into::into).or(self.hint);
+        self
+    }
+
     /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

@@ -1,9 +1,10 @@
 //! The exit codes that scripts rely on.
 
 /// How a command ended. Each variant is a documented exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exit {
     /// 0: complete, changed, or nothing to do.
+    #[default]
     Done,
     /// 1: not found, nothing matched, forbidden, unreachable, refused, conflict.
     Error,

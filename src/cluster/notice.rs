@@ -134,16 +134,6 @@ impl Listener {
     pub(super) fn notify(&self, notice: &Notice) {
         (self.0)(notice);
     }
-
-    /// Waits for `work`, and reports a notice when it takes longer than `notice_after`.
-    pub(super) async fn notify_if_slow<T>(
-        &self,
-        notice_after: Duration,
-        work: impl Future<Output = T>,
-        notice: impl FnOnce() -> Notice,
-    ) -> T {
-        run_if_slow(notice_after, work, || self.notify(&notice())).await
-    }
 }
 
 /// Waits for some work, and runs `slow` when it takes longer than `limit`.
@@ -176,20 +166,15 @@ fn seconds(duration: Duration) -> String {
 mod tests {
     use super::*;
     use crate::render::line::Line;
-    use std::sync::Mutex;
     use tokio::time::sleep;
 
     #[tokio::test(start_paused = true)]
     async fn only_slow_work_is_reported() {
-        let reported = Arc::new(Mutex::new(0));
-        let counter = Arc::clone(&reported);
-        let listener = Listener::new(move |_| *counter.lock().unwrap() += 1);
-        let notice = || Notice::Warning("waiting".to_owned());
-        let second = Duration::from_secs(1);
-        listener.notify_if_slow(second * 2, sleep(second), notice).await;
-        assert_eq!(*reported.lock().unwrap(), 0);
-        listener.notify_if_slow(second * 2, sleep(second * 9), notice).await;
-        assert_eq!(*reported.lock().unwrap(), 1);
+        let (second, mut reported) = (Duration::from_secs(1), 0);
+        run_if_slow(second * 2, sleep(second), || reported += 1).await;
+        assert_eq!(reported, 0);
+        run_if_slow(second * 2, sleep(second * 9), || reported += 1).await;
+        assert_eq!(reported, 1);
     }
 
     #[test]

@@ -187,12 +187,12 @@ impl Owned {
     ) -> Result<Observation> {
         Selector::of_workload(workload.object())?; // a workload without a valid selector owns no pods
         let revisions = if needs.status && needs.since.is_none() {
-            or_note(self.revisions, "status is based on the counters of the workload only", notes)?
+            or_note(self.revisions, "status is based on the counters of the workload only", add_once(notes))?
         } else {
             Some(self.revisions?)
         };
         let consequence = if needs.status { "causes in pods are not shown" } else { "pods are not counted" };
-        let pods = self.pods.map(|pods| or_note(pods, consequence, notes)).transpose()?.flatten();
+        let pods = self.pods.map(|pods| or_note(pods, consequence, add_once(notes))).transpose()?.flatten();
         let revisions = Revisions::among(&workload, revisions.unwrap_or_default());
         Ok(Observation { workload, revisions, pods, events: None })
     }
@@ -220,22 +220,27 @@ fn by_owner<T>(all: impl IntoIterator<Item = Arc<T>>, owner: impl Fn(&T) -> &Str
     map
 }
 
-/// Returns the listed objects. If the list is forbidden, adds a note with its `consequence` and returns none.
-pub(super) fn or_note<T>(
-    listed: Result<Vec<T>>,
-    consequence: &str,
-    notes: &mut Vec<String>,
-) -> Result<Option<Vec<T>>> {
-    match listed {
-        Ok(objects) => Ok(Some(objects)),
+/// Returns what was read. If that is forbidden, passes a note with the `consequence` to `print`, and returns none.
+///
+/// # Errors
+/// When it cannot be read for another reason.
+pub fn or_note<T>(read: Result<T>, consequence: &str, print: impl FnOnce(String)) -> Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
         Err(error) if error.is_withheld() => {
-            let note = format!("note: {consequence}: {}", error.sentence());
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
+            print(format!("note: {consequence}: {}", error.sentence()));
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// Adds a note once.
+fn add_once(notes: &mut Vec<String>) -> impl FnOnce(String) {
+    |note| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
 }
 
@@ -312,7 +317,7 @@ pub async fn read_all(
                     None => warnings(namespace.as_deref(), source).await,
                 };
                 events.insert(namespace, listed.clone());
-                or_note(listed, "causes are incomplete", &mut notes)
+                or_note(listed, "causes are incomplete", add_once(&mut notes))
                     .map(|listed| Observation { events: listed.map(Events::of), ..observed })
             }
             observed => observed,

@@ -104,12 +104,7 @@ impl Source {
         };
         cluster.check_served(type_).await?;
         let path = cluster.connection.served.object(type_, Some(namespace), name);
-        let response = cluster.connection.read(&path, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| cluster.explain(type_, failure))?;
-        if response.is_not_found() {
-            return Ok(None);
-        }
-        Object::read(response.json()).map(Some).map_err(|why| unusable_object(type_, name, why))
+        Ok(cluster.object(&ApiRequest::get(&path), type_, name).await?.ok())
     }
 
     /// Reads the metadata of one object; none if it does not exist. No value of a Secret or ConfigMap is requested of a
@@ -129,14 +124,11 @@ impl Source {
         };
         let namespace = Some(namespace).filter(|_| type_.is_namespaced());
         let path = cluster.connection.served.object(type_, namespace, name);
-        let request = ApiRequest::metadata(&path);
-        let response =
-            cluster.connection.send(&request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| cluster.explain(type_, failure))?;
-        if !response.is_not_found() {
-            return Object::read(response.json()).map(Some).map_err(|why| unusable_object(type_, name, why));
-        }
-        if response.json()["details"]["name"] == name {
+        let not_found = match cluster.object(&ApiRequest::metadata(&path), type_, name).await? {
+            Ok(object) => return Ok(Some(object)),
+            Err(not_found) => not_found,
+        };
+        if not_found.json()["details"]["name"] == name {
             return Ok(None);
         }
         // The server answers so to a path that it does not serve, in a version of another Kubernetes.
@@ -248,6 +240,22 @@ impl Cluster {
         Observer::of_scope(Arc::clone(&self.connection), scope)
     }
 
+    /// Requests an object. Returns the response if it does not exist.
+    async fn object(
+        &self,
+        request: &ApiRequest<'_>,
+        type_: &ResourceType,
+        name: &str,
+    ) -> Result<Result<Object, ApiResponse>> {
+        let response =
+            self.connection.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
+        let response = response.map_err(|failure| self.explain(type_, failure))?;
+        if response.is_not_found() {
+            return Ok(Err(response));
+        }
+        Object::read(response.json()).map(Ok).map_err(|why| unusable_object(type_, name, why))
+    }
+
     /// Returns the last `lines` lines of a container's log as [`last_lines`] shortens them. The API server cuts the log
     /// from the first of these lines on, so it is asked for more than is returned.
     ///
@@ -308,12 +316,9 @@ impl Cluster {
         if !is_optional {
             return error;
         }
-        let unreadable = Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
-            .caused_by(error.clone());
-        match error.next_step() {
-            Some(hint) => unreadable.hint(hint),
-            None => unreadable,
-        }
+        Error::new(ErrorKind::NotReadable, format!("cannot read {}", type_.plural()))
+            .hint_if(error.next_step())
+            .caused_by(error)
     }
 }
 

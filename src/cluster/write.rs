@@ -125,7 +125,7 @@ impl WriteFailure {
     pub(super) fn of(failure: RequestError, explain: impl FnOnce(RequestError) -> Error) -> Self {
         let outcome = WriteOutcome::of(&failure);
         let rejected = match &failure {
-            RequestError::Status(response) => invalid(response).or_else(|| not_evicted(response)),
+            RequestError::Status(response) => rejected(response),
             _ => None,
         };
         Self { error: rejected.unwrap_or_else(|| explain(failure)), outcome }
@@ -157,20 +157,17 @@ impl WriteOutcome {
 /// The API server responds with this text and a 500 when several budgets match a pod.
 const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
 
-/// Returns the error of an eviction that a PodDisruptionBudget does not allow now.
-fn not_evicted(response: &ApiResponse) -> Option<Error> {
-    let causes = response.causes();
-    let is_refused = response.status == StatusCode::TOO_MANY_REQUESTS && !causes.is_empty();
-    is_refused.then(|| Error::new(ErrorKind::Refused, causes.join("; ")))
-}
-
-/// Returns the error of a change that the server's validation rejected, with the causes.
-fn invalid(response: &ApiResponse) -> Option<Error> {
-    let causes = response.causes();
-    if response.status != StatusCode::UNPROCESSABLE_ENTITY || causes.is_empty() {
-        return None;
+/// Returns the error of a change that the server's validation rejected, or of an eviction that a PodDisruptionBudget does
+/// not allow now, with the causes.
+fn rejected(response: &ApiResponse) -> Option<Error> {
+    let causes = Some(response.causes()).filter(|causes| !causes.is_empty())?.join("; ");
+    match response.status {
+        StatusCode::TOO_MANY_REQUESTS => Some(Error::new(ErrorKind::Refused, causes)),
+        StatusCode::UNPROCESSABLE_ENTITY => {
+            Some(Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes))
+        }
+        _ => None,
     }
-    Some(Error::new(ErrorKind::Refused, "the server rejected the change").caused_by(causes.join("; ")))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::cluster::kubeconfig::{self, KubeconfigNames};
+pub use crate::cluster::kubeconfig::KubeconfigList;
+use crate::cluster::kubeconfig::names;
 use crate::cluster::list::ListQuery;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
@@ -57,12 +58,8 @@ pub enum Lookup {
     Revisions(&'static dyn Kind, String),
     /// Namespaces.
     Namespaces,
-    /// Contexts of the kubeconfig.
-    Contexts,
-    /// Clusters of the kubeconfig.
-    Clusters,
-    /// Users of the kubeconfig.
-    Users,
+    /// Names in the kubeconfig.
+    Kubeconfig(KubeconfigList),
 }
 
 /// Prints the candidates. Ignores errors of the lookup, because a shell has no place to show them.
@@ -100,16 +97,9 @@ async fn look_up(
     access: &Access,
     world: &mut World,
 ) -> Result<Vec<Candidate>> {
-    let names = |world: &World| kubeconfig::names(&access.overrides, &world.environment);
-    match lookup {
-        Lookup::Contexts => return names(world).map(|KubeconfigNames { contexts, .. }| described(contexts)),
-        Lookup::Clusters => return names(world).map(|KubeconfigNames { clusters, .. }| described(clusters)),
-        Lookup::Users => {
-            return names(world).map(|KubeconfigNames { users, .. }| {
-                users.into_iter().map(|name| Candidate::new(name, "")).collect()
-            });
-        }
-        Lookup::Names { .. } | Lookup::Revisions(..) | Lookup::Namespaces => {}
+    if let Lookup::Kubeconfig(list) = lookup {
+        let names = names(*list, &access.overrides, &world.environment)?;
+        return Ok(names.into_iter().map(|(name, description)| Candidate::new(name, description)).collect());
     }
     let source = open(access, world, Listener::new(|_| ()))?;
     let namespace = match &access.namespace {
@@ -125,10 +115,6 @@ async fn look_up(
             source.list(&ListQuery::of(&NAMESPACE, None), name).await
         }
     }
-}
-
-fn described(names: Vec<(String, String)>) -> Vec<Candidate> {
-    names.into_iter().map(|(name, description)| Candidate::new(name, description)).collect()
 }
 
 /// Lists the names of workloads. A kind that cannot be listed adds none.

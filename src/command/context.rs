@@ -62,7 +62,7 @@ pub(super) fn user_at_host(environment: &Environment, host: Option<&str>) -> Opt
 }
 
 /// The outcome of a command.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CommandOutcome {
     /// The worst exit code of the targets without an error.
     pub exit: Exit,
@@ -110,19 +110,13 @@ impl CommandOutcome {
 
 impl From<Error> for CommandOutcome {
     fn from(error: Error) -> Self {
-        Self { errors: vec![error], ..Self::from(Exit::Done) }
-    }
-}
-
-impl Default for CommandOutcome {
-    fn default() -> Self {
-        Self::from(Exit::Done)
+        Self { errors: vec![error], ..Self::default() }
     }
 }
 
 impl From<Exit> for CommandOutcome {
     fn from(exit: Exit) -> Self {
-        Self { exit, errors: Vec::new(), nothing_found: None, changes: Vec::new(), summary: Vec::new() }
+        Self { exit, ..Self::default() }
     }
 }
 

@@ -70,13 +70,6 @@ pub(super) struct Findings {
     pub(super) notes: Vec<String>,
 }
 
-/// What is known of an object that a template names.
-enum Named {
-    Missing,
-    Present(Configuration),
-    Unreadable,
-}
-
 /// Checks each change; nothing is found for a snapshot, which rarely contains the objects, and of what cannot be read. Each
 /// object is asked for once, by its metadata. `is_given` says which ones the same change creates.
 pub(super) async fn check_all(
@@ -119,7 +112,7 @@ pub(super) async fn check_all(
     };
     let findings = |((planned, required), read): ((&Planned, &Vec<Reference>), &Vec<Reference>)| {
         let (namespace, after) = (planned.namespace(), &planned.workload);
-        let absent = required.iter().filter(|named| matches!(found(&namespace, named), Some(Named::Missing)));
+        let absent = required.iter().filter(|named| matches!(found(&namespace, named), Some(Ok(None))));
         let absent =
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
         let [quotas, limits] =
@@ -128,7 +121,7 @@ pub(super) async fn check_all(
         let refusing = refusing_quotas(quotas, before, after, planned.exchange);
         let obstacles = absent.chain(refusing).chain(refusing_limits(limits, after)).collect();
         let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
-            (Some(Named::Present(object)), Some((label, start))) => {
+            (Some(Ok(Some(object))), Some((label, start))) => {
                 let is_later = object.change.as_ref().is_some_and(|change| change.time > *start);
                 is_later.then(|| not_rolled_back(object, label))
             }
@@ -144,12 +137,13 @@ pub(super) async fn check(planned: &Planned, source: &Source) -> Findings {
     check_all(std::slice::from_ref(planned), source, |_, _| false).await.pop().unwrap_or_default()
 }
 
-async fn look_up((namespace, named): &(String, &Reference), source: &Source) -> Named {
-    match source.metadata(named.type_, namespace, &named.name).await {
-        Ok(Some(object)) => Named::Present(Configuration::read(named.type_, &object)),
-        Ok(None) => Named::Missing,
-        Err(_) => Named::Unreadable,
-    }
+/// Reads an object that a template names: none if it does not exist, and an error if it cannot be read.
+async fn look_up(
+    (namespace, named): &(String, &Reference),
+    source: &Source,
+) -> Result<Option<Configuration>> {
+    let found = source.metadata(named.type_, namespace, &named.name).await?;
+    Ok(found.map(|object| Configuration::read(named.type_, &object)))
 }
 
 /// Lists the rules of namespaces; none where they cannot be read.

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP as events.
 
-use tokio::sync::watch;
+use futures_util::stream::{self, BoxStream, StreamExt};
 
 use crate::model::engine::StopSignal;
 use crate::world::Signals;
@@ -13,79 +13,59 @@ const SIGINT: i32 = 2;
 
 /// Waits for SIGINT, SIGTERM and SIGHUP. Handles them while it exists, so that the command can print a last
 /// report before it exits.
-pub(super) enum StopSignals {
-    None,
-    #[cfg(unix)]
-    Process(Listeners),
-    #[cfg(not(unix))]
-    Process,
-    Sent(watch::Receiver<i32>),
-}
-
-#[cfg(unix)]
-pub(super) struct Listeners {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    /// None where the signal is ignored.
-    hang_up: Option<tokio::signal::unix::Signal>,
-}
+pub(super) struct StopSignals(BoxStream<'static, StopSignal>);
 
 impl StopSignals {
     pub(super) fn new(signals: Signals) -> Self {
-        match signals {
-            Signals::Ignored => Self::None,
-            #[cfg(unix)]
-            Signals::Process => Listeners::new().map_or(Self::None, Self::Process),
-            #[cfg(not(unix))]
-            Signals::Process => Self::Process,
-            Signals::Sent(numbers) => Self::Sent(numbers),
-        }
+        Self(match signals {
+            Signals::Ignored => stream::pending().boxed(),
+            Signals::Process => of_this_process(),
+            Signals::Sent(numbers) => {
+                let next = |mut numbers: tokio::sync::watch::Receiver<i32>| async {
+                    let number = numbers.changed().await.map(|()| *numbers.borrow_and_update()).ok()?;
+                    let stop = match number {
+                        SIGHUP => StopSignal::HungUp,
+                        SIGINT => StopSignal::Interrupted,
+                        _ => StopSignal::Terminated,
+                    };
+                    Some((stop, numbers))
+                };
+                stream::unfold(numbers, next).boxed()
+            }
+        })
     }
 
     /// Waits for the next signal.
     pub(super) async fn next(&mut self) -> StopSignal {
-        match self {
-            Self::None => std::future::pending().await,
-            #[cfg(unix)]
-            Self::Process(listeners) => listeners.next().await,
-            #[cfg(not(unix))]
-            Self::Process => match tokio::signal::ctrl_c().await {
-                Ok(()) => StopSignal::Interrupted,
-                Err(_) => std::future::pending().await,
-            },
-            Self::Sent(numbers) => match numbers.changed().await.map(|()| *numbers.borrow_and_update()) {
-                Ok(SIGHUP) => StopSignal::HungUp,
-                Ok(SIGINT) => StopSignal::Interrupted,
-                Ok(_) => StopSignal::Terminated,
-                Err(_) => std::future::pending().await,
-            },
+        match self.0.next().await {
+            Some(stop) => stop,
+            None => std::future::pending().await,
         }
     }
 }
 
 #[cfg(unix)]
-impl Listeners {
-    fn new() -> Option<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let hang_up = (!ignores_hang_up()).then(|| signal(SignalKind::hangup()).ok()).flatten();
-        let (interrupt, terminate) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-        Some(Self { interrupt: interrupt.ok()?, terminate: terminate.ok()?, hang_up })
-    }
-
-    async fn next(&mut self) -> StopSignal {
-        let hung_up = async {
-            match &mut self.hang_up {
-                Some(signal) => signal.recv().await,
-                None => std::future::pending().await,
-            }
+fn of_this_process() -> BoxStream<'static, StopSignal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let hang_up = (!ignores_hang_up()).then_some((SignalKind::hangup(), StopSignal::HungUp));
+    let signals = [
+        (SignalKind::interrupt(), StopSignal::Interrupted),
+        (SignalKind::terminate(), StopSignal::Terminated),
+    ];
+    let streams = signals.into_iter().chain(hang_up).filter_map(|(kind, stop)| {
+        let next = move |mut signals: tokio::signal::unix::Signal| async move {
+            signals.recv().await.map(|()| (stop, signals))
         };
-        tokio::select! {
-            biased;
-            _ = self.interrupt.recv() => StopSignal::Interrupted,
-            _ = self.terminate.recv() => StopSignal::Terminated,
-            _ = hung_up => StopSignal::HungUp,
-        }
-    }
+        Some(stream::unfold(signal(kind).ok()?, next).boxed())
+    });
+    stream::select_all(streams).boxed()
+}
+
+#[cfg(not(unix))]
+fn of_this_process() -> BoxStream<'static, StopSignal> {
+    let interrupted =
+        async |()| Some((tokio::signal::ctrl_c().await.map(|()| StopSignal::Interrupted).ok()?, ()));
+    stream::unfold((), interrupted).boxed()
 }
 
 /// Whether the process ignores SIGHUP, as under `nohup`. Known only on Linux; false on other systems.

@@ -11,15 +11,11 @@ use crate::model::follow::{FollowedTarget, Follower, Outcome};
 /// The most causes of one workload.
 const MAX_CAUSES: usize = 5;
 
-/// One rollout of the table. Its texts are plain; [`markdown`] escapes them.
+/// One rollout of the table: its row, and the command that rolls it back.
 #[derive(Clone, Debug)]
 pub struct ResultRow {
-    workload: String,
-    is_done: bool,
-    result: String,
-    serving: String,
-    causes: Vec<String>,
-    rollback_hint: Option<String>,
+    row: String,
+    rollback: Option<String>,
 }
 
 /// Returns the rows of followed rollouts. `now` is the server's time.
@@ -30,18 +26,23 @@ pub fn of_follower(follower: &Follower, names: NameContext, now: Timestamp) -> V
 
 fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> ResultRow {
     let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
-    let view = target.view(now);
-    let causes = target.causes().filter(|_| !is_done);
-    let ended = view.as_ref().zip(target.result());
-    let workload = target.workload();
+    let (workload, view) = (target.workload(), target.view(now));
+    let causes = target.causes().filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
+    let serving = view.as_ref().map(serving_line).unwrap_or_default();
+    let rollback = view.as_ref().zip(target.result()).and_then(|(view, result)| way_back(view, result));
     ResultRow {
-        workload: names.name(workload),
-        is_done,
-        result: state_text(target).1,
-        serving: view.as_ref().map(serving_line).unwrap_or_default(),
-        causes: causes.map(|cause| cause_words(cause, workload, names)).collect(),
-        rollback_hint: ended.and_then(|(view, result)| way_back(view, result)),
+        row: row(is_done, [names.name(workload), state_text(target).1, serving], &causes.collect::<Vec<_>>()),
+        rollback: rollback.map(|hint| code(hint.trim_start_matches("hint: "))),
     }
+}
+
+/// Returns the row of a workload with its result and what serves. Its texts are plain here, and code in the row.
+fn row(is_done: bool, cells: [String; 3], causes: &[String]) -> String {
+    let mark = if is_done { "✅" } else { "❌" };
+    let shown = causes.iter().take(MAX_CAUSES).map(|cause| code(cause));
+    let more = causes.len().saturating_sub(MAX_CAUSES);
+    let causes = shown.chain((more > 0).then(|| format!("and {more} more"))).collect::<Vec<_>>();
+    format!("| {mark} | {} | {} |\n", cells.map(|cell| code(&cell)).join(" | "), causes.join("<br>"))
 }
 
 /// Returns the table; empty without rows.
@@ -51,17 +52,9 @@ pub fn markdown(rows: &[ResultRow]) -> String {
         return String::new();
     }
     let mut text = "| | workload | result | serves | causes |\n|---|---|---|---|---|\n".to_owned();
-    for row in rows {
-        let mark = if row.is_done { "✅" } else { "❌" };
-        let shown = row.causes.iter().take(MAX_CAUSES).map(|cause| code(cause));
-        let more = row.causes.len().saturating_sub(MAX_CAUSES);
-        let more = (more > 0).then(|| format!("and {more} more"));
-        let causes = shown.chain(more).collect::<Vec<_>>().join("<br>");
-        let [workload, result, serving] = [&row.workload, &row.result, &row.serving].map(|cell| code(cell));
-        text += &format!("| {mark} | {workload} | {result} | {serving} | {causes} |\n");
-    }
-    for command in rows.iter().filter_map(|row| row.rollback_hint.as_ref()) {
-        text += &format!("\nTo roll back: {}\n", code(command.trim_start_matches("hint: ")));
+    text.extend(rows.iter().map(|row| row.row.as_str()));
+    for command in rows.iter().filter_map(|row| row.rollback.as_ref()) {
+        text += &format!("\nTo roll back: {command}\n");
     }
     text + "\n"
 }
@@ -72,14 +65,9 @@ mod tests {
 
     /// Returns the line of a rollout with these causes.
     fn line_of(causes: &[&str]) -> String {
-        let row = ResultRow {
-            workload: "deployment/web".to_owned(),
-            is_done: false,
-            result: "failed".to_owned(),
-            serving: "  3/3 available on revision 1".to_owned(),
-            causes: causes.iter().map(|cause| (*cause).to_owned()).collect(),
-            rollback_hint: None,
-        };
+        let cells = ["deployment/web", "failed", "  3/3 available on revision 1"].map(str::to_owned);
+        let causes: Vec<_> = causes.iter().map(|cause| (*cause).to_owned()).collect();
+        let row = ResultRow { row: row(false, cells, &causes), rollback: None };
         markdown(&[row]).lines().nth(2).unwrap_or_default().to_owned()
     }
 

@@ -62,8 +62,11 @@ fn effect_line(effect: &Effect) -> (Style, String) {
     if replaced.is_empty() {
         return match why {
             Some(why) => (Style::Warning, format!("replaces no pod: {why}")),
+            None if effect.already == 1 => {
+                (Style::Plain, "replaces no pod: the only one already runs it".to_owned())
+            }
             None if effect.already > 0 => {
-                (Style::Plain, format!("replaces no pod: {}", already_all(effect.already)))
+                (Style::Plain, format!("replaces no pod: all {} already run it", effect.already))
             }
             None => (Style::Plain, "replaces no pod: there are none".to_owned()),
         };
@@ -84,10 +87,6 @@ fn effect_line(effect: &Effect) -> (Style, String) {
         _ => ("replaces", ""),
     };
     (Style::Plain, format!("{verb} {} of {}{place}{named}{rest}", replaced.len(), pods(of)))
-}
-
-fn already_all(count: usize) -> String {
-    if count == 1 { "the only one already runs it".to_owned() } else { format!("all {count} already run it") }
 }
 
 fn count(names: &[String]) -> i64 {

@@ -117,32 +117,8 @@ pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext
 }
 
 /// Words of components that add nothing to the summary of a cause.
-const FILLER: [&str; 24] = [
-    "a",
-    "and",
-    "are",
-    "available",
-    "be",
-    "code",
-    "could",
-    "desc",
-    "error",
-    "failed",
-    "found",
-    "image",
-    "is",
-    "no",
-    "nodes",
-    "not",
-    "notfound",
-    "of",
-    "pull",
-    "reference",
-    "resolve",
-    "rpc",
-    "to",
-    "unpack",
-];
+const FILLER: &str = "a and are available be code could desc error failed found image is no nodes not notfound of pull reference \
+                      resolve rpc to unpack";
 
 /// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
 pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
@@ -153,7 +129,7 @@ pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
     };
     let evidence = cause.evidence.as_deref()?;
     let summary = words(&cause.summary);
-    let is_new = |word: &String| !summary.contains(word) && !FILLER.contains(&word.as_str());
+    let is_new = |word: &String| !summary.contains(word) && FILLER.split(' ').all(|filler| filler != word);
     words(evidence).iter().any(is_new).then_some(evidence)
 }
 

@@ -144,15 +144,12 @@ impl CustomColumns {
         has_headers: bool,
         numbers: Numbers,
     ) -> Result<String, String> {
-        let headers = || self.0.iter().map(|column| column.header.clone()).collect();
+        let headers = || self.0.iter().map(|column| Line::of(&column.header).text()).collect();
         let mut rows: Vec<Vec<String>> = has_headers.then(headers).into_iter().collect();
         for document in documents {
             rows.push(self.0.iter().map(|column| column.cell(document, numbers)).collect::<Result<_, _>>()?);
         }
-        let line =
-            |row: &Vec<String>| row.iter().map(|cell| Line::of(cell).text()).collect::<Vec<_>>().join("\t");
-        let lines: Vec<_> = rows.iter().map(line).collect();
-        Ok(if lines.is_empty() { String::new() } else { aligned(&lines.join("\n")) })
+        Ok(aligned(&rows))
     }
 }
 
@@ -166,7 +163,7 @@ impl Column {
     fn cell(&self, document: &Value, numbers: Numbers) -> Result<String, String> {
         let found = self.path.find(document, numbers)?;
         let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item.value(), numbers)).collect();
-        Ok(if texts.is_empty() { "<none>".to_owned() } else { texts.join(",") })
+        Ok(if texts.is_empty() { "<none>".to_owned() } else { Line::of(texts.join(",")).text() })
     }
 }
 
@@ -189,38 +186,19 @@ const PADDING: usize = 3;
 /// The minimum width of a column of `kubectl get`, with its spaces.
 const MIN_WIDTH: usize = 6;
 
-/// Aligns tab-terminated cells as `kubectl get` does, with Go's `text/tabwriter`. The last cell of a line belongs to no column and is not padded.
-///
-/// A column is a block of adjacent lines that have a cell there. So a tab inside a cell, as a change-cause may
-/// have, begins another column, and a newline begins a row.
-fn aligned(text: &str) -> String {
-    let rows: Vec<Vec<&str>> = text.split('\n').map(|line| line.split('\t').collect()).collect();
-    let mut widths: Vec<Vec<usize>> = rows.iter().map(|row| vec![0; row.len() - 1]).collect();
-    for start in 0..rows.len() {
-        for column in 0..rows[start].len() - 1 {
-            let begins_a_block = start == 0 || rows[start - 1].len() - 1 <= column;
-            if begins_a_block {
-                let block = rows[start..].iter().take_while(|row| row.len() - 1 > column);
-                let width = block.clone().map(|row| row[column].chars().count()).max().unwrap_or(0);
-                let length = block.count();
-                for row in &mut widths[start..start + length] {
-                    row[column] = (width + PADDING).max(MIN_WIDTH);
-                }
-            }
-        }
-    }
-    rows.iter().zip(&widths).fold(String::new(), |text, (row, widths)| text + &line(row, widths) + "\n")
-}
-
-fn line(cells: &[&str], widths: &[usize]) -> String {
-    let mut line = String::new();
-    for (index, cell) in cells.iter().enumerate() {
-        match widths.get(index) {
-            Some(&width) => line.push_str(&format!("{cell:width$}")),
-            None => line.push_str(cell),
-        }
-    }
-    line
+/// Aligns rows as `kubectl get` does, whose columns have at least this width. The last cell of a row is not padded.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
+        (cells.max().unwrap_or_default() + PADDING).max(MIN_WIDTH)
+    };
+    let widths: Vec<usize> = (1..columns).map(|next| width(next - 1)).chain([0]).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        cells.collect::<String>() + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -275,16 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn columns_end_where_a_line_has_no_cell_for_them() {
-        assert_eq!(
-            aligned("REVISION\tCAUSE\n1\tone\n22\t<none>"),
-            "REVISION   CAUSE\n1          one\n22         <none>\n"
-        );
-        assert_eq!(
-            aligned("A\tB\n1\tx\ty\n2\tlonger\tz\n3\tq"),
-            "A     B\n1     x        y\n2     longer   z\n3     q\n"
-        );
-        assert_eq!(aligned("A\tB\n1\tbroken\nrow\n2\tx"), "A     B\n1     broken\nrow\n2     x\n");
-        assert_eq!(aligned(""), "\n");
+    fn the_last_column_is_not_padded() {
+        let rows = [["REVISION", "CAUSE"], ["1", "one"], ["22", "<none>"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&rows), "REVISION   CAUSE\n1          one\n22         <none>\n");
+        let narrow = [["A", "B"], ["1", "x"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(aligned(&narrow), "A     B\n1     x\n");
+        assert_eq!(aligned(&[]), "");
     }
 }

@@ -156,10 +156,10 @@ fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
             &["was not deleted: forbidden", "error: forbidden: User \"gina\" cannot"]
         }
         ("step", _, "poddisruptionbudgets") => {
-            &["so budgets that allow no eviction are not reported before the plan begins"]
+            &["budgets that allow no eviction are not reported before the plan begins"]
         }
         ("step", _, "horizontalpodautoscalers") => &[],
-        ("step", _, "nodes") => &["so nodes that are not ready are not recognised"],
+        ("step", _, "nodes") => &["nodes that are not ready are not recognised"],
         ("step", _, "events") => &["causes are incomplete: cannot list"],
         ("list", _, "replicasets" | "controllerrevisions") => {
             &["status is based on the counters of the workload only"]

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::cli::follow::SHARE;
 use crate::cli::step;
-use crate::command::complete::Lookup;
+use crate::command::complete::{KubeconfigList, Lookup};
 use crate::command::targets::scope::{TargetType, TargetWord, read_targets};
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
@@ -92,9 +92,13 @@ fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
             Suggestions { directive: Directive::Unfinished, ..Suggestions::known(typed, causes.into()) }
         }
         ("NAMESPACE", _) => Suggestions::looked_up(typed, Some(Lookup::Namespaces)),
-        ("NAME", "context" | "with-context") => Suggestions::looked_up(typed, Some(Lookup::Contexts)),
-        ("NAME", "cluster") => Suggestions::looked_up(typed, Some(Lookup::Clusters)),
-        ("NAME", "user") => Suggestions::looked_up(typed, Some(Lookup::Users)),
+        ("NAME", "context" | "with-context") => {
+            Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Contexts)))
+        }
+        ("NAME", "cluster") => {
+            Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Clusters)))
+        }
+        ("NAME", "user") => Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Users))),
         _ if is_literal(name) => {
             Suggestions::known(typed, name.split('|').map(|word| Candidate::new(word, "")).collect())
         }

@@ -132,14 +132,9 @@ impl ApiResponse {
         &self.body
     }
 
-    /// Whether this is an error response with this `Status` reason, such as `NotFound`.
-    pub(crate) fn has_reason(&self, reason: &str) -> bool {
-        !self.status.is_success() && self.status_text("reason").is_some_and(|text| text == reason)
-    }
-
     /// Whether the API server answered that the object does not exist.
     pub(crate) fn is_not_found(&self) -> bool {
-        self.has_reason("NotFound")
+        !self.status.is_success() && self.status_text("reason").as_deref() == Some("NotFound")
     }
 
     /// Returns a field of the `Status` object in the body, such as `message`; none if there is no such object.

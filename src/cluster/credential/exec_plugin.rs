@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::plugin_policy::allowed_program;
 use crate::cluster::kubeconfig::overrides::Secret;
-use crate::cluster::notice::{Listener, Notice};
+use crate::cluster::notice::{Listener, Notice, run_if_slow};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::shell_command::{Word, command};
 use crate::world::Environment;
@@ -53,13 +53,17 @@ pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<Pl
     let mut child = plugin.start(exec, context, interactive)?;
     let limit = (!interactive).then_some(context.limit);
     let running = || Notice::PluginRunning { command: plugin.command.to_owned(), limit };
-    let finished =
-        context.listener.notify_if_slow(context.notice_after, plugin.finish(&mut child, context), running);
+    let finish = plugin.finish(&mut child, context);
+    let finished = run_if_slow(context.notice_after, finish, || context.listener.notify(&running()));
     let stdout = match limit {
-        Some(limit) => tokio::time::timeout(limit, finished).await.map_err(|_| plugin.timed_out(limit))??,
+        Some(limit) => tokio::time::timeout(limit, finished)
+            .await
+            .map_err(|_| plugin.error(&format!("did not finish within {limit:?}")).hint(plugin.hint()))??,
         None => finished.await?,
     };
-    read_credential(&stdout, exec.api_version.as_deref()).map_err(|why| plugin.invalid_output(&why))
+    // The message omits the output, which may contain a part of a credential.
+    let invalid = |why: String| plugin.error("did not print a credential").caused_by(why).hint(plugin.hint());
+    read_credential(&stdout, exec.api_version.as_deref()).map_err(invalid)
 }
 
 struct ExecPlugin<'a> {
@@ -200,15 +204,6 @@ impl ExecPlugin<'_> {
     fn needs_terminal(&self) -> Error {
         self.error("must prompt for input, and standard input is not a terminal")
             .hint("run this in a terminal, or use credentials that need no prompt")
-    }
-
-    fn timed_out(&self, limit: Duration) -> Error {
-        self.error(&format!("did not finish within {limit:?}")).hint(self.hint())
-    }
-
-    /// The message omits the output, which may contain a part of a credential.
-    fn invalid_output(&self, why: &str) -> Error {
-        self.error("did not print a credential").caused_by(why).hint(self.hint())
     }
 
     fn hint(&self) -> String {

@@ -38,7 +38,12 @@ impl Credential {
     /// When the file or the plugin does not provide a credential, or the token is not a valid header value.
     pub(super) async fn obtain(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
         let credential = Self::load(user, context, now).await?;
-        if credential.can_be_sent() { Ok(credential) } else { Err(unsendable_token()) }
+        let user = serde_json::to_value(&credential.user).unwrap_or_default();
+        let token = user.get("token").and_then(Value::as_str);
+        if token.is_none_or(|token| HeaderValue::from_str(token).is_ok()) {
+            return Ok(credential);
+        }
+        Err(unsendable_token())
     }
 
     async fn load(user: &AuthInfo, context: &PluginContext, now: Timestamp) -> Result<Self> {
@@ -61,7 +66,12 @@ impl Credential {
             match (read_text(path.as_ref()), &user.token) {
                 (Ok(token), _) => ready.token = Some(token.trim().to_owned().into()),
                 (Err(_), Some(_)) => {}
-                (Err(error), None) => return Err(token_file_error(&path, error)),
+                (Err(error), None) => {
+                    let message = format!("cannot read the token file {path}");
+                    return Err(Error::new(ErrorKind::Unreachable, message)
+                        .hint("it is set as tokenFile in the kubeconfig's user")
+                        .caused_by(error));
+                }
             }
             return Ok(Self {
                 user: ready,
@@ -87,13 +97,6 @@ impl Credential {
         Ok(Self { user: ready, expires: loaded.expires, renewable: true })
     }
 
-    /// Whether its token, if it has one, is a valid header value.
-    fn can_be_sent(&self) -> bool {
-        let user = serde_json::to_value(&self.user).unwrap_or_default();
-        let token = user.get("token").and_then(Value::as_str);
-        token.is_none_or(|token| HeaderValue::from_str(token).is_ok())
-    }
-
     /// Whether two credentials are the same, so that a client of one can be used for the other.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (serde_json::to_value(&self.user), serde_json::to_value(&other.user)) {
@@ -115,12 +118,6 @@ fn unsendable_token() -> Error {
         "the token contains characters that are invalid in a header, such as a line break",
     )
     .hint("check the source of the token: --token, the kubeconfig, its token file or its plugin")
-}
-
-fn token_file_error(path: &str, error: std::io::Error) -> Error {
-    Error::new(ErrorKind::Unreachable, format!("cannot read the token file {path}"))
-        .hint("it is set as tokenFile in the kubeconfig's user")
-        .caused_by(error)
 }
 
 fn removed_auth_provider(name: &str) -> Error {

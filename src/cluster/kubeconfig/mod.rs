@@ -30,36 +30,40 @@ pub(super) fn endpoint(overrides: &Overrides, environment: &Environment) -> Resu
     decide(kubeconfig, overrides, of_this_pod(environment), &missing)
 }
 
-/// The names in a kubeconfig.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KubeconfigNames {
+/// A list in a kubeconfig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KubeconfigList {
     /// Its contexts, each with its cluster and namespace.
-    pub contexts: Vec<(String, String)>,
+    Contexts,
     /// Its clusters, each with its address.
-    pub clusters: Vec<(String, String)>,
+    Clusters,
     /// Its users, without a description: the fields of a user are secret.
-    pub users: Vec<String>,
+    Users,
 }
 
-/// Reads the names in the selected kubeconfig.
+/// Returns the names in a list of the selected kubeconfig, each with its description.
 ///
 /// # Errors
 /// When a file cannot be read or is not a kubeconfig.
-pub fn names(overrides: &Overrides, environment: &Environment) -> Result<KubeconfigNames> {
+pub fn names(
+    list: KubeconfigList,
+    overrides: &Overrides,
+    environment: &Environment,
+) -> Result<Vec<(String, String)>> {
     let kubeconfig = files::read(overrides.kubeconfig.as_deref(), environment)?;
-    let contexts = kubeconfig.contexts.into_iter();
-    let clusters = kubeconfig.clusters.into_iter();
-    Ok(KubeconfigNames {
-        contexts: contexts
-            .map(|named| (named.name, named.context.map_or_else(String::new, describe)))
-            .collect(),
-        clusters: clusters
-            .map(|named| {
-                let address = named.cluster.and_then(|cluster| cluster.server);
-                (named.name, without_url_secrets(&address.unwrap_or_default(), MASK))
-            })
-            .collect(),
-        users: kubeconfig.auth_infos.into_iter().map(|named| named.name).collect(),
+    let address = |cluster: Cluster| without_url_secrets(&cluster.server.unwrap_or_default(), MASK);
+    Ok(match list {
+        KubeconfigList::Contexts => {
+            let contexts = kubeconfig.contexts.into_iter();
+            contexts.map(|named| (named.name, named.context.map(describe).unwrap_or_default())).collect()
+        }
+        KubeconfigList::Clusters => {
+            let clusters = kubeconfig.clusters.into_iter();
+            clusters.map(|named| (named.name, named.cluster.map(address).unwrap_or_default())).collect()
+        }
+        KubeconfigList::Users => {
+            kubeconfig.auth_infos.into_iter().map(|named| (named.name, String::new())).collect()
+        }
     })
 }
 
@@ -127,20 +131,20 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
         None => Context::default(),
         Some(name) => {
             let found = kubeconfig.contexts.into_iter().find(|named| named.name == *name);
-            found.ok_or_else(|| no_such_context(name))?.context.unwrap_or_default()
+            found.ok_or_else(|| no_such("context", name))?.context.unwrap_or_default()
         }
     };
     let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
     let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
     if cluster.is_none() && !cluster_name.is_empty() && overrides.server.address.is_none() {
-        return Err(no_such_cluster(&cluster_name));
+        return Err(no_such("cluster", &cluster_name));
     }
     let user_name = overrides.user.clone().or(context.user);
     let user = kubeconfig.auth_infos.into_iter().find(|named| Some(&named.name) == user_name.as_ref());
     // As in kubectl, a context may refer to a missing user: an authenticating proxy needs no
     // credentials. A user that a flag selects must exist.
     if let (None, Some(name)) = (&user, &overrides.user) {
-        return Err(no_such_user(name));
+        return Err(no_such("user", name));
     }
     Ok(Endpoint {
         cluster: cluster.and_then(|named| named.cluster).unwrap_or_default(),
@@ -196,16 +200,8 @@ fn no_cluster_configured(missing: &[PathBuf]) -> Error {
         .hint("to list contexts: kubectl config get-contexts; choose one with --context, or a file with --kubeconfig")
 }
 
-fn no_such_context(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no context {name:?}")).hint("kubectl config get-contexts")
-}
-
-fn no_such_cluster(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no cluster {name:?}")).hint("kubectl config get-clusters")
-}
-
-fn no_such_user(name: &str) -> Error {
-    Error::usage(format!("the kubeconfig has no user {name:?}")).hint("kubectl config get-users")
+fn no_such(what: &str, name: &str) -> Error {
+    Error::usage(format!("the kubeconfig has no {what} {name:?}")).hint(format!("kubectl config get-{what}s"))
 }
 
 #[cfg(test)]

@@ -69,12 +69,9 @@ impl Elsewhere {
     /// Adds to an error which of the two sources it is from.
     fn placed(&self, error: Error) -> Error {
         let ElsewhereOrigin::Context(context) = &self.origin else { return error };
-        let placed = Error::new(error.kind(), format!("context {context}")).caused_by(error.clone());
         // A kubectl command would run in the first context.
-        match error.next_step().filter(|hint| !hint.starts_with("kubectl ")) {
-            Some(hint) => placed.hint(hint),
-            None => placed,
-        }
+        let hint = error.next_step().filter(|hint| !hint.starts_with("kubectl "));
+        Error::new(error.kind(), format!("context {context}")).hint_if(hint).caused_by(error)
     }
 }
 

@@ -1,7 +1,5 @@
 //! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
-use k8s_openapi::jiff::Timestamp;
-
 use super::Request;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
@@ -11,7 +9,6 @@ use crate::command::targets::{FoundTargets, find_workloads_with};
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::kind::Workload;
-use crate::model::observation::Observation;
 use crate::model::revision::references::NamedConfiguration;
 use crate::model::text::start_time::StartTime;
 use crate::model::view::is_unchanged_since;
@@ -61,7 +58,9 @@ pub(super) async fn run(
         match observed {
             Ok(observed) => {
                 is_any_read = true;
-                ui.err_lines(not_a_revision_yet(&observed).filter(|_| is_changed_since(&observed, since)));
+                let author = last_template_author(observed.workload.object());
+                let is_changed = author.is_some_and(|author| author.time >= since);
+                ui.err_lines(not_a_revision_yet(&observed).filter(|_| is_changed));
                 rollouts.extend(recent_rollouts(&observed, since, now));
                 configuration.add_reader(&observed);
             }
@@ -81,11 +80,6 @@ pub(super) async fn run(
         outcome.errors.extend(print(&changes, request, ui).err());
     }
     Ok(outcome)
-}
-
-/// Whether a field manager wrote to the template since a time.
-fn is_changed_since(observed: &Observation, since: Timestamp) -> bool {
-    last_template_author(observed.workload.object()).is_some_and(|author| author.time >= since)
 }
 
 fn print(changes: &RecentChanges<'_>, request: &Request, ui: &mut Ui) -> Result<()> {

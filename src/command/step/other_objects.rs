@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::list::ListQuery;
-use crate::cluster::reader::{disruption_budgets, nodes};
+use crate::cluster::reader::{disruption_budgets, nodes, or_note};
 use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::autoscaler::SurgeCountingAutoscaler;
@@ -35,8 +35,8 @@ pub(super) async fn check_budgets(
         return Ok(());
     }
     let budgets = disruption_budgets(source, workload.object().namespace()).await;
-    let consequence = "so budgets that allow no eviction are not reported before the plan begins";
-    let Some(budgets) = or_note(budgets, consequence, &ui.messages())? else { return Ok(()) };
+    let consequence = "budgets that allow no eviction are not reported before the plan begins";
+    let Some(budgets) = or_note(budgets, consequence, |note| ui.err_line_once(&note))? else { return Ok(()) };
     let blockers = eviction_blockers(&budgets, workload.object()).join("; ");
     if blockers.is_empty() {
         return Ok(());
@@ -155,19 +155,8 @@ pub(super) async fn nodes_if_needed(
     if !needs_nodes(observed) {
         return Ok(Some(Vec::new()));
     }
-    or_note(nodes(source).await, "so nodes that are not ready are not recognised", messages)
-}
-
-/// Returns what was listed. If listing it is forbidden, prints one note with the consequence, and returns none.
-fn or_note<T>(listed: Result<T>, consequence: &str, messages: &MessageWriter) -> Result<Option<T>> {
-    match listed {
-        Ok(listed) => Ok(Some(listed)),
-        Err(error) if error.is_withheld() => {
-            messages.note_once(&format!("note: {}, {consequence}", error.sentence()));
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
+    let consequence = "nodes that are not ready are not recognised";
+    or_note(nodes(source).await, consequence, |note| messages.note_once(&note))
 }
 
 /// Whether the nodes are needed. `step` needs them for every DaemonSet. For a StatefulSet they only explain why a pod

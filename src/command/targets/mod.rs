@@ -85,7 +85,8 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
 /// Finds the workloads of one command.
 pub(super) struct TargetFinder<'a> {
     source: &'a Source,
-    namespaces: NamespaceScope,
+    /// The namespace; none for all of them.
+    namespace: Option<String>,
     suggests_names: bool,
 }
 
@@ -96,7 +97,7 @@ impl<'a> TargetFinder<'a> {
     /// # Errors
     /// When there is no valid namespace.
     pub(super) fn new(scope: &TargetScope, source: &'a Source, suggests_names: bool) -> Result<Self> {
-        Ok(Self { source, namespaces: NamespaceScope::of(scope, source)?, suggests_names })
+        Ok(Self { source, namespace: namespace_of(scope, source)?, suggests_names })
     }
 
     /// Searches the workloads of a scope once: gets each named one, and lists each type. Keeps what `keep` makes of each.
@@ -129,10 +130,18 @@ impl<'a> TargetFinder<'a> {
         }
         if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifest_objects.is_empty()
         {
-            found.missing.push(self.namespaces.nothing_found_error());
-            found.notes.push(self.namespaces.nothing_found());
+            // The note is kubectl's line.
+            let (note, place) = match &self.namespace {
+                Some(name) => {
+                    (format!("No resources found in {name} namespace."), format!(" in namespace {name:?}"))
+                }
+                None => ("No resources found".to_owned(), String::new()),
+            };
+            let error = Error::new(ErrorKind::NotFound, format!("no workload found{place}"));
+            found.missing.push(error.clone());
+            found.notes.push(note);
             found.notes.extend(self.missing_namespace().await);
-            found.outcome.nothing_found = (!scope.allow_empty).then(|| self.namespaces.nothing_found_error());
+            found.outcome.nothing_found = Some(error).filter(|_| !scope.allow_empty);
         }
         found
     }
@@ -183,7 +192,7 @@ impl<'a> TargetFinder<'a> {
         name: &str,
         namespace: Option<&str>,
     ) -> Result<Workload> {
-        let Some(namespace) = namespace.or(self.namespaces.namespace()) else {
+        let Some(namespace) = namespace.or(self.namespace.as_deref()) else {
             return Err(Error::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("name its namespace with -n"));
         };
@@ -207,7 +216,7 @@ impl<'a> TargetFinder<'a> {
         selector: &Selector,
         keep: impl Fn(Workload) -> T,
     ) -> Result<Vec<T>> {
-        let query = ListQuery::of(type_.type_(), self.namespaces.namespace()).with_labels(selector);
+        let query = ListQuery::of(type_.type_(), self.namespace.as_deref()).with_labels(selector);
         let found = self.source.list(&query, |object| Some(workload(type_, object).map(&keep))).await?;
         found.into_iter().collect()
     }
@@ -219,7 +228,7 @@ impl<'a> TargetFinder<'a> {
 
     /// Returns a note if the namespace of the search does not exist, which a search that found nothing does not show.
     async fn missing_namespace(&self) -> Option<String> {
-        let namespace = self.namespaces.namespace()?;
+        let namespace = self.namespace.as_deref()?;
         let is_missing = self.is_missing(namespace).await.unwrap_or_default();
         is_missing.then(|| format!("note: there is no namespace {namespace:?}"))
     }
@@ -296,46 +305,17 @@ fn is_absent(error: &Error) -> bool {
     error.kind() == ErrorKind::NotFound || error.is_withheld()
 }
 
-/// One namespace, or all of them.
-enum NamespaceScope {
-    One(String),
-    All,
-}
-
-impl NamespaceScope {
-    fn of(scope: &TargetScope, source: &Source) -> Result<Self> {
-        match &scope.namespace {
-            _ if scope.all_namespaces => Ok(Self::All),
-            Some(namespace) => Ok(Self::One(namespace.clone())),
-            None => {
-                let namespace = source.default_namespace()?;
-                if source.is_live() {
-                    name::check_namespace(&namespace)?; // it comes from the kubeconfig, unchecked
-                }
-                Ok(Self::One(namespace))
+/// Returns the namespace of a search; none for all of them.
+fn namespace_of(scope: &TargetScope, source: &Source) -> Result<Option<String>> {
+    match &scope.namespace {
+        _ if scope.all_namespaces => Ok(None),
+        Some(namespace) => Ok(Some(namespace.clone())),
+        None => {
+            let namespace = source.default_namespace()?;
+            if source.is_live() {
+                name::check_namespace(&namespace)?; // it comes from the kubeconfig, unchecked
             }
+            Ok(Some(namespace))
         }
-    }
-
-    fn namespace(&self) -> Option<&str> {
-        match self {
-            Self::One(namespace) => Some(namespace),
-            Self::All => None,
-        }
-    }
-
-    /// Returns kubectl's line for a search that found nothing.
-    fn nothing_found(&self) -> String {
-        match self {
-            Self::One(namespace) => format!("No resources found in {namespace} namespace."),
-            Self::All => "No resources found".to_owned(),
-        }
-    }
-
-    /// Returns the error of a search that found nothing.
-    fn nothing_found_error(&self) -> Error {
-        let place =
-            self.namespace().map(|namespace| format!(" in namespace {namespace:?}")).unwrap_or_default();
-        Error::new(ErrorKind::NotFound, format!("no workload found{place}"))
     }
 }

@@ -44,7 +44,10 @@ pub(super) fn end(
     };
     EndLines {
         result: ended.into_iter().chain(undone).collect(),
-        serving: serving.map(|view| what_serves(view, result)),
+        serving: serving.map(|view| {
+            let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+            ago + &serving_line(view)
+        }),
         hints: of_error
             .into_iter()
             .chain(hints)
@@ -52,12 +55,6 @@ pub(super) fn end(
             .chain(view.as_ref().and_then(next_change_note))
             .collect(),
     }
-}
-
-/// Returns what still serves.
-fn what_serves(view: &RolloutView, result: &TargetResult) -> String {
-    let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
-    format!("{ago}{}", serving_line(view))
 }
 
 /// Whether the end of a failed, unfinished or held rollout says what still serves.

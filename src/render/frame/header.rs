@@ -25,14 +25,10 @@ pub(super) struct BlockHeader {
     states_duration: bool,
     /// The estimate of the time left; empty while there is none.
     left: String,
-    row: SummaryRow,
-}
-
-/// The parts that differ when the block is folded into one row.
-struct SummaryRow {
-    /// The name in kubectl's short form.
-    name: Line,
-    state: Line,
+    /// The name in kubectl's short form, for a row.
+    short_name: Line,
+    /// The state for a row, which has the reason of a failure in its last cell.
+    short_state: Line,
     /// The reason of a failure.
     why: Option<Line>,
 }
@@ -58,28 +54,32 @@ impl BlockHeader {
             Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => true,
             _ => false,
         };
+        let workload = target.workload();
+        let short_name = format!("{}/{}", workload.kind().type_().short(), workload.name());
+        let (short_style, short_state, why) = state_in_row(target);
         let left = target.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
         Self {
-            name: styled_name(names.name(target.workload())),
+            name: styled_name(names.name(workload)),
             revisions: Line::of(target.observation().map(|seen| revisions(target, seen)).unwrap_or_default()),
             state: Line::styled(style, state),
             elapsed: elapsed(target, now),
             states_duration,
             left: left.unwrap_or_default(),
-            row: SummaryRow::of(target, names),
+            short_name: styled_name(names.with_namespace(short_name, workload)),
+            short_state: Line::styled(short_style, short_state),
+            why: why.map(|why| Line::styled(short_style, why)),
         }
     }
 
     /// Returns the header as one row, with the first cause or else the progress at the end, which is cut first.
     pub(super) fn row(self, first_cause: Option<Line>, how_far: Line, width: usize) -> Vec<Line> {
-        let SummaryRow { name, state, why } = self.row;
-        let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
+        let name = self.short_name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
         let comma = if self.left.is_empty() { "" } else { ", " };
         let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
         // The longest cell is the last one, so that it moves no column.
-        let words = first_cause.or(why).unwrap_or(how_far);
+        let words = first_cause.or(self.why).unwrap_or(how_far);
         let revisions = if width < WIDE_WIDTH { Line::default() } else { self.revisions };
-        vec![name, state, Line::of(self.elapsed), revisions, words]
+        vec![name, self.short_state, Line::of(self.elapsed), revisions, words]
     }
 
     /// Returns the header as lines. Parts that do not fit into one line begin another one.
@@ -117,19 +117,6 @@ fn elapsed(target: &FollowedTarget, now: Now) -> String {
         Some(result) if result.elapsed.as_secs() == 0 => String::new(),
         Some(result) => lasting(result.elapsed),
         None => lasting(now.elapsed),
-    }
-}
-
-impl SummaryRow {
-    fn of(target: &FollowedTarget, names: NameContext) -> Self {
-        let (style, state, why) = state_in_row(target);
-        let workload = target.workload();
-        let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
-        Self {
-            name: styled_name(names.with_namespace(name, workload)),
-            state: Line::styled(style, state),
-            why: why.map(|why| Line::styled(style, why)),
-        }
     }
 }
 

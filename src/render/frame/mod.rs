@@ -51,18 +51,14 @@ impl Frame {
     /// is lower than the terminal, because the cursor needs the line below it.
     #[must_use]
     pub fn of(moment: FollowMoment<'_>, size: Terminal) -> Self {
-        let width = usable_width(size);
-        let blocks: Vec<_> = moment.blocks(width).collect();
-        Self::new(into_height(&blocks, usable_height(size)), size)
+        Self::new(into_height(&moment.blocks(size), usable_height(size)), size)
     }
 
     /// Renders the results. The last frame is never replaced, so it may be higher than the terminal. Only complete
     /// workloads are folded.
     #[must_use]
     pub fn last(moment: FollowMoment<'_>, size: Terminal) -> Self {
-        let width = usable_width(size);
-        let blocks: Vec<_> = moment.blocks(width).collect();
-        Self::new(final_lines(&blocks, usable_height(size)), size)
+        Self::new(final_lines(&moment.blocks(size), usable_height(size)), size)
     }
 
     /// Renders a plan. Of many batches, it shows those around the current one.
@@ -89,10 +85,11 @@ impl Frame {
     }
 }
 
-impl<'a> FollowMoment<'a> {
-    fn blocks(self, width: usize) -> impl Iterator<Item = WorkloadBlock> + 'a {
-        let targets = self.follower.targets().iter();
-        targets.map(move |target| WorkloadBlock::of(target, self.now, self.names, self.shows_pods, width))
+impl FollowMoment<'_> {
+    fn blocks(self, size: Terminal) -> Vec<WorkloadBlock> {
+        let Self { follower, now, names, shows_pods } = self;
+        let block = |target| WorkloadBlock::of(target, now, names, shows_pods, usable_width(size));
+        follower.targets().iter().map(block).collect()
     }
 }
 

@@ -22,7 +22,7 @@ pub fn pod_template_text(template: &Value) -> String {
     let spec = member(template, "spec");
     text.line(0, "Pod Template:");
     text.listed("  Labels:\t", "\t", &pairs(member(metadata, "labels")));
-    if has_members(member(metadata, "annotations")) {
+    if member(metadata, "annotations").as_object().is_some_and(|members| !members.is_empty()) {
         let annotations = annotations(member(metadata, "annotations"), "");
         text.listed("  Annotations:\t", "\t", &annotations);
     }
@@ -39,10 +39,6 @@ pub fn pod_template_text(template: &Value) -> String {
     text.listed("  Tolerations:\t", "\t", &tolerations(&items(spec, "tolerations")));
     scheduling_group(&mut text, member(spec, "schedulingGroup"));
     text.finish()
-}
-
-fn has_members(value: &Value) -> bool {
-    value.as_object().is_some_and(|members| !members.is_empty())
 }
 
 /// Writes the topology spread constraints, sorted by topology key.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use rollout2::cluster::kubeconfig::names;
 use rollout2::cluster::kubeconfig::overrides::Overrides;
+use rollout2::cluster::kubeconfig::{KubeconfigList, names};
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::source::Access;
 use rollout2::cluster::source::Source;
@@ -34,7 +34,7 @@ pub fn one(data: &[u8]) {
         out: Stream::new(std::io::sink(), None),
         err: Stream::new(std::io::sink(), None),
     };
-    if let Err(error) = names(&Overrides::default(), &world.environment) {
+    if let Err(error) = names(KubeconfigList::Contexts, &Overrides::default(), &world.environment) {
         assert_one_line(&error);
     }
     let access = Access::default();
