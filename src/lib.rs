@@ -23,6 +23,9 @@ pub mod world;
 use std::ffi::OsString;
 
 use cli::ParsedArgs;
+use cluster::notice::Listener;
+use cluster::source::{Access, Source};
+use error::Result;
 use exit::Exit;
 use world::World;
 
@@ -31,9 +34,18 @@ use world::World;
 /// The first of `args` is the program's own name. All output goes to the streams of `world`.
 /// Returns the exit code.
 pub async fn run(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Exit {
+    run_on(Source::open, args, world).await
+}
+
+/// As [`run`], on the source that `open` returns.
+pub async fn run_on(
+    open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source>,
+    args: impl IntoIterator<Item = OsString>,
+    world: &mut World,
+) -> Exit {
     match cli::parse(args, world) {
-        ParsedArgs::Command(command) => command::run(*command, world).await,
-        ParsedArgs::Completion(request) => command::complete::run(*request, world).await,
+        ParsedArgs::Command(command) => Box::pin(command::run(open, *command, world)).await,
+        ParsedArgs::Completion(request) => command::complete::run(open, *request, world).await,
         ParsedArgs::Handled(exit) => exit,
     }
 }

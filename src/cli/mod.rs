@@ -96,27 +96,25 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
         return ParsedArgs::Completion(Box::new(completion::parse(words, definition())));
     }
     if help::asks_for_options(&args) {
-        return ParsedArgs::Handled(print_help(&help::compacted(&help::options()), &args, world));
+        return ParsedArgs::Handled(print_help(&help::options(), &args, world));
     }
     let parsed =
         definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
     let exit = match parsed {
         Ok(arguments) => match arguments.lower(world) {
             Ok(parsed) => return parsed,
-            Err(error) => refuse(&error, help::color(&args), world),
+            Err(error) => refuse(&error, &args, world),
         },
-        Err(help) if !help.use_stderr() => {
-            print_help(&help::compacted(&help.render().to_string()), &args, world)
+        Err(help) if !help.use_stderr() => print_help(&help.render().to_string(), &args, world),
+        // To stderr, because it is a usage error.
+        Err(mistake) if parse_error::is_missing_verb(&mistake) => {
+            let help = help::styled(&definition().render_help().to_string());
+            print(help::color(&args), world, Exit::Usage, |ui| ui.err_styled(&help))
         }
         Err(mistake) => {
-            if parse_error::is_missing_verb(&mistake) {
-                print_short_help(&args, world)
-            } else {
-                let program = definition();
-                let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
-                let error = parse_error::error(&mistake, verb, &program);
-                refuse(&error, help::color(&args), world)
-            }
+            let program = definition();
+            let verb = parse_error::verb(&args, &program); // a guess, because parsing failed
+            refuse(&parse_error::error(&mistake, verb, &program), &args, world)
         }
     };
     ParsedArgs::Handled(exit)
@@ -126,6 +124,10 @@ impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
     fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
         let common = self.common.lower()?;
+        let mut printed = |text: &str| {
+            let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
+            Ok(ParsedArgs::Handled(exit))
+        };
         let verb = match self.verb {
             VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
             VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
@@ -137,40 +139,26 @@ impl Arguments {
             VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
             VerbArguments::Preview(arguments) => Verb::Preview(Box::new(arguments.lower(&common)?)),
-            VerbArguments::Completion(arguments) => {
-                return Ok(ParsedArgs::Handled(print(arguments.script(), world)));
-            }
-            VerbArguments::Version(arguments) => {
-                return Ok(ParsedArgs::Handled(print(&arguments.text(), world)));
-            }
+            VerbArguments::Completion(arguments) => return printed(arguments.script),
+            VerbArguments::Version(arguments) => return printed(&arguments.text()),
         };
         Ok(ParsedArgs::Command(Box::new(Command { common, verb })))
     }
 }
 
-fn refuse(error: &Error, color: Color, world: &mut World) -> Exit {
-    let mut ui = Ui::new(world, color);
-    ui.err_errors(std::slice::from_ref(error));
-    ui.finish().map_or(Exit::Error, |()| error.exit())
-}
-
-/// Prints the short help of a command line without a verb: to stderr, because it is a usage error.
-fn print_short_help(args: &[OsString], world: &mut World) -> Exit {
-    let mut ui = Ui::new(world, help::color(args));
-    ui.err_styled(&help::styled(&definition().render_help().to_string()));
-    ui.finish().map_or(Exit::Error, |()| Exit::Usage)
+fn refuse(error: &Error, args: &[OsString], world: &mut World) -> Exit {
+    print(help::color(args), world, error.exit(), |ui| ui.err_errors(std::slice::from_ref(error)))
 }
 
 /// Prints a requested help text to stdout.
 fn print_help(text: &str, args: &[OsString], world: &mut World) -> Exit {
-    let mut ui = Ui::new(world, help::color(args));
-    ui.out_lines(&help::styled(text));
-    ui.finish().map_or(Exit::Error, |()| Exit::Done)
+    let help = help::styled(&help::compacted(text));
+    print(help::color(args), world, Exit::Done, |ui| ui.out_lines(&help))
 }
 
-/// Prints a requested text to stdout.
-fn print(text: &str, world: &mut World) -> Exit {
-    let mut ui = Ui::new(world, Color::Auto);
-    ui.out_text(text);
-    ui.finish().map_or(Exit::Error, |()| Exit::Done)
+/// Prints something, and returns the exit code.
+fn print(color: Color, world: &mut World, exit: Exit, write: impl FnOnce(&mut Ui)) -> Exit {
+    let mut ui = Ui::new(world, color);
+    write(&mut ui);
+    ui.finish().map_or(Exit::Error, |()| exit)
 }

@@ -20,7 +20,7 @@ use crate::model::api::resource_type::NAMESPACE;
 use crate::model::kind::{Kind, Workload};
 use crate::model::status::history::History;
 use crate::model::text::name::is_object_name;
-use crate::render::completion::{self, Candidate, Directive, NameForm};
+use crate::render::completion::{self, Candidate, Directive};
 use crate::render::history::changes;
 use crate::world::World;
 
@@ -49,8 +49,8 @@ pub enum Lookup {
     Names {
         /// The kinds to list.
         kinds: Vec<&'static dyn Kind>,
-        /// How to write the names.
-        form: NameForm,
+        /// What to write before each name: `deploy/`, or nothing.
+        prefix: String,
         /// The names that are on the line already.
         exclude: Vec<String>,
     },
@@ -62,13 +62,9 @@ pub enum Lookup {
     Kubeconfig(KubeconfigList),
 }
 
-/// Prints the candidates. Ignores errors of the lookup, because a shell has no place to show them.
-pub async fn run(request: Request, world: &mut World) -> Exit {
-    run_on(Source::open, request, world).await
-}
-
-/// Prints the candidates, read from the source that `open` returns. Opens it only for a lookup in a cluster.
-pub async fn run_on(
+/// Prints the candidates, read from the source that `open` returns. Opens it only for a lookup in a cluster. Ignores errors
+/// of the lookup, because a shell has no place to show them.
+pub async fn run(
     open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source>,
     request: Request,
     world: &mut World,
@@ -107,7 +103,9 @@ async fn look_up(
         None => source.default_namespace()?,
     };
     match lookup {
-        Lookup::Names { kinds, form, exclude } => names_of(kinds, form, exclude, &namespace, &source).await,
+        Lookup::Names { kinds, prefix, exclude } => {
+            names_of(kinds, prefix, exclude, &namespace, &source).await
+        }
         Lookup::Revisions(kind, name) => revisions_of(*kind, name, &namespace, &source).await,
         _ => {
             let name =
@@ -120,7 +118,7 @@ async fn look_up(
 /// Lists the names of workloads. A kind that cannot be listed adds none.
 async fn names_of(
     kinds: &[&'static dyn Kind],
-    form: &NameForm,
+    prefix: &str,
     exclude: &[String],
     namespace: &str,
     source: &Source,
@@ -131,7 +129,7 @@ async fn names_of(
         let workload = |object: Object| {
             Some(object).filter(|object| is_object_name(object.name())).and_then(Workload::of)
         };
-        let candidate = |object| workload(object).map(|workload| Candidate::of_workload(&workload, form));
+        let candidate = |object| workload(object).map(|workload| Candidate::of_workload(&workload, prefix));
         let listed = source.list(&ListQuery::of(kind.type_(), Some(namespace)), candidate).await;
         names.extend(listed.unwrap_or_default());
     }

@@ -24,9 +24,6 @@ pub mod targets;
 pub mod undo;
 pub mod writing_verb;
 
-use std::fs::File;
-use std::io::Read;
-
 pub use crate::cluster::kubeconfig::overrides;
 use crate::cluster::notice::Listener;
 pub use crate::cluster::source::Access;
@@ -40,6 +37,7 @@ use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
 use crate::render::ui::{DocumentForm, StreamFormat, TableForm, Ui};
+use crate::snapshot::files::read_text;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
 use context::Context;
@@ -157,13 +155,8 @@ impl Verb {
     }
 }
 
-/// Runs a command and returns its exit code.
-pub async fn run(command: Command, world: &mut World) -> Exit {
-    Box::pin(run_on(Source::open, command, world)).await
-}
-
-/// Runs a command on the source that `open` returns.
-pub async fn run_on(
+/// Runs a command on the source that `open` returns, and returns its exit code.
+pub async fn run(
     open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
     mut command: Command,
     world: &mut World,
@@ -239,19 +232,16 @@ fn listener(messages: MessageWriter) -> Listener {
 }
 
 /// The most bytes of a template that are read.
-const TEMPLATE_LIMIT: u64 = 1 << 20;
+const TEMPLATE_LIMIT: usize = 1 << 20;
 
 /// Returns the content of the file of `-o jsonpath-file` or `-o custom-columns-file`.
 ///
 /// # Errors
 /// When the file cannot be read, is larger than 1 MiB, or is not text.
 pub fn read_template(path: &str) -> Result<String, Error> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(TEMPLATE_LIMIT + 1).read_to_string(&mut text));
     let failed = |why: &str| Error::new(ErrorKind::File, format!("cannot read the template {path:?}: {why}"));
-    match read {
-        Ok(_) if text.len() as u64 > TEMPLATE_LIMIT => Err(failed("it is larger than 1 MiB")),
-        Ok(_) => Ok(text),
-        Err(error) => Err(failed(&error.to_string())),
+    match read_text(path.as_ref()) {
+        Ok(text) if text.len() > TEMPLATE_LIMIT => Err(failed("it is larger than 1 MiB")),
+        read => read.map_err(|error| failed(&error.to_string())),
     }
 }

@@ -18,19 +18,11 @@ use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 
-/// A workload whose object the API server refuses.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A workload whose manifest the API server refuses.
+#[derive(Clone, Debug)]
 pub struct RefusedObject {
-    /// `deployment/web`.
-    pub reference: String,
-    /// Its kind: `Deployment`.
-    pub kind: String,
-    /// Its API version.
-    pub api_version: String,
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
+    /// The workload of the manifest.
+    pub workload: Workload,
     /// The API server's message.
     pub message: String,
 }
@@ -55,7 +47,8 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
 /// Returns the block of an object that the API server refuses.
 #[must_use]
 pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
-    title(&refused.reference, &refused.namespace, in_namespace, "refused by the API server")
+    let workload = &refused.workload;
+    title(&workload.target(), workload.object().namespace(), in_namespace, "refused by the API server")
 }
 
 fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Line {
@@ -236,12 +229,13 @@ pub fn item_json(preview: &Preview) -> Value {
 /// Returns the item of an object that the API server refuses.
 #[must_use]
 pub fn refused_item_json(refused: &RefusedObject) -> Value {
+    let object = refused.workload.object();
     json!({
         "workload": {
-            "apiVersion": refused.api_version,
-            "kind": refused.kind,
-            "namespace": refused.namespace,
-            "name": refused.name,
+            "apiVersion": refused.workload.api_version(),
+            "kind": object.kind(),
+            "namespace": object.namespace(),
+            "name": object.name(),
         },
         "outcome": "refused",
         "rollout": false,

@@ -15,7 +15,7 @@ use super::common::CommonArgs;
 use super::values::{Words, words};
 use crate::command::Access;
 use crate::command::complete::Request;
-use crate::render::completion::{CompletionClient, script};
+use crate::render::completion::SCRIPTS;
 use crate::world::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
@@ -30,8 +30,8 @@ pub(super) const COMPLETE_VERB: &str = "__complete";
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompletionArgs {
     /// The shell, or kubectl
-    #[arg(value_name = "SHELL", value_parser = words(CLIENTS))]
-    client: CompletionClient,
+    #[arg(value_name = "SHELL", value_parser = words(SHELLS))]
+    pub(super) script: &'static str,
 }
 
 const EXAMPLES: &str = "\
@@ -42,20 +42,13 @@ Examples:
   kubectl rollout2 completion powershell >> $PROFILE
   kubectl rollout2 completion kubectl > ~/.local/bin/kubectl_complete-rollout2";
 
-const CLIENTS: &Words<CompletionClient> = &[
-    ("bash", "", CompletionClient::Bash),
-    ("zsh", "", CompletionClient::Zsh),
-    ("fish", "", CompletionClient::Fish),
-    ("powershell", "", CompletionClient::PowerShell),
-    ("kubectl", "For kubectl rollout2, in any of these shells", CompletionClient::Kubectl),
+const SHELLS: &Words<&str> = &[
+    ("bash", "", SCRIPTS[0]),
+    ("zsh", "", SCRIPTS[1]),
+    ("fish", "", SCRIPTS[2]),
+    ("powershell", "", SCRIPTS[3]),
+    ("kubectl", "For kubectl rollout2, in any of these shells", SCRIPTS[4]),
 ];
-
-impl CompletionArgs {
-    /// Returns the script.
-    pub(super) fn script(&self) -> &'static str {
-        script(self.client)
-    }
-}
 
 /// Returns the request for completions of the last of these words, which may be empty. An invalid line
 /// gets no completions.

@@ -12,7 +12,7 @@ use crate::command::targets::scope::{TargetType, TargetWord, read_targets};
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
-use crate::render::completion::{Candidate, Directive, NameForm};
+use crate::render::completion::{Candidate, Directive};
 
 /// The suggestions for the last word of a line.
 #[derive(Debug, Default)]
@@ -165,16 +165,16 @@ fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Sug
     if let Some((type_, _)) = typed.split_once('/') {
         let kinds = kinds(type_, supported);
         // Keep the type as typed: `sts/` completes to `sts/db`.
-        let form = NameForm::After(type_.to_owned());
-        let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, form, exclude: words.to_vec() });
+        let prefix = format!("{type_}/");
+        let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, prefix, exclude: words.to_vec() });
         return Suggestions::looked_up(typed, lookup);
     }
     match words.split_first() {
         None => types(typed, "", supported),
         Some((first, _)) if first.contains('/') => types(typed, "/", supported),
         Some((first, names)) => {
-            let (kinds, form) = (kinds(first, supported), NameForm::Bare);
-            Suggestions::looked_up(typed, Some(Lookup::Names { kinds, form, exclude: names.to_vec() }))
+            let (kinds, prefix) = (kinds(first, supported), String::new());
+            Suggestions::looked_up(typed, Some(Lookup::Names { kinds, prefix, exclude: names.to_vec() }))
         }
     }
 }

@@ -217,7 +217,11 @@ impl Connection {
         let mut tries = 0;
         loop {
             // On the heap, because a caller that sends several requests concurrently stores all of these futures.
-            let failure = match Box::pin(self.attempt(client, request, policy, deadline)).await {
+            let attempt = async {
+                let (response, deadline) = self.send_authenticated(client, request, policy, deadline).await?;
+                self.complete(response, deadline).await
+            };
+            let failure = match Box::pin(attempt).await {
                 Ok(response) if response.is_json_success() || expected(&response) => return Ok(response),
                 Ok(response) => RequestError::Status(response),
                 Err(failure) => failure,
@@ -252,17 +256,6 @@ impl Connection {
             return Ok(ResponseBody::new(response.into_body(), &self.server));
         }
         Err(RequestError::Status(self.complete(response, deadline).await?))
-    }
-
-    async fn attempt(
-        &self,
-        client: Client,
-        request: &ApiRequest<'_>,
-        policy: Policy,
-        deadline: Instant,
-    ) -> Result<ApiResponse, RequestError> {
-        let (response, deadline) = self.send_authenticated(client, request, policy, deadline).await?;
-        self.complete(response, deadline).await
     }
 
     /// Sends a request, and waits for the head of its response. After a 401 it sends the request once more with a renewed

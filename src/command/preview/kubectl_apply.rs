@@ -108,14 +108,7 @@ impl ApplyResult {
             self.errors.push(Error::new(ErrorKind::Refused, message));
             return;
         };
-        self.refused.push(RefusedObject {
-            reference: workload.target(),
-            kind: manifest.kind().to_owned(),
-            api_version: workload.api_version(),
-            namespace: manifest.namespace().to_owned(),
-            name: manifest.name().to_owned(),
-            message,
-        });
+        self.refused.push(RefusedObject { workload, message });
     }
 }
 

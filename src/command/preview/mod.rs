@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::change::preview::{Preview, PreviewWarning, refusal_by_plan};
 use crate::model::diff::SecretValues;
-use crate::model::kind::{self, Workload};
+use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::Reference;
 use crate::render::preview::{self as render, RefusedObject};
@@ -117,7 +117,8 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
-        let message = format!("{}: refused by the API server: {}", refused.reference, refused.message);
+        let message =
+            format!("{}: refused by the API server: {}", refused.workload.target(), refused.message);
         let hint = explained(refused, source).await;
         errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
@@ -134,9 +135,7 @@ fn identity(object: &Object) -> (String, String, String) {
 
 /// Returns why the API server refuses an object, if that depends on the workload as it is now.
 async fn explained(refused: &RefusedObject, source: &Source) -> Option<String> {
-    let kind = kind::of(&refused.kind, Some(&refused.api_version))?;
-    let live = source.get(kind.type_(), &refused.namespace, &refused.name).await.ok()??;
-    refusal_by_plan(&Workload::of(live)?, &refused.message)
+    refusal_by_plan(&live(&refused.workload, source).await.ok()??, &refused.message)
 }
 
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
@@ -178,7 +177,7 @@ impl<'a> PreviewPrinter<'a> {
     fn of(request: &'a Request, workloads: &[Workload], refused: &[RefusedObject]) -> Self {
         let mut namespaces: Vec<&str> =
             workloads.iter().map(|workload| workload.object().namespace()).collect();
-        namespaces.extend(refused.iter().map(|refused| refused.namespace.as_str()));
+        namespaces.extend(refused.iter().map(|refused| refused.workload.object().namespace()));
         namespaces.sort_unstable();
         namespaces.dedup();
         Self { request, in_namespaces: namespaces.len() > 1, workloads: 0, rollouts: 0, items: Vec::new() }

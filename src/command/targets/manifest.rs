@@ -1,4 +1,4 @@
-//! Manifests (`-f`): reads the kind, name and namespace of each object in files and on standard input.
+//! Manifests (`-f`): reads the objects in files and on standard input, and finds their kinds.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -47,41 +47,14 @@ pub fn check_stdin_once<'a>(paths: impl IntoIterator<Item = &'a InputPath>) -> R
     Ok(())
 }
 
-/// The identity of an object in a manifest. Its other fields are ignored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ManifestObject {
-    /// The kind: `Deployment`.
-    pub kind: String,
-    /// The API version: `apps/v1`.
-    pub api_version: String,
-    /// The name.
-    pub name: String,
-    /// The namespace, if the manifest sets one.
-    pub namespace: Option<String>,
-}
-
-impl ManifestObject {
-    /// Returns the identity of an object.
-    #[must_use]
-    pub fn by(object: &Object) -> Self {
-        let namespace = object.namespace();
-        Self {
-            kind: object.kind().to_owned(),
-            api_version: object.text("/apiVersion").unwrap_or_default().to_owned(),
-            name: object.name().to_owned(),
-            namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
-        }
-    }
-
-    /// Returns the kind, if it has rollouts. Old manifests have workloads in the group `extensions`.
-    #[must_use]
-    pub fn kind_spec(&self) -> Option<&'static dyn Kind> {
-        let group = self.api_version.split_once('/').map_or("", |(group, _)| group);
-        kind::of(&self.kind, Some(&self.api_version)).or_else(|| match read_type(&self.kind) {
-            TypeWord::Kind(kind) if ["extensions", kind.type_().group()].contains(&group) => Some(kind),
-            _ => None,
-        })
-    }
+/// Returns the kind of an object in a manifest, if it has rollouts. Old manifests have workloads in the group `extensions`.
+pub(super) fn kind_of(object: &Object) -> Option<&'static dyn Kind> {
+    let api_version = object.text("/apiVersion").unwrap_or_default();
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    kind::of(object.kind(), Some(api_version)).or_else(|| match read_type(object.kind()) {
+        TypeWord::Kind(kind) if ["extensions", kind.type_().group()].contains(&group) => Some(kind),
+        _ => None,
+    })
 }
 
 /// Returns the error for a URL. This program has no trust settings for other servers; `curl` has.
@@ -91,7 +64,7 @@ fn no_url(url: &str) -> Error {
 }
 
 /// Reads the manifests in order. An error of one does not stop the others.
-pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<ManifestObject>> {
+pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Object>> {
     let mut declared = Vec::new();
     for origin in &manifests.origins {
         match origin {
@@ -107,9 +80,9 @@ pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Ma
     declared
 }
 
-fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<ManifestObject>> {
+fn objects_from(objects: Result<Vec<Object>>) -> Vec<Result<Object>> {
     match objects {
-        Ok(objects) => objects.iter().map(|object| Ok(ManifestObject::by(object))).collect(),
+        Ok(objects) => objects.into_iter().map(Ok).collect(),
         // The hint of the reader is for recorded objects.
         Err(error) if error.next_step().is_some() => {
             vec![
@@ -174,7 +147,7 @@ mod tests {
     fn a_manifest_names_an_object_by_kind_and_group() {
         let kind_spec = |api_version: &str, kind: &str| {
             let object = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
-            ManifestObject::by(&Object::read(object).unwrap()).kind_spec()
+            kind_of(&Object::read(object).unwrap())
         };
         assert_eq!(kind_spec("apps/v1", "Deployment"), Some(&Deployment as &dyn Kind));
         assert_eq!(kind_spec("extensions/v1beta1", "DaemonSet"), Some(&DaemonSet as &dyn Kind));

@@ -5,7 +5,7 @@ pub mod scope;
 
 pub use scope::{FoundTargets, TargetScope};
 
-use self::manifest::ManifestObject;
+use self::manifest::kind_of;
 use self::scope::{TargetType, TargetWord, not_one};
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one};
@@ -172,14 +172,14 @@ impl<'a> TargetFinder<'a> {
 
     async fn find_declared(
         &self,
-        declared: &ManifestObject,
+        declared: &Object,
         kind: &'static dyn Kind,
         scope: &TargetScope,
     ) -> Result<Workload> {
-        declared.namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
-        let workload =
-            self.named(TargetType::Kind(kind), &declared.name, declared.namespace.as_deref()).await?;
-        match (&declared.namespace, &scope.namespace) {
+        let namespace = Some(declared.namespace()).filter(|namespace| !namespace.is_empty());
+        namespace.map_or(Ok(()), name::check_namespace)?;
+        let workload = self.named(TargetType::Kind(kind), declared.name(), namespace).await?;
+        match (namespace, &scope.namespace) {
             (Some(declared), Some(asked)) if declared != asked => Err(other_namespace(declared, asked)),
             _ => Ok(workload),
         }
@@ -274,12 +274,12 @@ fn no_namespace(namespace: &str) -> Error {
 fn with_rollouts<'a>(
     scope: &'a TargetScope,
     notes: &mut Vec<String>,
-) -> Vec<(&'a ManifestObject, &'static dyn Kind)> {
+) -> Vec<(&'a Object, &'static dyn Kind)> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for declared in &scope.manifest_objects {
-        match declared.kind_spec() {
+        match kind_of(declared) {
             Some(kind) => with.push((declared, kind)),
-            None => without.push(format!("{}/{}", declared.kind.to_lowercase(), declared.name)),
+            None => without.push(format!("{}/{}", declared.kind().to_lowercase(), declared.name())),
         }
     }
     if !without.is_empty() {

@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
-use super::manifest::{self, ManifestObject, Manifests};
+use super::manifest::{self, Manifests};
 use crate::command::CommandOutcome;
 use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::object::Object;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
@@ -27,7 +28,7 @@ pub struct TargetScope {
     /// The manifests (`-f`).
     pub manifests: Manifests,
     /// The objects in the manifests. Filled by [`TargetScope::read_manifests`].
-    pub manifest_objects: Vec<ManifestObject>,
+    pub manifest_objects: Vec<Object>,
     /// The errors of manifests that cannot be read. Filled by [`TargetScope::read_manifests`].
     pub manifest_errors: Vec<Error>,
 }

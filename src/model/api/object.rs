@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// reads as absent; no content of the cluster causes a panic.
 ///
 /// Clones share the JSON.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object(Arc<Value>);
 
 /// The controller of an object (`metadata.ownerReferences[controller=true]`).

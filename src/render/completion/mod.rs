@@ -21,14 +21,10 @@ impl Candidate {
         Self { word: word.into(), description: description.into() }
     }
 
-    /// Creates the candidate for a workload, described by its images.
+    /// Creates the candidate for a workload, described by its images. Its name follows a prefix: `deploy/`, or nothing.
     #[must_use]
-    pub fn of_workload(workload: &Workload, form: &NameForm) -> Self {
-        let word = match form {
-            NameForm::Bare => workload.name().to_owned(),
-            NameForm::After(type_) => format!("{type_}/{}", workload.name()),
-        };
-        Self::new(word, workload.template().images().join(", "))
+    pub fn of_workload(workload: &Workload, prefix: &str) -> Self {
+        Self::new(format!("{prefix}{}", workload.name()), workload.template().images().join(", "))
     }
 
     /// Whether every shell reads the word as one literal word. A name from the cluster must not inject a command
@@ -38,15 +34,6 @@ impl Candidate {
         let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=,@+".contains(character);
         !self.word.is_empty() && self.word.chars().all(plain)
     }
-}
-
-/// How a name is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NameForm {
-    /// The name alone: `web`.
-    Bare,
-    /// The type as typed, a slash and the name: `deploy/web`.
-    After(String),
 }
 
 /// The instruction for the shell. All except [`Directive::Files`] disable the completion of file names.
@@ -88,32 +75,14 @@ pub fn answer(candidates: &[Candidate], directive: Directive) -> String {
     lines.collect::<String>() + &format!(":{}\n", directive.number())
 }
 
-/// The program that requests completions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompletionClient {
-    /// bash, 3.2 or newer.
-    Bash,
-    /// zsh.
-    Zsh,
-    /// fish.
-    Fish,
-    /// `PowerShell`.
-    PowerShell,
-    /// kubectl, for a plugin.
-    Kubectl,
-}
-
-/// Returns the script that connects a shell or kubectl to `rollout2`.
-#[must_use]
-pub fn script(client: CompletionClient) -> &'static str {
-    match client {
-        CompletionClient::Bash => include_str!("ask.bash"),
-        CompletionClient::Zsh => include_str!("ask.zsh"),
-        CompletionClient::Fish => include_str!("ask.fish"),
-        CompletionClient::PowerShell => include_str!("ask.ps1"),
-        CompletionClient::Kubectl => include_str!("../../../krew/kubectl_complete-rollout2"),
-    }
-}
+/// The scripts that connect bash (3.2 or newer), zsh, fish, PowerShell, and kubectl for a plugin, to `rollout2`.
+pub const SCRIPTS: [&str; 5] = [
+    include_str!("ask.bash"),
+    include_str!("ask.zsh"),
+    include_str!("ask.fish"),
+    include_str!("ask.ps1"),
+    include_str!("../../../krew/kubectl_complete-rollout2"),
+];
 
 #[cfg(test)]
 mod tests {

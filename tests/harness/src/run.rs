@@ -6,10 +6,8 @@ use std::io::{self, Cursor, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use k8s_openapi::jiff::Timestamp;
-use rollout2::cli::{self, ParsedArgs};
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::source::{self, Access, Source};
-use rollout2::command::{self, complete};
 use rollout2::error::Error;
 use rollout2::world::process::Processes;
 use rollout2::world::{Clock, Signals, Stream, Terminal, World};
@@ -231,13 +229,7 @@ impl Run {
         let what = format!("{:?}", self.args);
         let args = std::iter::once(OsString::from("kubectl-rollout2")).chain(self.args);
         // In the heap: a test's own futures contain this one, and an unoptimised build copies each of them on the stack.
-        let command = Box::pin(async {
-            match cli::parse(args, &mut world) {
-                ParsedArgs::Command(command) => command::run_on(open, *command, &mut world).await,
-                ParsedArgs::Completion(request) => complete::run_on(open, *request, &mut world).await,
-                ParsedArgs::Handled(exit) => exit,
-            }
-        });
+        let command = Box::pin(rollout2::run_on(open, args, &mut world));
         let exit = real_time::limited(real_time::LIMIT, &what, command).await;
         Output { stdout: out.text(), stderr: err.text(), transcript: both.text(), exit: exit.code() }
     }
