@@ -4,7 +4,7 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::container::Container;
+use super::container::{Container, ContainerState};
 use super::object::{Condition, Object};
 use crate::model::text::digest::Digest;
 
@@ -133,6 +133,17 @@ impl Pod {
     #[must_use]
     pub fn updated_at(&self) -> Option<Timestamp> {
         self.created.max(self.in_place_update.as_ref().and_then(|update| update.since))
+    }
+
+    /// Returns since when a ready pod is ready with every container running. The kubelet can miss the moment in which a container
+    /// was not ready. A pod cannot be ready before the API server created it, even if the clock of its node is behind.
+    #[must_use]
+    pub fn ready_since(&self) -> Option<Timestamp> {
+        let started = self.containers.iter().filter_map(|container| match container.state {
+            ContainerState::Running { since } => since,
+            _ => None,
+        });
+        started.chain(self.created).chain(self.readiness.since).max()
     }
 
     /// Whether the pod has been ready for at least `min_ready_seconds`, as controllers define

@@ -6,7 +6,6 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 
 use super::options::FollowOptions;
-use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, is_crash_looping};
 use crate::model::engine::Now;
@@ -129,7 +128,7 @@ fn ready_for(
     }
     let pods =
         updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, allowed, server_time));
-    let mut ready: Vec<_> = pods.map(ready_since).collect();
+    let mut ready: Vec<_> = pods.map(Pod::ready_since).collect();
     ready.sort_unstable();
     let needed = needed.unwrap_or_else(|| updated_pods(observation).count());
     let began = match needed.checked_sub(1) {
@@ -149,14 +148,4 @@ fn rest_of(period: Duration, began: Option<Timestamp>, now: Timestamp) -> Durati
 fn updated_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
     let current = observation.revisions.current();
     current.into_iter().flat_map(|current| observation.pods_of(current)).filter(|pod| pod.is_active())
-}
-
-/// Returns when a ready pod became ready, or one of its containers started later: the kubelet can miss the moment in
-/// which a container was not ready.
-fn ready_since(pod: &Pod) -> Option<Timestamp> {
-    let started = pod.containers.iter().filter_map(|container| match container.state {
-        ContainerState::Running { since } => since,
-        _ => None,
-    });
-    started.chain(pod.readiness.since).max()
 }

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use k8s_openapi::jiff::SignedDuration;
 
 use super::slot::PodSlot;
-use crate::model::api::container::ContainerState;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Check, CheckResult, CheckWatch, SETTLING_TIME};
@@ -50,7 +49,7 @@ impl Soak {
         for slot in slots {
             let trace = Trace::of(slot);
             let before = self.traces.get(&slot.label());
-            let has_no_stamp = || trace.is_ready && slot.pod.and_then(ready_since).is_none();
+            let has_no_stamp = || trace.is_ready && slot.pod.is_none_or(|pod| pod.readiness.since.is_none());
             if !trace.is_ready || before.map_or_else(has_no_stamp, |before| *before != trace) {
                 self.disturbed = Some(now);
             }
@@ -76,7 +75,7 @@ impl Soak {
         if !slot.is_ready() {
             return Duration::ZERO;
         }
-        let by_stamps = slot.pod.and_then(ready_since).map_or(Duration::MAX, |since| {
+        let by_stamps = slot.pod.and_then(Pod::ready_since).map_or(Duration::MAX, |since| {
             let ready_for = now.server_time.duration_since(since).saturating_sub(STAMP_PRECISION);
             Duration::try_from(ready_for).unwrap_or_default()
         });
@@ -124,16 +123,6 @@ impl Trace {
             _ => None,
         }
     }
-}
-
-/// Returns since when a pod is ready with every container running.
-fn ready_since(pod: &Pod) -> Option<Timestamp> {
-    let started = pod.containers.iter().filter_map(|container| match container.state {
-        ContainerState::Running { since } => since,
-        _ => None,
-    });
-    // A pod cannot be ready before the API server created it, even if the clock of its node is behind.
-    pod.readiness.since.map(|ready| started.chain(pod.created).fold(ready, Timestamp::max))
 }
 
 /// What a process knows of the check of the present batch.

@@ -305,6 +305,7 @@ fn a_rollout_whose_pods_have_just_become_ready_is_not_complete() {
 fn the_stamps_of_the_pods_decide_since_when_they_are_ready() {
     let ready = |since: &str, started: &str| {
         let mut truth = deployment(DONE).with_pod("a", 2, true, &running(0));
+        truth.pods[0]["metadata"]["creationTimestamp"] = since.min(started).into();
         truth.pods[0]["status"]["conditions"][1]["lastTransitionTime"] = since.into();
         truth.pods[0]["status"]["containerStatuses"][0]["state"]["running"]["startedAt"] = started.into();
         truth
