@@ -222,9 +222,20 @@ fn cycles_through_exports_are_found() {
         ("src/model/a/tests.rs", "use super::B;"),
         ("src/model/c.rs", "use super::a::B;"),
         ("src/model/d.rs", "use crate::model::a::B;"),
+        ("src/model/e/mod.rs", "mod f;\npub fn e() { f::run() }"),
+        ("src/model/e/f.rs", "use super::e;\npub fn run() { e() }"),
+        ("src/model/g.rs", "use crate::model::h;\nfn g() { h::run() }"),
+        ("src/model/h.rs", "use super::g;\npub fn run() { g::g() }"),
     ];
     let sources = Sources::of(files.iter().map(|(name, text)| SourceFile::of(name, text)).collect());
-    let expected = ["src/model/a/b.rs -> src/model/c.rs", "src/model/c.rs -> src/model/a/b.rs"];
+    let expected = [
+        "src/model/a/b.rs -> src/model/c.rs",
+        "src/model/c.rs -> src/model/a/b.rs",
+        "src/model/e/f.rs -> src/model/e/mod.rs",
+        "src/model/e/mod.rs -> src/model/e/f.rs",
+        "src/model/g.rs -> src/model/h.rs",
+        "src/model/h.rs -> src/model/g.rs",
+    ];
     assert_eq!(cycles(&file_graph(&sources)), expected);
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct SourceFile {
     /// The path below the package: `src/model/text/digest.rs`.
     pub(crate) name: String,
     /// The paths of two or more words in code that is not a test, from the crate's root where they begin with `crate`,
-    /// `super` or `self`.
+    /// `super`, `self`, a child of the module or an imported module.
     pub(crate) paths: BTreeSet<String>,
     /// The names that the file exports from other modules (`pub use`), with their paths.
     exports: BTreeMap<String, String>,
@@ -38,7 +38,12 @@ impl Sources {
         let tests: Vec<String> = files.iter().flat_map(|file| file.test_modules.clone()).collect();
         let is_test = |module: &str| tests.iter().any(|test| is_or_below(module, test));
         let files = files.into_iter().map(|file| (file.module(), file));
-        Self(files.filter(|(module, _)| !is_test(module)).collect())
+        let mut files: BTreeMap<_, _> = files.filter(|(module, _)| !is_test(module)).collect();
+        let modules: BTreeSet<String> = files.keys().cloned().collect();
+        for (module, file) in &mut files {
+            file.resolve(module, &modules);
+        }
+        Self(files)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &SourceFile> {
@@ -84,6 +89,22 @@ impl SourceFile {
         };
         file.read_tokens(tokens);
         file
+    }
+
+    /// Makes the paths absolute that begin with a child of the file's module, or with a module that it imports.
+    fn resolve(&mut self, module: &str, modules: &BTreeSet<String>) {
+        let imported = self.paths.iter().filter(|path| modules.contains(*path));
+        let imported: BTreeMap<_, _> =
+            imported.filter_map(|path| Some((path.rsplit("::").next()?.to_owned(), path.clone()))).collect();
+        let absolute = |path: String| {
+            let Some((first, rest)) = path.split_once("::") else { return path };
+            let child = Some(format!("{module}::{first}")).filter(|child| modules.contains(child));
+            match child.or_else(|| imported.get(first).cloned()) {
+                Some(found) => format!("{found}::{rest}"),
+                None => path,
+            }
+        };
+        self.paths = std::mem::take(&mut self.paths).into_iter().map(absolute).collect();
     }
 
     /// Returns the folder or file below `src` that contains it: `model`, `error`.
