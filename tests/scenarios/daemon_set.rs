@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_is_updated_and_rolled_back() {
-    let cluster = ScenarioCluster::new("node-by-node").await;
+    let cluster = Cluster::real("node-by-node").await;
     let agent = Workload::agent(&cluster, &json!({})).await;
     agent.wait_until_complete().await;
     agent.set_image("app:2.0-bad", "a slip").await;
@@ -26,7 +26,7 @@ async fn a_daemon_set_is_updated_and_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_with_on_delete_is_held() {
-    let cluster = ScenarioCluster::new("ds-on-delete").await;
+    let cluster = Cluster::real("ds-on-delete").await;
     let agent = Workload::agent(&cluster, &json!({ "updateStrategy": { "type": "OnDelete" } })).await;
     agent.wait_until_complete().await;
     agent.set_image("app:2.0", "when they die").await;

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, is_past_deadline};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_image_is_reported_and_rolled_back() {
-    let cluster = ScenarioCluster::new("bad-image").await;
+    let cluster = Cluster::real("bad-image").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3, "progressDeadlineSeconds": 2 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0-bad", "a slip").await;
@@ -28,7 +28,7 @@ async fn a_missing_image_is_reported_and_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_loop_is_reported_and_rolled_back() {
-    let cluster = ScenarioCluster::new("crash-loop").await;
+    let cluster = Cluster::real("crash-loop").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 1 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0-crash", "no DB_URL").await;

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::scenarios::history_output::{change_causes, history, wait_for_change_causes};
 use crate::scenarios::objects::Workload;
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn the_history_is_limited() {
-    let cluster = ScenarioCluster::new("limit").await;
+    let cluster = Cluster::real("limit").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 1, "revisionHistoryLimit": 1 })).await;
     web.wait_until_complete().await;
     for number in 2..=4 {
@@ -25,7 +25,7 @@ async fn the_history_is_limited() {
 /// Deployment differs.
 #[tokio::test(start_paused = true)]
 async fn a_rollback_gives_the_old_revision_a_new_number() {
-    let cluster = ScenarioCluster::new("renumbering").await;
+    let cluster = Cluster::real("renumbering").await;
     let spec = json!({ "replicas": 1 });
     let (web, db) = (Workload::web(&cluster, &spec).await, Workload::db(&cluster, &spec).await);
     for (workload, before) in [(web, "3 - 0/0 image app:1.0"), (db, "3 - 0/0 first: app:1.0")] {
@@ -45,7 +45,7 @@ async fn a_rollback_gives_the_old_revision_a_new_number() {
 
 #[tokio::test(start_paused = true)]
 async fn an_old_template_can_return_during_a_rollout() {
-    let cluster = ScenarioCluster::new("comes-back").await;
+    let cluster = Cluster::real("comes-back").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2 })).await;
     web.wait_until_complete().await;
     for image in ["app:2.0", "app:3.0", "app:2.0"] {

@@ -3,14 +3,14 @@
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::scenarios::setup::{POLL_INTERVAL, ScenarioCluster, WAIT_TIMEOUT};
+use harness::real::{POLL_INTERVAL, RealCluster, WAIT_TIMEOUT};
 
 /// One line for each revision: number, state, pods, changes, and past numbers.
-pub(crate) async fn history(cluster: &ScenarioCluster, target: &str) -> Vec<String> {
+pub(crate) async fn history(cluster: &RealCluster, target: &str) -> Vec<String> {
     revisions(cluster, target).await.iter().map(line).collect()
 }
 
-async fn revisions(cluster: &ScenarioCluster, target: &str) -> Vec<Value> {
+async fn revisions(cluster: &RealCluster, target: &str) -> Vec<Value> {
     let output = cluster.rollout2(&["history", target, "-o", "json"]).await;
     output.ends(0);
     let printed: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -18,13 +18,13 @@ async fn revisions(cluster: &ScenarioCluster, target: &str) -> Vec<Value> {
 }
 
 /// The number and the change-cause of each revision.
-pub(crate) async fn change_causes(cluster: &ScenarioCluster, target: &str) -> Vec<String> {
+pub(crate) async fn change_causes(cluster: &RealCluster, target: &str) -> Vec<String> {
     let words = |one: &Value| format!("{} {}", one["revision"], one["changeCause"].as_str().unwrap_or("-"));
     revisions(cluster, target).await.iter().map(words).collect()
 }
 
 /// Waits until the revisions have these numbers and change-causes.
-pub(crate) async fn wait_for_change_causes(cluster: &ScenarioCluster, target: &str, expected: &[&str]) {
+pub(crate) async fn wait_for_change_causes(cluster: &RealCluster, target: &str, expected: &[&str]) {
     let begun = Instant::now();
     loop {
         let causes = change_causes(cluster, target).await;

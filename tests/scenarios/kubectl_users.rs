@@ -7,11 +7,12 @@ use serde_json::json;
 
 use crate::scenarios::history_output::change_causes;
 use crate::scenarios::objects::Workload;
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 use harness::files::file;
+use harness::real::RealCluster;
 
 /// Runs a command and compares its stdout and its exit code with those of kubectl. An error is one on stderr.
-async fn assert_output(cluster: &ScenarioCluster, args: &[&str], printed: &str, exit: u8) {
+async fn assert_output(cluster: &RealCluster, args: &[&str], printed: &str, exit: u8) {
     let output = cluster.rollout2(args).await;
     assert_eq!((output.stdout.as_str(), output.exit), (printed, exit), "{args:?}: {}", output.transcript);
     assert_eq!(output.stderr.contains("error: "), exit != 0, "{args:?}: {}", output.transcript);
@@ -24,7 +25,7 @@ fn manifest(name: &str) -> PathBuf {
 }
 
 /// Creates a Deployment with two revisions. The second one is current.
-async fn two_revisions(cluster: &ScenarioCluster) -> Workload<'_> {
+async fn two_revisions(cluster: &RealCluster) -> Workload<'_> {
     let web = Workload::web(cluster, &json!({ "replicas": 2 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0", "second release").await;
@@ -34,7 +35,7 @@ async fn two_revisions(cluster: &ScenarioCluster) -> Workload<'_> {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_inspected_and_undone() {
-    let cluster = ScenarioCluster::new("users-undo").await;
+    let cluster = Cluster::real("users-undo").await;
     let web = two_revisions(&cluster).await;
     assert_eq!(change_causes(&cluster, web.name).await, ["1 first release", "2 second release"]);
     for (dry_run, line) in [("client", "rolled back (dry run)"), ("server", "rolled back (server dry run)")] {
@@ -55,7 +56,7 @@ async fn a_rollout_is_inspected_and_undone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_deployment_is_paused_and_resumed() {
-    let cluster = ScenarioCluster::new("users-pause").await;
+    let cluster = Cluster::real("users-pause").await;
     let web = two_revisions(&cluster).await;
     for (verb, printed, exit) in [
         ("pause", "deployment.apps/web paused\n", 0),
@@ -77,7 +78,7 @@ async fn a_deployment_is_paused_and_resumed() {
 
 #[tokio::test(start_paused = true)]
 async fn one_of_several_files_has_no_workload() {
-    let cluster = ScenarioCluster::new("users-files").await;
+    let cluster = Cluster::real("users-files").await;
     two_revisions(&cluster).await;
     let files = [manifest("web"), manifest("none")];
     let [web, none] = files.each_ref().map(|file| file.to_str().unwrap());

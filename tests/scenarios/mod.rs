@@ -15,7 +15,6 @@ mod objects;
 mod pausing;
 mod rolling;
 mod scaling;
-mod setup;
 mod stateful_set;
 mod step;
 mod undo_on_failure;

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::scenarios::setup::ScenarioCluster;
+use harness::real::RealCluster;
 
 /// A workload in a scenario.
 pub(crate) struct Workload<'g> {
-    cluster: &'g ScenarioCluster,
+    cluster: &'g RealCluster,
     /// The path of the object in the API.
     pub(crate) path: String,
     /// The target on a command line.
@@ -15,22 +15,22 @@ pub(crate) struct Workload<'g> {
 
 impl<'g> Workload<'g> {
     /// Creates the Deployment `web`.
-    pub(crate) async fn web(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+    pub(crate) async fn web(cluster: &'g RealCluster, more: &Value) -> Self {
         Self::new(cluster, "Deployment", "deployments", "deployment/web", more).await
     }
 
     /// Creates the `StatefulSet` `db`.
-    pub(crate) async fn db(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+    pub(crate) async fn db(cluster: &'g RealCluster, more: &Value) -> Self {
         Self::new(cluster, "StatefulSet", "statefulsets", "statefulset/db", more).await
     }
 
     /// Creates the `DaemonSet` `agent`.
-    pub(crate) async fn agent(cluster: &'g ScenarioCluster, more: &Value) -> Self {
+    pub(crate) async fn agent(cluster: &'g RealCluster, more: &Value) -> Self {
         Self::new(cluster, "DaemonSet", "daemonsets", "daemonset/agent", more).await
     }
 
     async fn new(
-        cluster: &'g ScenarioCluster,
+        cluster: &'g RealCluster,
         kind: &str,
         plural: &str,
         name: &'static str,

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::Workload;
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_a_paused_deployment_is_rolled_out_after_resume() {
-    let cluster = ScenarioCluster::new("pause").await;
+    let cluster = Cluster::real("pause").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;
     web.wait_until_complete().await;
     web.patch(&json!({ "paused": true })).await;

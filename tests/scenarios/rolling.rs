@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::scenarios::history_output::{change_causes, history};
 use crate::scenarios::objects::Workload;
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn a_rolling_update_completes() {
-    let cluster = ScenarioCluster::new("roll-forward").await;
+    let cluster = Cluster::real("roll-forward").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0", "second release").await;
@@ -22,7 +22,7 @@ async fn a_rolling_update_completes() {
 
 #[tokio::test(start_paused = true)]
 async fn a_recreate_update_completes() {
-    let cluster = ScenarioCluster::new("recreate").await;
+    let cluster = Cluster::real("recreate").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2, "strategy": { "type": "Recreate" } })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0", "second release").await;

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 #[tokio::test(start_paused = true)]
 async fn scaling_during_a_rollout_keeps_the_proportion() {
-    let cluster = ScenarioCluster::new("scale").await;
+    let cluster = Cluster::real("scale").await;
     let rolling = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 3, "maxUnavailable": 2 } });
     let web = Workload::web(&cluster, &json!({ "replicas": 10, "strategy": rolling })).await;
     web.wait_until_complete().await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
 
 fn rolling(partition: i64) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } })
@@ -17,7 +17,7 @@ fn has_updated(updated: i64) -> impl Fn(&Value) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn a_partition_updates_a_canary() {
-    let cluster = ScenarioCluster::new("canary").await;
+    let cluster = Cluster::real("canary").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3, "updateStrategy": rolling(3) })).await;
     db.wait_until("ready", has_updated(3)).await;
     db.set_image("app:2.0", "canary").await;
@@ -42,7 +42,7 @@ async fn a_partition_updates_a_canary() {
 
 #[tokio::test(start_paused = true)]
 async fn a_broken_pod_blocks_the_update() {
-    let cluster = ScenarioCluster::new("broken-pod").await;
+    let cluster = Cluster::real("broken-pod").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
     db.wait_until_complete().await;
     db.set_image("app:2.0-bad", "a slip").await;
@@ -70,7 +70,7 @@ async fn a_broken_pod_blocks_the_update() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_with_on_delete_is_held() {
-    let cluster = ScenarioCluster::new("sts-on-delete").await;
+    let cluster = Cluster::real("sts-on-delete").await;
     let db =
         Workload::db(&cluster, &json!({ "replicas": 3, "updateStrategy": { "type": "OnDelete" } })).await;
     db.wait_until("ready", has_updated(3)).await;

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::scenarios::objects::{Workload, count};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
+use harness::real::RealCluster;
 
 /// Creates a paused StatefulSet of five pods with a new template.
-async fn paused<'g>(cluster: &'g ScenarioCluster, image: &str) -> Workload<'g> {
+async fn paused<'g>(cluster: &'g RealCluster, image: &str) -> Workload<'g> {
     let db = Workload::db(cluster, &json!({ "replicas": 5 })).await;
     db.wait_until_complete().await;
     cluster.rollout2(&["pause", db.name]).await.ends(0);
@@ -18,7 +19,7 @@ fn hold_annotation(db: &Value) -> Option<Value> {
     serde_json::from_str(db["metadata"]["annotations"]["kubectl-rollout2/held"].as_str()?).ok()
 }
 
-async fn images(cluster: &ScenarioCluster) -> Vec<String> {
+async fn images(cluster: &RealCluster) -> Vec<String> {
     let mut pods = cluster.pods().await;
     pods.sort_by_key(|pod| pod["metadata"]["name"].to_string());
     pods.iter().map(|pod| pod["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()).collect()
@@ -33,7 +34,7 @@ fn print_output(title: &str, output: &harness::Output) {
 
 #[tokio::test(start_paused = true)]
 async fn a_plan_completes() {
-    let cluster = ScenarioCluster::new("step-all").await;
+    let cluster = Cluster::real("step-all").await;
     let db = paused(&cluster, "app:2.0").await;
     let plan = cluster.rollout2(&["step", db.name, "--by", "2", "--all", "--dry-run"]).await;
     print_output("step --dry-run", &plan);
@@ -58,7 +59,7 @@ async fn a_plan_completes() {
 }
 
 /// Makes the container of a pod crash when the pod runs the new template.
-async fn crash(cluster: &ScenarioCluster, name: &str) {
+async fn crash(cluster: &RealCluster, name: &str) {
     let is_new =
         |pod: &Value| pod["metadata"]["name"] == *name && pod["spec"]["containers"][0]["image"] == "app:2.0";
     cluster.wait_until_pods("the pod is new", |pods| pods.iter().any(is_new)).await;
@@ -68,7 +69,7 @@ async fn crash(cluster: &ScenarioCluster, name: &str) {
 }
 
 /// Steps a StatefulSet whose second batch fails.
-async fn failed<'g>(cluster: &'g ScenarioCluster, on_failure: &[&str]) -> Workload<'g> {
+async fn failed<'g>(cluster: &'g RealCluster, on_failure: &[&str]) -> Workload<'g> {
     let db = paused(cluster, "app:2.0").await;
     cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.ends(0);
     let words = ["step", db.name, "--by", "2", "--all", "--batch-timeout", "20s"];
@@ -84,10 +85,10 @@ async fn failed<'g>(cluster: &'g ScenarioCluster, on_failure: &[&str]) -> Worklo
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_second_batch_is_held_and_then_undone() {
-    if ScenarioCluster::is_real() {
+    if RealCluster::is_real() {
         return; // simulated nodes read the image of a pod only once
     }
-    let cluster = ScenarioCluster::new("step-bad").await;
+    let cluster = Cluster::real("step-bad").await;
     let db = Box::pin(failed(&cluster, &[])).await;
     let object = cluster.get(&db.path).await;
     let held = hold_annotation(&object).unwrap();
@@ -108,10 +109,10 @@ async fn a_failed_second_batch_is_held_and_then_undone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
-    if ScenarioCluster::is_real() {
+    if RealCluster::is_real() {
         return; // simulated nodes read the image of a pod only once
     }
-    let cluster = ScenarioCluster::new("step-back").await;
+    let cluster = Cluster::real("step-back").await;
     let db = Box::pin(failed(&cluster, &["--on-failure", "undo"])).await;
     db.wait_until_complete().await;
     assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
@@ -121,7 +122,7 @@ async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
 
 #[tokio::test(start_paused = true)]
 async fn another_template_is_detected() {
-    let cluster = ScenarioCluster::new("step-other").await;
+    let cluster = Cluster::real("step-other").await;
     let db = paused(&cluster, "app:2.0").await;
     cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.ends(0);
     db.set_image("app:3.0", "another").await;
@@ -138,7 +139,7 @@ async fn another_template_is_detected() {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
-    let cluster = ScenarioCluster::new("step-undo").await;
+    let cluster = Cluster::real("step-undo").await;
     let db = paused(&cluster, "app:2.0-crash").await;
     let words = ["step", db.name, "--all", "--on-failure", "undo", "--batch-timeout", "20s"];
     let undone = cluster.rollout2(&words).await;
@@ -152,7 +153,7 @@ async fn a_failed_batch_is_rolled_back_with_on_failure_undo() {
 
 #[tokio::test(start_paused = true)]
 async fn a_manifest_that_sets_the_strategy_is_detected() {
-    let cluster = ScenarioCluster::new("step-applied").await;
+    let cluster = Cluster::real("step-applied").await;
     let db = paused(&cluster, "app:2.0").await;
     let words = ["step", db.name, "--all", "--soak", "4s"];
     let (stepped, ()) = tokio::join!(cluster.rollout2(&words), async {

@@ -6,20 +6,21 @@ use serde_json::json;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use crate::scenarios::setup::ScenarioCluster;
+use harness::Cluster;
+use harness::real::RealCluster;
 
 /// Follows a rollout and rolls it back if it fails.
 const FOLLOW: [&str; 3] = ["status", "--undo-on-failure", "--fail-fast=3s"];
 
 /// Returns the live image.
-async fn image(cluster: &ScenarioCluster, workload: &Workload<'_>) -> String {
+async fn image(cluster: &RealCluster, workload: &Workload<'_>) -> String {
     let object = cluster.get(&workload.path).await;
     object["spec"]["template"]["spec"]["containers"][0]["image"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_rollout_is_rolled_back() {
-    let cluster = ScenarioCluster::new("undoing-bad").await;
+    let cluster = Cluster::real("undoing-bad").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 4 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0-bad", "a slip").await;
@@ -34,7 +35,7 @@ async fn a_failed_rollout_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
-    let cluster = ScenarioCluster::new("undoing-stuck").await;
+    let cluster = Cluster::real("undoing-stuck").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
     db.wait_until_complete().await;
     db.set_image("app:2.0-crash", "a slip").await;
@@ -48,7 +49,7 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_restart_is_rolled_back() {
-    let cluster = ScenarioCluster::new("undoing-restart").await;
+    let cluster = Cluster::real("undoing-restart").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 2 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0-bad", "a slip").await;
@@ -62,7 +63,7 @@ async fn a_restart_is_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rollout_of_another_client_is_not_rolled_back() {
-    let cluster = ScenarioCluster::new("undoing-colleague").await;
+    let cluster = Cluster::real("undoing-colleague").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 4 })).await;
     web.wait_until_complete().await;
     web.set_image("app:2.0-bad", "a slip").await;
@@ -86,7 +87,7 @@ async fn a_rollout_of_another_client_is_not_rolled_back() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_failed_target_of_two_is_rolled_back() {
-    let cluster = ScenarioCluster::new("undoing-two").await;
+    let cluster = Cluster::real("undoing-two").await;
     let web = Workload::web(&cluster, &json!({ "replicas": 3 })).await;
     let agent = Workload::agent(&cluster, &json!({})).await;
     web.wait_until_complete().await;

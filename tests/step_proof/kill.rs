@@ -1,29 +1,25 @@
-//! Kills the built binary with `kill -9` at every request. The process that continues must end where it would have
-//! ended without.
+//! Kills the built binary with `kill -9` at every request, and after every write. The process that continues must end where
+//! it would have ended without.
 //!
 //! The binary steps on a served cluster in real time and is killed there. What is left in the cluster
 //! then moves to one in paused time. The next process runs on the same host.
 
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::cluster::{SavedCluster, key};
-use harness::{Cluster, Output};
+use harness::cluster::key;
+use harness::{Cluster, Output, Process};
 use rollout2::world::process::Processes;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
-use simcluster::{Builder, Clock, Controllers, Finalization, Key, KubeletTiming, SimCluster};
-use tokio::process::Command;
+use simcluster::{Builder, Controllers, Key, KubeletTiming, RecordedRequest, SimCluster};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::step_proof::external_changes::{ExternalChange, Others, command};
 
-/// How many binaries run at once; they mostly wait.
-const TOGETHER: usize = 12;
+/// How many binaries of a series run at once; they mostly wait.
+const TOGETHER: usize = 6;
 
 /// The workload that is stepped, what is released, and with which words.
 #[derive(Clone, Copy, Debug)]
@@ -157,46 +153,66 @@ async fn step(cluster: &Cluster, target: &str, words: &str) -> Output {
     output
 }
 
-/// What the command that continues after a kill leaves, and whether the process was killed at a write.
+/// What the command that continues after a kill leaves.
 struct Continued {
     exit: u8,
     left: Left,
     printed: String,
-    was_writing: bool,
 }
 
-/// Kills the command at a request, before the server executes it or after, and continues; none if the command ended
-/// before.
-async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> Option<Continued> {
+/// At which of its requests a process is killed.
+#[derive(Clone, Copy, Debug)]
+enum Kill {
+    /// Before the server executes a request of this number.
+    Request(usize),
+    /// After the server executed the write of this number.
+    AfterWrite(usize),
+}
+
+impl Kill {
+    /// A read leaves the same state, executed or not.
+    const SERIES: [fn(usize) -> Self; 2] = [Self::Request, Self::AfterWrite];
+
+    fn number(self) -> usize {
+        let (Self::Request(number) | Self::AfterWrite(number)) = self;
+        number
+    }
+
+    /// Returns the fault that keeps the process waiting.
+    fn fault(self) -> Fault {
+        let (requests, act) = match self {
+            Self::Request(_) => (Requests::any(), FaultAction::Stall),
+            Self::AfterWrite(_) => (Requests::writes(), FaultAction::StallBody(0)),
+        };
+        Fault::on(requests, act).after(self.number())
+    }
+
+    /// Whether the request has arrived.
+    fn has_come(self, cluster: &SimCluster) -> bool {
+        let counts = |request: &RecordedRequest| matches!(self, Self::Request(_)) || request.method != "GET";
+        cluster.requests().iter().filter(|request| counts(request)).count() > self.number()
+    }
+}
+
+/// Kills the command at a request, and continues; none if the command ended before.
+async fn killed(scenario: Scenario, start: Value, kill: Kill) -> Option<Continued> {
     let key = scenario.workload.key();
-    let builder = SimCluster::builder().snapshot(&start).unwrap().clock(Clock::System);
-    let cluster = builder.finalization(Finalization::ByControllers).history(10_000).build();
-    let before = Left::of(&cluster, &key);
-    let act = if is_done { FaultAction::StallBody(0) } else { FaultAction::Stall };
-    cluster.fault(Fault::on(Requests::any(), act).after(at));
     let quick = Duration::from_millis(20);
     let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
-    let controllers = tokio::spawn(Controllers::new().kubelet_timing(pace).run(cluster.clone()));
-    let served = cluster.serve().unwrap();
-    let kubeconfig = file();
-    served.write_kubeconfig(&kubeconfig, "default").unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-        .args(["step", &scenario.workload.target()])
-        .args(scenario.words.split_whitespace())
-        .env_clear()
-        .env("KUBECONFIG", &kubeconfig)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+    let setup = Cluster::of(&start).namespace("default").controllers(Controllers::new().kubelet_timing(pace));
+    let cluster = setup.served();
+    let before = Left::of(&cluster.sim, &key);
+    cluster.sim.fault(kill.fault());
+    let target = scenario.workload.target();
+    let args = ["step", &target].into_iter().chain(scenario.words.split_whitespace());
+    let mut process = Process::start(&mut cluster.process(args));
     let is_asked = async {
-        while cluster.requests().len() <= at {
+        while !kill.has_come(&cluster.sim) {
             sleep(Duration::from_millis(5)).await;
         }
     };
     let is_over = tokio::select! {
-        _ = child.wait() => true,
+        _ = process.wait() => true,
         asked = timeout(Duration::from_secs(120), is_asked) => {
             asked.unwrap();
             false
@@ -206,10 +222,9 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
         return None; // it ended before
     }
     sleep(Duration::from_millis(20)).await; // what the server does, it does now
-    child.kill().await.unwrap();
-    controllers.abort();
-    let was_writing = cluster.requests()[at].method != "GET";
-    let left = SavedCluster::of(&cluster);
+    process.kill();
+    cluster.stop_controllers();
+    let left = cluster.saved();
     let ends = move || {
         in_paused_time(async || {
             let cluster = left.start();
@@ -221,7 +236,7 @@ async fn killed(scenario: Scenario, start: Value, at: usize, is_done: bool) -> O
             // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
             let exit = if is_over && output.exit == 0 { scenario.exit } else { output.exit };
             let left = Left::of(&cluster.sim, &key);
-            Continued { exit, left, printed: output.transcript, was_writing }
+            Continued { exit, left, printed: output.transcript }
         })
     };
     Some(tokio::task::spawn_blocking(ends).await.unwrap())
@@ -238,29 +253,22 @@ fn survives(scenario: Scenario) {
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let wrong = runtime.block_on(async {
-        let (mut runs, mut wrong, mut next, mut is_over) = (JoinSet::new(), Vec::new(), 0, false);
-        let mut kills = 0;
-        let run = |at, is_done| {
+        let (mut runs, mut wrong, mut kills) = (JoinSet::new(), Vec::new(), 0);
+        let spawn = |runs: &mut JoinSet<_>, series: usize, kill: Kill| {
             let start = start.clone();
-            async move { (at, is_done, killed(scenario, start, at, is_done).await) }
+            runs.spawn(async move { (series, kill, killed(scenario, start, kill).await) });
         };
-        loop {
-            while !is_over && runs.len() < TOGETHER {
-                runs.spawn(run(next, false));
-                next += 1;
-            }
-            let Some(ended) = runs.join_next().await else { break };
-            let (at, is_done, continued) = ended.unwrap();
-            let Some(Continued { exit, left, printed, was_writing }) = continued else {
-                is_over |= !is_done;
-                continue;
-            };
+        let mut next = [TOGETHER; Kill::SERIES.len()];
+        for (series, kill) in Kill::SERIES.into_iter().enumerate() {
+            (0..TOGETHER).for_each(|number| spawn(&mut runs, series, kill(number)));
+        }
+        while let Some(ended) = runs.join_next().await {
+            let (series, kill, Some(Continued { exit, left, printed })) = ended.unwrap() else { continue };
+            spawn(&mut runs, series, Kill::SERIES[series](next[series]));
+            next[series] += 1;
             kills += 1;
-            if was_writing && !is_done {
-                runs.spawn(run(at, true)); // a read leaves the same state, executed or not
-            }
             if exit != scenario.exit || left != expected {
-                wrong.push(format!("killed at request {at}, done: {is_done}: {exit} {left:#?}\n{printed}"));
+                wrong.push(format!("{kill:?}: {exit} {left:#?}\n{printed}"));
             }
         }
         assert!(kills > 10, "only {kills} requests");
@@ -272,12 +280,6 @@ fn survives(scenario: Scenario) {
         "{count} wrong; it should be {expected:#?}\n{}",
         wrong[..count.min(3)].join("\n")
     );
-}
-
-fn file() -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("step-kill-{}-{number}", std::process::id()))
 }
 
 #[test]

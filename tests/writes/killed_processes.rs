@@ -1,7 +1,7 @@
 //! `kill -9` at every request: the template is unchanged or completely changed, and the same command then completes the
 //! change.
 
-use harness::Cluster;
+use harness::{Cluster, Process};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ use simcluster::rules::{Author, Part};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::writes::{db, object, observe, web};
-use harness::files::file;
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
 /// false) or before it responds.
@@ -21,23 +20,12 @@ async fn run_and_kill(server: &Cluster, args: &[&str], at: usize, done: bool) {
     let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     server.sim.fault(Fault::on(Requests::any(), act).after(at).once());
     server.sim.forget_requests();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-        .args(args)
-        .env_clear()
-        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    for _ in 0..1000 {
-        if server.sim.requests().len() > at || child.try_wait().unwrap().is_some() {
-            break;
-        }
+    let mut process = Process::start(&mut server.process(args));
+    while server.sim.requests().len() <= at && !process.has_ended() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
-    child.kill().unwrap();
-    child.wait().unwrap();
+    process.kill();
     server.sim.clear_faults();
 }
 
@@ -105,43 +93,19 @@ async fn sighup_ends_status_unless_it_is_ignored() {
     let default = if harness::ignores_sighup() { ("", ignored.1, 143) } else { ("", &["-HUP"][..], 129) };
     for (before, signals, exit) in [default, ignored] {
         let server = Cluster::recorded("broken").served();
-        let output = std::env::temp_dir().join(format!("rollout2-hang-up-{}-{exit}", std::process::id()));
-        let script = format!(
-            "{before}exec \"$0\" status deployment/paused -n broken --wait-held --plain > \"$1\" 2>&1"
-        );
-        let mut child = Command::new("sh")
-            .args(["-c", &script, env!("CARGO_BIN_EXE_kubectl-rollout2")])
-            .arg(&output)
-            .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
-            .spawn()
-            .unwrap();
-        let printed = || std::fs::read_to_string(&output).unwrap_or_default();
-        for _ in 0..1000 {
-            if printed().contains("Waiting for") || child.try_wait().unwrap().is_some() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        assert_eq!(child.try_wait().unwrap(), None, "{}", printed());
+        let script = format!("{before}exec \"$@\"");
+        let args = ["status", "deployment/paused", "-n", "broken", "--wait-held", "--plain"];
+        let status = server.process(args);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script, "sh"]).arg(status.get_program()).args(status.get_args());
+        shell.envs(status.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut process = Process::start(&mut shell);
+        process.prints("Waiting for").await;
         for signal in signals {
-            Command::new("kill").args([*signal, &child.id().to_string()]).status().unwrap();
+            process.signal(signal);
         }
-        let ended = tokio::time::timeout(Duration::from_secs(60), async {
-            loop {
-                if let Some(status) = child.try_wait().unwrap() {
-                    break status.code();
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-        });
-        let code = ended.await.ok().flatten();
-        if code.is_none() {
-            child.kill().unwrap();
-        }
-        let printed = printed();
-        std::fs::remove_file(&output).unwrap();
-        assert_eq!(code, Some(exit), "{printed}");
-        assert!(printed.contains("continues in the cluster"), "{printed}");
+        assert_eq!(process.wait().await, Some(exit), "{}", process.printed());
+        assert!(process.printed().contains("continues in the cluster"), "{}", process.printed());
     }
 }
 
@@ -149,13 +113,9 @@ async fn sighup_ends_status_unless_it_is_ignored() {
 #[tokio::test]
 async fn a_closed_pipe_ends_a_status_with_a_note() {
     let server = Cluster::recorded("broken").served();
-    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-        .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
-        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let command = server.process(["status", "deployment/paused", "-n", "broken", "--wait-held"]);
+    let mut child =
+        tokio::process::Command::from(command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     first.read_line(&mut line).await.unwrap();
@@ -189,15 +149,9 @@ async fn a_closed_pipe_ends_a_status_with_a_note() {
 async fn a_full_disk_ends_a_status_with_its_error() {
     let server = Cluster::recorded("broken").served();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_kubectl-rollout2"))
-        .args(["status", "deployment/paused", "-n", "broken", "--wait-held"])
-        .env("KUBECONFIG", file("kubeconfig", &server.kubeconfig().to_string()))
-        .stdout(full)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-        .wait_with_output();
-    let output = output.await.unwrap();
+    let command = server.process(["status", "deployment/paused", "-n", "broken", "--wait-held"]);
+    let child = tokio::process::Command::from(command).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let output = child.wait_with_output().await.unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("error: cannot write the output: No space left on device"), "{stderr}");

@@ -68,8 +68,12 @@ impl SavedCluster {
 
     /// Starts a cluster with these objects, at this time.
     pub fn start(&self) -> Cluster {
-        let builder = SimCluster::builder().snapshot(&self.objects).unwrap();
-        Setup { builder, start: self.now, ..Cluster::simulated() }.start()
+        Setup { builder: self.builder(), start: self.now, ..Cluster::simulated() }.start()
+    }
+
+    /// Returns a builder of an API server with these objects. Its clock stands still at this time.
+    pub fn builder(&self) -> Builder {
+        SimCluster::builder().snapshot(&self.objects).unwrap().clock(Clock::stepped(self.now))
     }
 }
 

@@ -4,6 +4,7 @@
 //! for no clock, so tests run in parallel. A [`Recorded`] is the recorded output of one kubectl command.
 //! A [`Cluster`] is a simulated cluster: with controllers, on a clock that advances when every task waits, or with recorded
 //! objects; in this process, or on a socket.
+//! A [`Process`] is a command as a process of the built program.
 //! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
@@ -14,7 +15,9 @@ pub mod kruise;
 mod kubectl_status;
 pub mod many_workloads;
 mod merge;
+pub mod process;
 pub mod random;
+pub mod real;
 mod real_time;
 mod recorded;
 pub mod replay;
@@ -27,6 +30,7 @@ pub use cluster::Cluster;
 pub use cluster_state::is_ready;
 pub use kubectl_status::kubectl_status;
 pub use merge::merged;
+pub use process::Process;
 pub use recorded::{Recorded, data, snapshot, snapshot_path};
 pub use run::{Output, Run, ignores_sighup};
 pub use script::write_script;

@@ -13,6 +13,7 @@ pub struct Requests {
     name: Option<String>,
     subresource: Option<String>,
     continued: bool,
+    writes: bool,
 }
 
 impl Requests {
@@ -20,6 +21,12 @@ impl Requests {
     #[must_use]
     pub fn any() -> Self {
         Self::default()
+    }
+
+    /// Requests that change something.
+    #[must_use]
+    pub fn writes() -> Self {
+        Self { writes: true, ..Self::default() }
     }
 
     /// Requests with a verb on a resource, including its subresources.
@@ -63,9 +70,10 @@ impl Requests {
             return false;
         }
         match route {
-            Route::Path(_) => self.verb.is_none() && self.resource.is_none(),
+            Route::Path(_) => self.verb.is_none() && self.resource.is_none() && !self.writes,
             Route::Resource(target) => {
                 self.verb.is_none_or(|verb| verb == target.verb)
+                    && !(self.writes && target.verb.is_read())
                     && self.resource.is_none_or(|resource| resource == target.resource)
                     && self.name.as_ref().is_none_or(|name| target.name.as_ref() == Some(name))
                     && self.subresource.as_ref().is_none_or(|part| *part == target.subresource)

@@ -46,6 +46,12 @@ impl Verb {
         }
     }
 
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_read(self) -> bool {
+        matches!(self, Self::Get | Self::List | Self::Watch)
+    }
+
     fn of(method: &Method, names_object: bool, watches: bool) -> Option<Self> {
         Some(match (method, names_object) {
             (&Method::GET | &Method::HEAD, true) => Self::Get,

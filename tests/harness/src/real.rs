@@ -1,11 +1,12 @@
-//! The environment of a scenario: a separate namespace on the simulated cluster or on a real one.
+//! A cluster that may be a real one: a separate namespace, which tests reach through the API only.
+
+#![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
+#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use harness::cluster::START;
-use harness::{Cluster, Output, Run};
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -13,18 +14,22 @@ use serde_json::{Value, json};
 use simcluster::{Controllers, KubeletTiming};
 use tokio::time::Instant;
 
+use crate::cluster::START;
+use crate::{Cluster, Output, Run};
+
 /// The environment variable with the path of the kubeconfig of a real cluster.
 const REAL_KUBECONFIG: &str = "ROLLOUT2_TEST_KUBECONFIG";
 
 /// The timeout of every wait. A real cluster on a busy machine is slow.
-pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The polling interval.
-pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(20);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A cluster, a namespace in it, and a connection.
-pub(crate) struct ScenarioCluster {
-    pub(crate) namespace: String,
+/// A namespace of the real cluster that `ROLLOUT2_TEST_KUBECONFIG` names, or of a simulated cluster without that variable.
+pub struct RealCluster {
+    /// The namespace.
+    pub namespace: String,
     client: Client,
     /// The kubeconfig of the real cluster.
     kubeconfig: Option<PathBuf>,
@@ -32,9 +37,9 @@ pub(crate) struct ScenarioCluster {
     _simulated: Option<Cluster>,
 }
 
-impl ScenarioCluster {
-    /// Creates the namespace of a scenario and waits until the cluster is ready.
-    pub(crate) async fn new(scenario: &str) -> Self {
+impl Cluster {
+    /// Creates a namespace on the real cluster if there is one, else on a simulated cluster with quick kubelets.
+    pub async fn real(scenario: &str) -> RealCluster {
         let kubeconfig = std::env::var_os(REAL_KUBECONFIG).map(PathBuf::from);
         let (client, simulated) = if let Some(kubeconfig) = &kubeconfig {
             tokio::time::resume();
@@ -46,49 +51,52 @@ impl ScenarioCluster {
             (Client::new(cluster.sim.service(), "default"), Some(cluster))
         };
         let namespace = unique(scenario);
-        let cluster = Self { namespace, client, kubeconfig, _simulated: simulated };
+        let cluster = RealCluster { namespace, client, kubeconfig, _simulated: simulated };
         let namespace = json!({ "metadata": { "name": cluster.namespace } });
         cluster.send("POST", "/api/v1/namespaces", "application/json", &namespace).await;
         cluster
     }
+}
 
+impl RealCluster {
     /// Whether the scenarios run on a real cluster.
-    pub(crate) fn is_real() -> bool {
+    #[must_use]
+    pub fn is_real() -> bool {
         std::env::var_os(REAL_KUBECONFIG).is_some()
     }
 
     /// Creates an object of apps/v1 and returns its path.
-    pub(crate) async fn create(&self, plural: &str, value: &Value) -> String {
+    pub async fn create(&self, plural: &str, value: &Value) -> String {
         let collection = format!("/apis/apps/v1/namespaces/{}/{plural}", self.namespace);
         let made = self.send("POST", &collection, "application/json", value).await;
         format!("{collection}/{}", made["metadata"]["name"].as_str().unwrap())
     }
 
     /// Merges a patch into an object, as `kubectl patch` does.
-    pub(crate) async fn patch(&self, path: &str, change: &Value) {
+    pub async fn patch(&self, path: &str, change: &Value) {
         let strategic = "application/strategic-merge-patch+json";
         self.send("PATCH", path, strategic, change).await;
     }
 
     /// Deletes a pod.
-    pub(crate) async fn delete_pod(&self, name: &str) {
+    pub async fn delete_pod(&self, name: &str) {
         let path = format!("/api/v1/namespaces/{}/pods/{name}", self.namespace);
         self.send("DELETE", &path, "application/json", &json!({})).await;
     }
 
     /// Reads an object.
-    pub(crate) async fn get(&self, path: &str) -> Value {
+    pub async fn get(&self, path: &str) -> Value {
         self.client.request(Request::get(path).body(Vec::new()).unwrap()).await.unwrap()
     }
 
     /// Lists the pods of the namespace.
-    pub(crate) async fn pods(&self) -> Vec<Value> {
+    pub async fn pods(&self) -> Vec<Value> {
         let list = self.get(&format!("/api/v1/namespaces/{}/pods", self.namespace)).await;
         list["items"].as_array().unwrap().clone()
     }
 
     /// Waits until an object matches.
-    pub(crate) async fn wait_until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    pub async fn wait_until(&self, path: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
             let object = self.get(path).await;
@@ -105,7 +113,7 @@ impl ScenarioCluster {
     }
 
     /// Waits until the pods of the namespace match.
-    pub(crate) async fn wait_until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
+    pub async fn wait_until_pods(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) {
         let begun = Instant::now();
         while !wanted(&self.pods().await) {
             assert!(begun.elapsed() < WAIT_TIMEOUT, "timed out waiting for {what}");
@@ -114,7 +122,7 @@ impl ScenarioCluster {
     }
 
     /// Runs one of our commands in the namespace.
-    pub(crate) async fn rollout2(&self, args: &[&str]) -> Output {
+    pub async fn rollout2(&self, args: &[&str]) -> Output {
         let run = Run::of(args.iter().copied()).arg("-n").arg(&self.namespace);
         match &self.kubeconfig {
             Some(kubeconfig) => run.env("KUBECONFIG", kubeconfig).run_async().await,
@@ -123,7 +131,7 @@ impl ScenarioCluster {
     }
 
     /// Deletes the namespace.
-    pub(crate) async fn delete_namespace(self) {
+    pub async fn delete_namespace(self) {
         let path = format!("/api/v1/namespaces/{}", self.namespace);
         self.send("DELETE", &path, "application/json", &json!({})).await;
     }
@@ -134,7 +142,7 @@ impl ScenarioCluster {
     }
 }
 
-/// Starts a simulated cluster with three nodes and quick kubelets.
+/// Starts a simulated cluster with quick kubelets.
 fn simulated() -> Cluster {
     let quick = Duration::from_millis(50);
     let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
