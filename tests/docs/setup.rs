@@ -3,11 +3,13 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use harness::cluster::SavedCluster;
 use harness::{Output, Run, snapshot};
 use serde_json::{Value, json};
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS};
 use simcluster::rules::{Author, Part};
 use simcluster::{Builder, Controllers, Finalization, Key, Rule, SimCluster, User};
+use tokio::sync::OnceCell;
 
 /// One verb of the API on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,9 +87,18 @@ pub(crate) async fn run_as_user(
         TestedCluster::LostPlan => (lost_plan(user), None),
         TestedCluster::StuckSet => broken_set(user, "db:2.0-bad"),
         TestedCluster::CrashingSet => (broken_set(user, "db:2.0-crash").0, None),
-        TestedCluster::Changed => changed(user, "app:2.0").await,
-        TestedCluster::ChangedKruise => changed_kruise(user).await,
-        TestedCluster::ChangedToCrash => changed(user, "app:2.0-crash").await,
+        TestedCluster::Changed => {
+            static SAVED: OnceCell<SavedCluster> = OnceCell::const_new();
+            running(SAVED.get_or_init(|| changed("app:2.0")).await, user)
+        }
+        TestedCluster::ChangedKruise => {
+            static SAVED: OnceCell<SavedCluster> = OnceCell::const_new();
+            running(SAVED.get_or_init(changed_kruise).await, user)
+        }
+        TestedCluster::ChangedToCrash => {
+            static SAVED: OnceCell<SavedCluster> = OnceCell::const_new();
+            running(SAVED.get_or_init(|| changed("app:2.0-crash")).await, user)
+        }
     };
     cluster.forget_requests();
     let run = Run::of(line.split(' ')).in_process(cluster.service_for("gina"), "shop").run_async();
@@ -146,10 +157,16 @@ fn lost_plan(user: User) -> SimCluster {
     cluster
 }
 
+/// Starts a saved cluster with running controllers.
+fn running(saved: &SavedCluster, user: User) -> (SimCluster, Option<Controllers>) {
+    let builder = saved.builder().kruise().finalization(Finalization::ByControllers);
+    (builder.user(user).build(), Some(Controllers::new()))
+}
+
 /// Creates workloads that an administrator pauses and then changes.
-async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
+async fn changed(image: &str) -> SavedCluster {
     let builder = SimCluster::builder().finalization(Finalization::ByControllers).nodes(2).namespace("shop");
-    let cluster = builder.user(user).user(User::admin("admin")).build();
+    let cluster = builder.user(User::admin("admin")).build();
     let author = Author::new("kubectl-create");
     let template = |image: &str| json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}});
     let mut controllers = Controllers::new();
@@ -169,11 +186,11 @@ async fn changed(user: User, image: &str) -> (SimCluster, Option<Controllers>) {
         cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
     }
     controllers.run_for(&cluster, Duration::from_secs(5));
-    (cluster, Some(controllers))
+    SavedCluster::of(&cluster)
 }
 
-async fn changed_kruise(user: User) -> (SimCluster, Option<Controllers>) {
-    let builder = kruise(user).finalization(Finalization::ByControllers).nodes(2);
+async fn changed_kruise() -> SavedCluster {
+    let builder = harness::kruise::shop().finalization(Finalization::ByControllers).nodes(2);
     let cluster = paused(builder).await;
     let author = Author::new("kubectl-create");
     for (resource, name) in harness::kruise::WORKLOADS {
@@ -183,9 +200,8 @@ async fn changed_kruise(user: User) -> (SimCluster, Option<Controllers>) {
         let key = Key::new(resource, "shop", name);
         cluster.store(|store| store.edit(&key, Part::Object, &author, change).map(drop).unwrap());
     }
-    let mut controllers = Controllers::new();
-    controllers.run_for(&cluster, Duration::from_secs(5));
-    (cluster, Some(controllers))
+    Controllers::new().run_for(&cluster, Duration::from_secs(5));
+    SavedCluster::of(&cluster)
 }
 
 fn broken_set(user: User, image: &str) -> (SimCluster, Option<Controllers>) {

@@ -206,17 +206,20 @@ fn unused_path() -> PathBuf {
     files::directory().join("was-run")
 }
 
-/// Returns values that are invalid in every member of a plan.
-fn values(mark: &Path) -> Vec<Value> {
+/// Returns values to forge a member of a plan with: of its own type, of another type, and null.
+fn values(member: &Value, mark: &Path) -> Vec<Value> {
     let command = format!("touch {0}; $(touch {0})", mark.display());
-    vec![
-        Value::Null,
-        json!(-1),
-        json!(u64::MAX),
-        json!(command),
-        json!(["db-0", "db-9999999999", "other-0", "node-1", "../../nodes/node-1", {"a": 1}]),
-        json!({"sha256": command, "holder": 1, "type": command, "number": u64::MAX, "slots": [1], "places": "x"}),
-    ]
+    let more = match member {
+        Value::Number(_) => vec![json!(-1), json!(u64::MAX)],
+        Value::Array(_) => {
+            vec![json!(["db-0", "db-9999999999", "other-0", "node-1", "../../nodes/node-1", {"a": 1}])]
+        }
+        Value::Object(_) => vec![
+            json!({"sha256": command, "holder": 1, "type": command, "number": u64::MAX, "slots": [1], "places": "x"}),
+        ],
+        _ => vec![json!(-1)],
+    };
+    [Value::Null, json!(command)].into_iter().chain(more).collect()
 }
 
 /// Collects the JSON pointers of all members, recursively.
@@ -252,11 +255,11 @@ async fn forge_each_member(resource: &'static Resource) {
     assert!(all.len() > 10, "{all:?}");
     let (mut wrong, mut refused) = (Vec::new(), 0);
     for pointer in all {
-        for index in 0..values(Path::new("")).len() {
+        for index in 0.. {
             let workload = stepped.start();
             let mut forged = workload.annotation();
-            let value = values(&workload.mark)[index].clone();
-            let Some(member) = forged.pointer_mut(&pointer) else { continue };
+            let Some(member) = forged.pointer_mut(&pointer) else { break };
+            let Some(value) = values(member, &workload.mark).into_iter().nth(index) else { break };
             *member = value.clone();
             workload.forge(&forged);
             let (output, found) =

@@ -177,10 +177,12 @@ const FIELDS: [&str; 8] = [
     "/kind",
 ];
 
-/// Returns the snapshot with a text in a field of every object: appended to the value, or instead of it.
-fn with(snapshot: &Value, place: &str, text: &str, appended: bool) -> Value {
+/// Returns the snapshot with a text in a field of every object: appended to the value, or instead of it. Each object has
+/// the text after that of the object before it.
+fn with(snapshot: &Value, place: &str, first: usize, appended: bool) -> Value {
     let mut hostile = snapshot.clone();
-    for item in hostile["items"].as_array_mut().unwrap() {
+    for (index, item) in hostile["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+        let text = HOSTILE[(first + index) % HOSTILE.len()];
         let is_workload =
             ["Deployment", "StatefulSet", "DaemonSet"].contains(&item["kind"].as_str().unwrap());
         if place.contains("annotations") && is_workload {
@@ -205,14 +207,13 @@ fn a_printed_command_is_one_command_for_any_field() {
     for snapshot in [shop(), trouble()] {
         let names = names(&snapshot);
         for place in FIELDS {
-            let instead = HOSTILE.iter().take(4).map(|text| (text, false));
-            for (text, appended) in HOSTILE.iter().map(|text| (text, true)).chain(instead) {
-                let hostile = with(&snapshot, place, text, appended).to_string();
+            for (first, appended) in [(0, true), (4, true), (8, true), (12, true), (0, false)] {
+                let hostile = with(&snapshot, place, first, appended).to_string();
                 for args in ["status all -A --watch=false", "undo all -n shop --dry-run=client"] {
                     let run = harness::Run::of(args.split(' ')).args(["--from", "-"]).stdin(hostile.clone());
                     let output = runtime.block_on(run.run_async());
                     let found = first_mistake(&output.transcript, &names);
-                    wrong.extend(found.map(|found| format!("{place} {text:?}: {args}: {found}")));
+                    wrong.extend(found.map(|found| format!("{place} {first}: {args}: {found}")));
                 }
             }
         }

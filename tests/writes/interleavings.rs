@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use harness::random::Dice;
 use harness::{Cluster, Output};
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
@@ -12,22 +13,6 @@ use simcluster::{Key, Verb};
 use crate::writes::{db, object, web};
 
 const SEEDS: u64 = 300;
-
-/// A seeded random number generator.
-struct RandomNumbers(u64);
-
-impl RandomNumbers {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
-    }
-}
 
 const COMMANDS: [&[&str]; 8] = [
     &["undo"],
@@ -108,9 +93,9 @@ struct ObservedStates {
 type Target = (&'static str, Key);
 
 async fn run_one(server: &Cluster, targets: &[Target], seed: u64) -> (Output, Value, String) {
-    let mut random = RandomNumbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let (target, key) = random.one_of(&targets.iter().collect::<Vec<_>>()).clone();
-    let command = random.one_of(&COMMANDS);
+    let mut random = Dice::new(seed);
+    let (target, key) = random.one_of(targets).clone();
+    let command = *random.one_of(&COMMANDS);
     server.sim.clear_faults();
     server.sim.store(|store| {
         store
@@ -215,14 +200,14 @@ fn observe_generation(store: &mut simcluster::Store, key: &Key) {
 
 /// The recorded shop and its targets.
 fn recorded_shop() -> (Cluster, Vec<Target>) {
-    (Cluster::recorded("shop").served(), vec![("deployment/web", web()), ("statefulset/db", db())])
+    (Cluster::recorded("shop").start(), vec![("deployment/web", web()), ("statefulset/db", db())])
 }
 
 /// The kinds of OpenKruise.
 fn kruise_shop() -> (Cluster, Vec<Target>) {
     let typed = ["cloneset/web", "asts/db", "ads/agent"];
     let keys = harness::kruise::WORKLOADS.map(|(resource, name)| Key::new(resource, "shop", name));
-    (Cluster::built(harness::kruise::shop()).served(), typed.into_iter().zip(keys).collect())
+    (Cluster::built(harness::kruise::shop()).start(), typed.into_iter().zip(keys).collect())
 }
 
 async fn run_seeds(
