@@ -15,7 +15,7 @@ use super::common::CommonArgs;
 use super::values::{Words, words};
 use crate::command::Access;
 use crate::command::complete::Request;
-use crate::render::completion::SCRIPTS;
+use crate::render::completion::{BASH, FISH, KUBECTL, POWERSHELL, ZSH};
 use crate::world::InputPath;
 
 /// The hidden verb that a completion script calls, followed by an unfinished command line.
@@ -43,11 +43,11 @@ Examples:
   kubectl rollout2 completion kubectl > ~/.local/bin/kubectl_complete-rollout2";
 
 const SHELLS: &Words<&str> = &[
-    ("bash", "", SCRIPTS[0]),
-    ("zsh", "", SCRIPTS[1]),
-    ("fish", "", SCRIPTS[2]),
-    ("powershell", "", SCRIPTS[3]),
-    ("kubectl", "For kubectl rollout2, in any of these shells", SCRIPTS[4]),
+    ("bash", "", BASH),
+    ("zsh", "", ZSH),
+    ("fish", "", FISH),
+    ("powershell", "", POWERSHELL),
+    ("kubectl", "For kubectl rollout2, in any of these shells", KUBECTL),
 ];
 
 /// Returns the request for completions of the last of these words, which may be empty. An invalid line

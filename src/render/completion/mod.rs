@@ -75,14 +75,16 @@ pub fn answer(candidates: &[Candidate], directive: Directive) -> String {
     lines.collect::<String>() + &format!(":{}\n", directive.number())
 }
 
-/// The scripts that connect bash (3.2 or newer), zsh, fish, PowerShell, and kubectl for a plugin, to `rollout2`.
-pub const SCRIPTS: [&str; 5] = [
-    include_str!("ask.bash"),
-    include_str!("ask.zsh"),
-    include_str!("ask.fish"),
-    include_str!("ask.ps1"),
-    include_str!("../../../krew/kubectl_complete-rollout2"),
-];
+/// The script for bash, 3.2 or newer.
+pub const BASH: &str = include_str!("ask.bash");
+/// The script for zsh.
+pub const ZSH: &str = include_str!("ask.zsh");
+/// The script for fish.
+pub const FISH: &str = include_str!("ask.fish");
+/// The script for `PowerShell`.
+pub const POWERSHELL: &str = include_str!("ask.ps1");
+/// The script that kubectl runs for a plugin.
+pub const KUBECTL: &str = include_str!("../../../krew/kubectl_complete-rollout2");
 
 #[cfg(test)]
 mod tests {
