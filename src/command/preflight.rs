@@ -33,26 +33,31 @@ pub(super) struct Planned {
     before: Option<Workload>,
     /// The pods that come and go.
     exchange: PodExchange,
-    /// For a rollback, the label of its target and when its last use began.
+    /// For a rollback to a template that reads ConfigMaps or Secrets, the label of its target and when its last use began.
     returns_to: Option<(String, Timestamp)>,
+    /// What that template reads; empty without a rollback, and if it is not known when its last use began.
+    reads: Vec<Reference>,
 }
 
 impl Planned {
     /// Returns the plan of a change that is no rollback.
     pub(super) fn of(workload: Workload) -> Self {
-        Self { exchange: PodExchange::of_all(&workload), workload, before: None, returns_to: None }
+        let exchange = PodExchange::of_all(&workload);
+        Self { exchange, workload, before: None, returns_to: None, reads: Vec::new() }
     }
 
     /// Returns the plan of a rollback.
     pub(super) fn rollback(workload: Workload, observed: &Observation, undo: &Undo<'_>) -> Self {
         // The start is dear to find, and only needed for what the template reads.
-        let reads_configuration = !configuration_of(workload.template().json()).is_empty();
-        let start = if reads_configuration { start_of_last_use(observed, undo.target) } else { None };
+        let reads = configuration_of(workload.template().json());
+        let start = if reads.is_empty() { None } else { start_of_last_use(observed, undo.target) };
+        let reads = reads.into_iter().filter(|_| start.is_some()).map(|one| one.object).collect();
         Self {
             exchange: PodExchange::of(&undo.effect, &workload),
             workload,
             before: Some(observed.workload.clone()),
             returns_to: start.map(|start| (undo.target.label(), start.latest())),
+            reads,
         }
     }
 
@@ -82,13 +87,9 @@ pub(super) async fn check_all(
         return nothing();
     }
     let required: Vec<_> = all.iter().map(|one| references(one.workload.template().json())).collect();
-    let read = |planned: &Planned| {
-        let uses = planned.returns_to.as_ref().map(|_| configuration_of(planned.workload.template().json()));
-        uses.into_iter().flatten().map(|one| one.object).collect()
-    };
-    let read: Vec<Vec<Reference>> = all.iter().map(read).collect();
     let mut places: Vec<(String, &Reference)> = Vec::new();
-    for (planned, named) in all.iter().zip(&required).chain(all.iter().zip(&read)) {
+    let read = all.iter().map(|planned| (planned, &planned.reads));
+    for (planned, named) in all.iter().zip(&required).chain(read) {
         let namespace = planned.namespace();
         let new = named.iter().filter(|named| !is_given(&namespace, named));
         let new: Vec<_> =
@@ -110,7 +111,7 @@ pub(super) async fn check_all(
         let index = places.iter().position(|(place, one)| place == namespace && *one == named)?;
         found.get(index)
     };
-    let findings = |((planned, required), read): ((&Planned, &Vec<Reference>), &Vec<Reference>)| {
+    let findings = |(planned, required): (&Planned, &Vec<Reference>)| {
         let (namespace, after) = (planned.namespace(), &planned.workload);
         let absent = required.iter().filter(|named| matches!(found(&namespace, named), Some(Ok(None))));
         let absent =
@@ -127,9 +128,9 @@ pub(super) async fn check_all(
             }
             _ => None,
         };
-        Findings { obstacles, notes: read.iter().filter_map(note).collect() }
+        Findings { obstacles, notes: planned.reads.iter().filter_map(note).collect() }
     };
-    all.iter().zip(&required).zip(&read).map(findings).collect()
+    all.iter().zip(&required).map(findings).collect()
 }
 
 /// As [`check_all`], for one change.
