@@ -63,8 +63,8 @@ impl RolloutEvaluation {
     /// Returns the estimated time left; none if the rollout does not progress or there is no estimate.
     pub(super) fn time_left(&self, now: Duration) -> Option<Duration> {
         let is_progressing = self.verdict().is_some_and(|verdict| verdict.state == RolloutState::Progressing);
-        let is_stuck = self.decider.causes.active().any(|cause| !cause.is_transient);
-        self.eta.time_left(now).filter(|_| is_progressing && !is_stuck)
+        let needs_a_fix = self.decider.causes.active().any(Cause::needs_a_fix);
+        self.eta.time_left(now).filter(|_| is_progressing && !needs_a_fix)
     }
 
     /// Returns when elapsed time alone changes a report or a decision.

@@ -143,3 +143,22 @@ fn a_stop_signal_keeps_existing_results() {
     let results: Vec<_> = results.map(|result| (result.outcome.clone(), result.elapsed.as_secs())).collect();
     assert_eq!(results, [(Outcome::Reached, 1), (Outcome::Interrupted(StopSignal::Terminated), 5)]);
 }
+
+/// A partition is what a user asked for, and does not keep the released pods from progressing.
+#[test]
+fn a_partition_does_not_hide_the_estimate() {
+    let updated = |pods| Truth {
+        wanted: 6,
+        status: json!({"currentRevision": "web-1", "updateRevision": "web-2"}),
+        pods_withheld: true,
+        ..stateful_set([6, pods, 6, 6], 1)
+    };
+    let mut fixture = FollowerFixture::of(FollowOptions::default(), updated(0));
+    for pods in 1..=2 {
+        fixture.pass(10);
+        fixture.becomes(updated(pods));
+    }
+    let [target] = fixture.follower.targets() else { panic!() };
+    assert!(target.causes().any(|cause| cause.id.is_hold()), "{:?}", fixture.reported);
+    assert_eq!(target.time_left(Duration::from_secs(20)), Some(Duration::from_secs(30)), "3 of 5 are left");
+}
