@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Cause;
+use super::{Cause, CauseId};
 
 /// One container log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,16 @@ pub struct LogRef {
     pub container: String,
     /// Whether to read the log of the previous instance, the one that crashed.
     pub previous: bool,
+}
+
+impl LogRef {
+    /// Returns the container log to read for a cause, if its container crashed: the log of the previous instance only
+    /// while another one runs.
+    pub(in crate::model) fn of(cause: &Cause) -> Option<Self> {
+        let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook;
+        let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
+        crashed.then_some(Self { pod, container, previous: cause.runs })
+    }
 }
 
 /// The last log lines of a container.

@@ -138,7 +138,9 @@ pub fn stuck_if<'c>(
 ) -> Verdict {
     let lasts = |cause: &Cause| cause.since.is_some_and(|since| now.duration_since(since) >= STUCK_AFTER);
     let is_stuck = verdict.state == RolloutState::Progressing
-        && causes.into_iter().any(|cause| cause.needs_a_fix() && cause.has_repeated() && lasts(cause));
+        && causes
+            .into_iter()
+            .any(|cause| cause.needs_a_fix() && cause.is_past_allowed_restarts() && lasts(cause));
     if is_stuck { Verdict { state: RolloutState::Stuck, ..verdict } } else { verdict }
 }
 
@@ -149,8 +151,15 @@ impl Cause {
         !self.is_transient && !self.id.is_hold()
     }
 
-    /// Whether a crash has repeated, so that it does not end without a fix. True for every other cause.
-    pub(in crate::model) fn has_repeated(&self) -> bool {
+    /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
+    /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
+    pub(in crate::model) fn is_fatal(&self) -> bool {
+        let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
+        self.needs_a_fix() && self.is_past_allowed_restarts() && !is_excepted
+    }
+
+    /// False only for a crash with no more restarts than are allowed, which may end without a fix.
+    fn is_past_allowed_restarts(&self) -> bool {
         !self.id.ends_container() || self.restarts > self.allowed_restarts
     }
 
@@ -176,6 +185,29 @@ mod tests {
 
     fn verdict_of(state: RolloutState) -> Verdict {
         Verdict { state, line: "w".to_owned() }
+    }
+
+    #[test]
+    fn a_cause_is_fatal_if_no_later_event_ends_it() {
+        let mut fatal: Vec<_> = CauseId::ALL.into_iter().filter(|id| Cause::sample(*id).is_fatal()).collect();
+        fatal.retain(|id| !id.can_resolve_itself());
+        let names: Vec<_> = fatal.into_iter().map(CauseId::name).collect();
+        assert_eq!(
+            names.join(" "),
+            "image-not-found image-unauthorized image-signature-invalid image-name-invalid missing-configmap \
+             missing-secret missing-key config-error command-not-found missing-claim quota-exceeded admission-refused \
+             surge-deadlock"
+        );
+        for id in CauseId::ALL {
+            let cause = |restarts, is_transient| Cause { restarts, is_transient, ..Cause::sample(id) };
+            assert_eq!(
+                cause(1, false).is_fatal() != cause(2, false).is_fatal(),
+                id.ends_container(),
+                "{}",
+                id.name()
+            );
+            assert!(!cause(2, true).is_fatal(), "{}", id.name());
+        }
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl CauseLedger {
         for (id, grace) in graces {
             let entry = self.fatal.entry(id).or_insert(FatalCause { since: now, grace, absent_since: None });
             (entry.grace, entry.absent_since) = (grace, None);
-            if is_refusal(id) {
+            if id.is_refusal() {
                 entry.since = entry.since.max(last_progress);
             }
             present.insert(id);
@@ -240,7 +240,7 @@ impl ReportedCause {
             LogState::Requested(..) => false,
             LogState::Missing(before, restarts) => before != place || *restarts != cause.restarts,
         };
-        let place = log_ref(cause).filter(is_unread)?;
+        let place = LogRef::of(cause).filter(is_unread)?;
         self.log = LogState::Requested(place.clone(), cause.restarts);
         Some(place)
     }
@@ -268,45 +268,4 @@ impl FatalCause {
 
 fn is_gone(absent_since: Option<Duration>, now: Duration) -> bool {
     absent_since.is_some_and(|since| now >= since + ABSENCE_GRACE)
-}
-
-/// Returns the container log to read for a cause, if its container crashed: the log of the previous instance only
-/// while another one runs.
-fn log_ref(cause: &Cause) -> Option<LogRef> {
-    let crashed = matches!(
-        cause.id,
-        CauseId::CrashLoop
-            | CauseId::InitCrash
-            | CauseId::OutOfMemory
-            | CauseId::LivenessProbe
-            | CauseId::StartupProbe
-    );
-    let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
-    crashed.then_some(LogRef { pod, container, previous: cause.runs })
-}
-
-/// Whether `--fail-fast` fails a rollout on the cause: no later event ends it, so that a person must.
-pub(in crate::model) fn is_fatal(cause: &Cause) -> bool {
-    match cause.id {
-        CauseId::ImageNotFound
-        | CauseId::ImageUnauthorized
-        | CauseId::ImageSignatureInvalid
-        | CauseId::ImageNameInvalid
-        | CauseId::MissingConfigMap
-        | CauseId::MissingSecret
-        | CauseId::MissingKey
-        | CauseId::MissingClaim
-        | CauseId::ConfigError
-        | CauseId::CommandNotFound => true,
-        CauseId::NodeRefused
-        | CauseId::QuotaExceeded
-        | CauseId::AdmissionRefused
-        | CauseId::SurgeDeadlock => !cause.is_transient,
-        id if id.ends_container() => cause.has_repeated(),
-        _ => false,
-    }
-}
-
-fn is_refusal(id: CauseId) -> bool {
-    matches!(id, CauseId::QuotaExceeded | CauseId::AdmissionRefused)
 }

@@ -18,7 +18,7 @@ mod undo_on_failure;
 #[cfg(test)]
 mod tests;
 
-pub(super) use causes::{CauseLedger, CauseUpdate, is_fatal};
+pub(super) use causes::{CauseLedger, CauseUpdate};
 pub(super) use progress::ProgressClock;
 
 pub use goal::Goal;

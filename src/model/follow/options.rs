@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::causes::is_fatal;
 use super::goal::Goal;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId};
 use crate::model::kind::Workload;
@@ -73,7 +72,7 @@ impl FollowOptions {
     /// Returns how long a cause may last before it fails the rollout; none if it does not fail it.
     pub(super) fn grace(&self, cause: &Cause) -> Option<Duration> {
         let named = self.fail_on.iter().find(|(id, _)| *id == cause.id).map(|(_, grace)| *grace);
-        named.or_else(|| self.fail_fast.filter(|_| is_fatal(cause)))
+        named.or_else(|| self.fail_fast.filter(|_| cause.is_fatal()))
     }
 
     /// Whether time alone can decide that the goal is reached.

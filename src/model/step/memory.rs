@@ -12,7 +12,7 @@ use super::state::State;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId, causes_without_holds};
 use crate::model::change::stuck_pods::StuckPodDeletions;
 use crate::model::engine::{Effects, Now};
-use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock, is_fatal};
+use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
 use crate::model::text::digest::Digest;
@@ -225,7 +225,7 @@ impl Causes {
         self.progress.record(&observed.workload, now.elapsed);
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
-            (|cause: &Cause| is_fatal(cause).then_some(GRACE), self.progress.last_progress());
+            (|cause: &Cause| cause.is_fatal().then_some(GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
         Effects {
