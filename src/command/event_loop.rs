@@ -46,8 +46,8 @@ pub(super) trait Executor<E: Engine> {
     /// Returns the events of the engine for a change of a target.
     fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<E::Event>;
 
-    /// Called after each event, for example to start a watch.
-    fn after_event(&mut self, engine: &E, events: &mut EventSource<'_>);
+    /// Called after each event.
+    fn after_event(&mut self, _engine: &E) {}
 
     /// Returns the event to apply once when stdout cannot be written any more; none ends the loop.
     fn without_output(&self) -> Option<E::Event>;
@@ -94,8 +94,7 @@ impl<'a> EventSource<'a> {
         self.observer.refresh(target);
     }
 
-    /// Starts to watch warning events. They are not watched from the start, because most rollouts
-    /// complete without one.
+    /// Starts to watch warning events.
     pub(super) fn watch_warnings(&mut self) {
         self.observer.watch_warnings();
     }
@@ -216,7 +215,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             for report in reports {
                 self.reporter.report(&report, now);
             }
-            self.executor.after_event(&self.engine, &mut self.events);
+            self.executor.after_event(&self.engine);
             for task in tasks {
                 let ui = self.reporter.ui();
                 events.extend(self.executor.execute(task, &self.engine, &mut self.events, ui).await);

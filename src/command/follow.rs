@@ -217,6 +217,7 @@ impl Executor<Follower> for FollowExecutor<'_> {
         let Some(target) = follower.targets().get(id.0) else { return Vec::new() };
         match task {
             FollowerTask::Refresh => events.refresh(id),
+            FollowerTask::WatchWarnings => events.watch_warnings(),
             FollowerTask::ReadLog(place) => events.fetch_log(id, target.workload(), place),
             FollowerTask::RollBack => {
                 let written = undo_on_failure(target, self.source, ui).await;
@@ -231,14 +232,6 @@ impl Executor<Follower> for FollowExecutor<'_> {
 
     fn engine_events(&mut self, target: TargetId, change: TargetEvent) -> Vec<FollowerEvent> {
         vec![FollowerEvent::Target(target, change)]
-    }
-
-    /// Starts to watch warning events as soon as one target is neither complete nor unobserved.
-    fn after_event(&mut self, follower: &Follower, events: &mut EventSource<'_>) {
-        let mut verdicts = follower.targets().iter().filter_map(FollowedTarget::verdict);
-        if verdicts.any(|verdict| verdict.state.is_under_way()) {
-            events.watch_warnings();
-        }
     }
 
     fn without_output(&self) -> Option<FollowerEvent> {

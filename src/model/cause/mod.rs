@@ -43,26 +43,17 @@ pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
     causes_allowing(observed, AllowedRestarts::default(), now)
 }
 
-/// Returns the same causes without the crash loops that an option allows.
-#[must_use]
-pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
-    find_causes(observed, Holds::Included, allowed, now)
-}
-
 /// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
 #[must_use]
 pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    find_causes(observed, Holds::Omitted, AllowedRestarts::default(), now)
+    let mut causes = causes(observed, now);
+    causes.retain(|cause| !cause.id.is_hold());
+    causes
 }
 
-/// Whether holds are among the causes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    Included,
-    Omitted,
-}
-
-fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
+/// Returns the same causes as [`causes`], without the crash loops that an option allows.
+#[must_use]
+pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
     let state = verdict(observed).state;
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
@@ -70,10 +61,7 @@ fn find_causes(observed: &Observation, holds: Holds, allowed: AllowedRestarts, n
         return deleting.into_iter().collect();
     }
     let context = CauseContext::new(observed, observed.revisions.current(), allowed, now);
-    let mut causes = Vec::new();
-    if holds == Holds::Included {
-        causes.extend(held::holds(&context, state));
-    }
+    let mut causes: Vec<_> = held::holds(&context, state).collect();
     causes.extend(held::unavailable_pods(&context, state));
     causes.extend(deleting);
     causes.extend(awaited::outliving_grace_period(&context));

@@ -6,10 +6,9 @@ use super::causes::CauseLedger;
 use super::goal::Goal;
 use super::options::FollowOptions;
 use super::progress::ProgressClock;
-use super::report::{Outcome, RolloutFailure};
+use super::report::{FollowerTask, Outcome, RolloutFailure, TargetEffects};
 use super::stability::Stability;
 use crate::error::{Error, ErrorKind};
-use crate::model::engine::Now;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -81,8 +80,8 @@ pub(super) struct Decider {
     pub(super) causes: CauseLedger,
     pub(super) progress: ProgressClock,
     pub(super) stability: Stability,
-    /// Until when the causes wait for the first list of warnings, which are read once a rollout is known to be incomplete.
-    /// Zero once they were read.
+    /// Until when the causes wait for the first list of warnings, which is requested once a rollout is known to be
+    /// incomplete. Zero once it was read.
     warnings_until: Option<Duration>,
     /// When the refresh before the timeout was requested.
     final_refresh: Option<Duration>,
@@ -113,29 +112,23 @@ impl Decider {
         self.unanswered
     }
 
-    /// Records the progress, and since when the goal is reached.
-    pub(super) fn observe(
-        &mut self,
-        goal: GoalState,
-        observation: &Observation,
-        options: &FollowOptions,
-        now: Now,
-    ) {
-        self.progress.record(&observation.workload, now.elapsed);
-        self.stability.observe(goal == GoalState::Reached, observation, options, now);
-    }
-
-    /// Whether the causes must wait for the first warnings, which may show other causes.
-    pub(super) fn awaits_warnings(
+    /// Requests the warnings of a rollout that is not complete. Whether the causes must wait for them, because they may show
+    /// other causes.
+    pub(super) fn request_warnings(
         &mut self,
         state: RolloutState,
         options: &FollowOptions,
         now: Duration,
+        out: &mut TargetEffects,
     ) -> bool {
-        let has_time = options.timeout.is_none_or(|limit| now < limit);
-        state.is_under_way()
-            && has_time
-            && now < *self.warnings_until.get_or_insert(now + FIRST_WARNINGS_TIMEOUT)
+        if !state.is_under_way() {
+            return false;
+        }
+        let until = *self.warnings_until.get_or_insert_with(|| {
+            out.tasks.push(FollowerTask::WatchWarnings);
+            now + FIRST_WARNINGS_TIMEOUT
+        });
+        now < until && options.timeout.is_none_or(|limit| now < limit)
     }
 
     /// Decides by the goal, the fatal causes and the deadline. `fresh` says that the observation was read as a whole just
@@ -156,8 +149,11 @@ impl Decider {
         }
         match goal {
             GoalState::Reached => match self.stability.settles_at {
-                _ if !options.waits_for_stability() => return TargetDecision::Finish(Outcome::Reached),
-                Some(at) if now >= at => return TargetDecision::finish_if_fresh(Outcome::Reached, fresh),
+                Some(at) if now >= at => {
+                    // Without a time to wait for, the observation alone decides.
+                    let is_certain = fresh || !options.waits_for_stability();
+                    return TargetDecision::finish_if_fresh(Outcome::Reached, is_certain);
+                }
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
                 None if options.goal.needed_pods(workload).is_some() => {}
                 _ => return TargetDecision::Continue,

@@ -47,7 +47,6 @@ impl RolloutEvaluation {
     pub(super) fn of_rollback(&self, written: Box<Workload>) -> Self {
         Self {
             expected: Some(ExpectedRevision::Written(written)),
-            status: ReportedStatus { is_rollback: true, ..ReportedStatus::default() },
             decider: self.decider.for_rollback(),
             rollback_target_reported: self.rollback_target_reported,
             least_time_reported: self.least_time_reported,
@@ -120,11 +119,12 @@ impl RolloutEvaluation {
         }
         let counted = &verdict(observation);
         let goal = GoalState::of(options.goal, observation, counted);
-        self.decider.observe(goal, observation, options, now);
+        self.decider.progress.record(&observation.workload, now.elapsed);
+        self.decider.stability.observe(goal == GoalState::Reached, observation, options, now);
         self.eta.record(observation, now);
         self.report_status(observation, counted, now, out);
         let awaits_warnings =
-            !options.once && self.decider.awaits_warnings(counted.state, options, now.elapsed);
+            !options.once && self.decider.request_warnings(counted.state, options, now.elapsed, out);
         if !awaits_warnings {
             self.report_causes(observation, options, now, out);
             // kubectl's line is above its causes, and a cause can show that the rollout is stuck.
@@ -215,8 +215,6 @@ struct ReportedStatus {
     /// The verdict, as it was shown last.
     shown: Option<Verdict>,
     counts: Counts,
-    /// Whether it is the status of a rollback.
-    is_rollback: bool,
     /// What the follower waits for.
     waiting_for: Option<String>,
     /// When each line was printed.
@@ -263,7 +261,7 @@ impl ReportedStatus {
 
     fn report(&self, prints_line: bool) -> Option<Report> {
         let verdict = self.shown.clone()?;
-        Some(Report::Status { verdict, counts: self.counts, prints_line, is_rollback: self.is_rollback })
+        Some(Report::Status { verdict, prints_line })
     }
 
     /// Whether to print a line now, which is then recorded as printed.

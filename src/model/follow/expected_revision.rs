@@ -48,11 +48,8 @@ impl ExpectedRevision {
     /// # Errors
     /// If no revision matches the word, and the next one cannot match it either.
     pub(super) fn compare(&mut self, observation: &Observation, once: bool) -> Result<RevisionMatch> {
-        if let Self::Named(word) = self {
-            match find(word, observation, once)? {
-                Resolution::Resolved(expected) => *self = expected,
-                Resolution::Undecided(verdict) => return Ok(verdict),
-            }
+        if let Some(answer) = self.resolve(observation, once)? {
+            return Ok(answer);
         }
         let (template, label, number) = match self {
             Self::Found { template, label, number } => (template, label, number),
@@ -66,6 +63,33 @@ impl ExpectedRevision {
             return Ok(RevisionMatch::Superseded(taken_over_line(label, &current)));
         }
         Ok(RevisionMatch::Expected)
+    }
+
+    /// Resolves the word of the user. Returns the answer if that is not possible yet, or no longer. A number is only reliable
+    /// once the controller has observed the workload.
+    fn resolve(&mut self, observation: &Observation, once: bool) -> Result<Option<RevisionMatch>> {
+        let Self::Named(word) = self else { return Ok(None) };
+        let RevisionWord::Number(wanted) = word else {
+            let named = word.find(&observation.revisions)?;
+            *self = Self::Found { template: named.digest, label: named.label(), number: None };
+            return Ok(None);
+        };
+        let wanted = *wanted;
+        let numbered = observation.current_number().filter(|_| observation.workload.is_observed());
+        if let Some(current) = numbered {
+            if current == wanted {
+                let (template, label) = (observation.workload.template_digest(), wanted.to_string());
+                *self = Self::Found { template, label, number: Some(wanted) };
+                return Ok(None);
+            }
+            if current < wanted {
+                word.check_number(current, &observation.revisions)?;
+            }
+            if current > wanted || once {
+                return Ok(Some(RevisionMatch::Superseded(taken_over_line(&wanted, &current))));
+            }
+        }
+        Ok(Some(RevisionMatch::NotYet(format!("the controller to number revision {wanted}"))))
     }
 }
 
@@ -82,44 +106,4 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
     let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
     RevisionMatch::Superseded(format!("another revision replaced it: the template was changed{by}"))
-}
-
-enum Resolution {
-    Resolved(ExpectedRevision),
-    Undecided(RevisionMatch),
-}
-
-/// Resolves the word. A number is only reliable once the controller has observed the workload.
-fn find(word: &RevisionWord, observation: &Observation, once: bool) -> Result<Resolution> {
-    let RevisionWord::Number(wanted) = word else {
-        let named = word.find(&observation.revisions)?;
-        return Ok(Resolution::Resolved(ExpectedRevision::Found {
-            template: named.digest,
-            label: named.label(),
-            number: None,
-        }));
-    };
-    let numbered = observation.current_number().filter(|_| observation.workload.is_observed());
-    Ok(match numbered {
-        Some(current) if current == *wanted => Resolution::Resolved(ExpectedRevision::Found {
-            template: observation.workload.template_digest(),
-            label: wanted.to_string(),
-            number: Some(*wanted),
-        }),
-        Some(current) if current > *wanted => {
-            Resolution::Undecided(RevisionMatch::Superseded(taken_over_line(wanted, &current)))
-        }
-        _ => {
-            if let Some(current) = numbered {
-                word.check_number(current, &observation.revisions)?;
-                if once {
-                    let line = taken_over_line(wanted, &current);
-                    return Ok(Resolution::Undecided(RevisionMatch::Superseded(line)));
-                }
-            }
-            Resolution::Undecided(RevisionMatch::NotYet(format!(
-                "the controller to number revision {wanted}"
-            )))
-        }
-    })
 }

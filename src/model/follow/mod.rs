@@ -83,7 +83,7 @@ impl Follower {
 
     /// Starts the rollback of each target once the rollout of one failed.
     fn roll_back_all_if_one_failed(&mut self, now: Now) -> Vec<(usize, TargetEffects)> {
-        let failed = self.targets.iter().find(|target| target.has_failed());
+        let failed = self.targets.iter().find(|target| target.found_rollout_failed);
         let Some(failed) = failed.map(|target| target.workload().target()) else { return Vec::new() };
         self.each(|target, out| target.roll_back_after(&failed, now.elapsed, out))
     }

@@ -9,7 +9,7 @@ use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::cause::{Cause, CauseId};
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::{Effects, PodRef, StopSignal};
-use crate::model::kind::verdict::{Counts, Verdict};
+use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
 
 /// The reports and tasks of one target.
@@ -22,12 +22,8 @@ pub enum Report {
     Status {
         /// The verdict.
         verdict: Verdict,
-        /// The counters of the controller.
-        counts: Counts,
         /// Whether to print the line now: it is another one, and is not held back.
         prints_line: bool,
-        /// Whether the target is being rolled back.
-        is_rollback: bool,
     },
     /// A cause appeared, changed or disappeared.
     Cause {
@@ -131,6 +127,8 @@ pub enum FollowerTask {
     /// [`TargetEvent::Refreshed`](crate::model::engine::TargetEvent::Refreshed). An older
     /// observation must not decide the outcome, see `TargetDecision::Refresh`.
     Refresh,
+    /// Start to watch warning events. Most rollouts complete without one, so that they are not watched from the start.
+    WatchWarnings,
     /// Read the last log lines of a container and apply
     /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
     /// forbidden, nothing is applied.
@@ -168,8 +166,6 @@ pub struct Rollback {
     /// Whether the rollback was written. Until then every event may be older than the write and is
     /// not evaluated.
     pub(super) is_written: bool,
-    /// Whether `--replace-stuck-pods` deletes stuck pods.
-    pub replaces_stuck_pods: bool,
 }
 
 /// The result of a requested rollback.

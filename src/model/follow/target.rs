@@ -53,7 +53,7 @@ pub struct FollowedTarget {
     /// The rollback, once the target failed and a rollback was requested.
     pub(super) rollback: Option<Rollback>,
     /// Whether the rollout that was found failed, with `--undo-on-failure`.
-    pub(super) has_failed: bool,
+    pub(super) found_rollout_failed: bool,
     pub(super) result: Option<TargetResult>,
     is_result_reported: bool,
 }
@@ -70,7 +70,7 @@ impl FollowedTarget {
             logs: ContainerLogs::default(),
             stuck_pods: StuckPodDeletions::default(),
             rollback: None,
-            has_failed: false,
+            found_rollout_failed: false,
             result: None,
             is_result_reported: false,
         }
@@ -161,10 +161,10 @@ impl FollowedTarget {
         self.result.as_ref()
     }
 
-    /// Whether it ends with its first evaluation.
+    /// Returns what it waits for.
     #[must_use]
-    pub fn is_evaluated_once(&self) -> bool {
-        self.options.once
+    pub fn options(&self) -> &FollowOptions {
+        &self.options
     }
 
     /// Applies an event of the target.

@@ -24,7 +24,7 @@ impl FollowedTarget {
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
     pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
-        self.has_failed = self
+        self.found_rollout_failed = self
             .start_state
             .as_ref()
             .is_some_and(|start| start.is_of_found_rollout(&outcome, self.workload()));
@@ -37,11 +37,6 @@ impl FollowedTarget {
                 self.set_result(TargetResult { rollback, ..result }, out);
             }
         }
-    }
-
-    /// Whether the rollout that was found failed, with `--undo-on-failure`.
-    pub(super) fn has_failed(&self) -> bool {
-        self.has_failed
     }
 
     /// Starts the rollback because another target failed, with `--undo-on-failure=all`. A target without a rollout since
@@ -74,12 +69,8 @@ impl FollowedTarget {
     }
 
     fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetEffects) {
-        self.rollback = Some(Rollback {
-            failed: result.clone(),
-            revision: revision.clone(),
-            is_written: false,
-            replaces_stuck_pods: self.options.replace_stuck_pods,
-        });
+        let (failed, to) = (result.clone(), revision.clone());
+        self.rollback = Some(Rollback { failed, revision: to, is_written: false });
         out.reports.push(Report::RollbackStarted { result, revision });
         out.tasks.push(FollowerTask::RollBack);
     }

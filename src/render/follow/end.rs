@@ -104,7 +104,7 @@ pub(super) fn blocked_rollback(target: &FollowedTarget, cause: &Cause) -> Option
 }
 
 fn delete_hint(target: &FollowedTarget, blocked: &Cause) -> Option<String> {
-    if target.rollback()?.replaces_stuck_pods {
+    if target.options().replace_stuck_pods {
         return None;
     }
     let words = [Word::name(blocked.pods.first()?, "POD"), target.workload().in_namespace()];
@@ -125,11 +125,11 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
         // Its causes say so, below its line.
         Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_))
-            if target.is_evaluated_once() =>
+            if target.options().once =>
         {
             return None;
         }
-        Outcome::Failed(RolloutFailure::Superseded(message)) if target.is_evaluated_once() => {
+        Outcome::Failed(RolloutFailure::Superseded(message)) if target.options().once => {
             format!("error: {}", named_line(target.workload(), message, names))
         }
         Outcome::Reached => reached(target.workload(), names),

@@ -25,16 +25,16 @@ use crate::render::json::{
 #[must_use]
 pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Duration) -> Value {
     let (kind, facts) = match report {
-        Report::Status { verdict, counts, is_rollback, .. } => (
+        Report::Status { verdict, .. } => (
             "status",
             json!({
                 "state": verdict.state.word(),
                 "message": verdict.line,
                 "revision": revision(target),
-                "pods": pods_json(*counts),
+                "pods": pods_json(target.workload().counts()),
                 "outage": outage(target),
                 "leastTime": least_time_json(target.least_time()),
-                "rollingBack": is_rollback,
+                "rollingBack": target.is_rollback_written(),
             }),
         ),
         Report::Cause { cause, change } => ("cause", cause_facts(cause, *change)),

@@ -53,11 +53,11 @@ pub fn print(
     let terminal = ui.terminal();
     match report {
         Report::Status { prints_line: false, .. } => {}
-        Report::Status { verdict, is_rollback, .. } => {
+        Report::Status { verdict, .. } => {
             let line = named_line(target.workload(), &verdict.line, names);
-            match (verdict.state, is_rollback) {
-                // kubectl ends with an error, which is the result, or here above the causes.
-                (RolloutState::Failed, false) if target.is_evaluated_once() => {
+            match (verdict.state, target.is_rollback_written()) {
+                // kubectl prints this line as its error. `Report::Ended` does so, and here it is above the causes.
+                (RolloutState::Failed, false) if target.options().once => {
                     ui.err_line(&format!("error: {line}"));
                 }
                 (RolloutState::Failed, _) => {}
