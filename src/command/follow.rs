@@ -4,7 +4,8 @@ use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::context::{CommandOutcome, Context};
-use super::event_loop::{EventSource, Executor, FrameReporter, FrameSource, Reporter, drive};
+use super::event_loop::{EventSource, Executor, Reporter, drive};
+use super::frame_reporter::{FrameReporter, FrameSource};
 use super::owners;
 use super::patch::{self, PatchTarget};
 use super::stuck_pods::remove_pod;
@@ -31,7 +32,7 @@ use crate::render::{follow as render, job_summary};
 use crate::world::Terminal;
 
 /// What to follow and how to print it.
-pub struct Request<'a> {
+pub struct Following<'a> {
     /// The goal, the deadlines and the timeout.
     pub options: FollowOptions,
     /// The output format.
@@ -46,7 +47,7 @@ pub struct Request<'a> {
     pub context: &'a Context<'a>,
 }
 
-impl Request<'_> {
+impl Following<'_> {
     /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and Secrets
     /// that were read beside it.
     async fn follow(
@@ -59,9 +60,13 @@ impl Request<'_> {
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
         let read = named_configuration(&self.configuration, source);
         let signals = self.context.signals.clone();
-        let work = drive(follower, FollowExecutor { source }, &found, cluster, signals, reporter);
+        let work = drive(follower, self, &found, cluster, signals, reporter);
         let ((follower, _), configuration) = beside(work, read).await;
         (follower, configuration)
+    }
+
+    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
+        FollowMoment { follower, now, names: self.names, shows_pods: self.shows_pods }
     }
 
     /// Follows all workloads in one live frame.
@@ -71,12 +76,12 @@ impl Request<'_> {
         cluster: &Cluster,
         ui: &mut Ui,
     ) -> (Follower, Vec<Configuration>) {
-        let mut reporter = FrameReporter::new(ui, RolloutFrames(self));
+        let mut reporter = FrameReporter::new(ui, self);
         let (follower, configuration) = self.follow(found, cluster, &mut reporter).await;
         let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
         let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
         let now = Now { elapsed, server_time: cluster.now() };
-        let ui = reporter.finish(|frames, size| Frame::last(frames.moment(&follower, now), size));
+        let ui = reporter.finish(|_, size| Frame::last(self.moment(&follower, now), size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
             ui.err_lines(render::below_frame(target, result, self.names, now.server_time));
@@ -87,7 +92,7 @@ impl Request<'_> {
 
 /// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`.
 pub(super) async fn run(
-    request: &Request<'_>,
+    request: &Following<'_>,
     found: Vec<Workload>,
     so_far: CommandOutcome,
     cluster: &Cluster,
@@ -129,7 +134,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
     else {
         return writer.take_outcome();
     };
-    let request = Request {
+    let request = Following {
         options: FollowOptions {
             expect_found_template: true,
             replace_stuck_pods: change.replace_stuck_pods,
@@ -161,7 +166,7 @@ pub(super) fn print_remarks(
 /// Prints the reports of a follower as lines or as documents.
 pub(super) struct FollowReporter<'a> {
     pub(super) ui: &'a mut Ui,
-    pub(super) request: &'a Request<'a>,
+    pub(super) request: &'a Following<'a>,
 }
 
 impl Reporter<Follower> for FollowReporter<'_> {
@@ -170,7 +175,7 @@ impl Reporter<Follower> for FollowReporter<'_> {
     }
 
     fn report(&mut self, report: &TargetReport<'_>, now: Now) {
-        let Request { format, names, shows_pods, .. } = self.request;
+        let Following { format, names, shows_pods, .. } = self.request;
         match format {
             ReportFormat::Documents(format) => {
                 self.ui.out_streamed(&json::event(report, now.elapsed), *format);
@@ -182,31 +187,17 @@ impl Reporter<Follower> for FollowReporter<'_> {
     }
 }
 
-/// Renders the frames of followed rollouts.
-struct RolloutFrames<'a>(&'a Request<'a>);
-
-impl RolloutFrames<'_> {
-    fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
-        FollowMoment { follower, now, names: self.0.names, shows_pods: self.0.shows_pods }
-    }
-}
-
-impl FrameSource<Follower> for RolloutFrames<'_> {
+impl FrameSource<Follower> for &Following<'_> {
     fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
         Frame::of(self.moment(follower, now), size)
     }
 
     fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
-        render::above_frame(report, self.0.names)
+        render::above_frame(report, self.names)
     }
 }
 
-/// Executes the tasks of a follower.
-pub(super) struct FollowExecutor<'a> {
-    source: &'a Source,
-}
-
-impl Executor<Follower> for FollowExecutor<'_> {
+impl Executor<Follower> for &Following<'_> {
     async fn execute(
         &mut self,
         (id, task): (TargetId, FollowerTask),
@@ -220,11 +211,11 @@ impl Executor<Follower> for FollowExecutor<'_> {
             FollowerTask::WatchWarnings => events.watch_warnings(),
             FollowerTask::ReadLog(place) => events.fetch_log(id, target.workload(), place),
             FollowerTask::RollBack => {
-                let written = undo_on_failure(target, self.source, ui).await;
+                let written = undo_on_failure(target, self.context.source, ui).await;
                 return vec![FollowerEvent::RolledBack(id, written.map(Box::new))];
             }
             FollowerTask::DeletePod(pod) => {
-                delete_stuck(target.workload(), &pod, self.source, ui).await;
+                delete_stuck(target.workload(), &pod, self.context.source, ui).await;
             }
         }
         Vec::new()

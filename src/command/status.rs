@@ -100,7 +100,7 @@ impl Request {
         names: NameContext,
         context: &'a Context<'a>,
         ui: &Ui,
-    ) -> follow::Request<'a> {
+    ) -> follow::Following<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             None => ReportFormat::of_text(ui, self.plain || once),
@@ -108,7 +108,7 @@ impl Request {
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
-        follow::Request { options, format, names, configuration, shows_pods: self.pods, context }
+        follow::Following { options, format, names, configuration, shows_pods: self.pods, context }
     }
 }
 
@@ -116,7 +116,7 @@ impl Request {
 async fn evaluate_all(
     workloads: Vec<Workload>,
     request: &Request,
-    follow: &follow::Request<'_>,
+    follow: &follow::Following<'_>,
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
@@ -161,7 +161,7 @@ async fn evaluate_all(
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
 /// Returns its outcome, and its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
-    request: &follow::Request<'_>,
+    request: &follow::Following<'_>,
     observed: Observation,
     configuration: &[Configuration],
     (logs, server_time): (Option<&Cluster>, Timestamp),

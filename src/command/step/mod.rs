@@ -9,7 +9,8 @@ use tokio::time::timeout;
 
 use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
-use super::event_loop::{FrameReporter, FrameSource, Reporter, drive};
+use super::event_loop::{Reporter, drive};
+use super::frame_reporter::{FrameReporter, FrameSource};
 use super::preflight::{self, Planned};
 use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, read_for_write};

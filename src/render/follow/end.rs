@@ -124,9 +124,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         // Its status says so, or the lines of the rollback.
         Outcome::Unfinished | Outcome::OtherTargetFailed(_) => return None,
         // Its causes say so, below its line.
-        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_))
-            if target.options().once =>
-        {
+        Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if target.options().once => {
             return None;
         }
         Outcome::Failed(RolloutFailure::Superseded(message)) if target.options().once => {

@@ -116,7 +116,8 @@ fn a_failure_requests_one_rollback_and_follows_it() {
     fixture.becomes(Truth { observed_generation: 3, counts: DONE, ..written() });
     let TargetResult { outcome, rollback, .. } = end(&fixture);
     assert_eq!((outcome, rollback), (failure(), rolled_back_to("1", Outcome::Reached)));
-    let after = fixture.reported.iter().skip_while(|report| !matches!(report, Report::RollbackStarted { .. }));
+    let after =
+        fixture.reported.iter().skip_while(|report| !matches!(report, Report::RollbackStarted { .. }));
     let of_the_rollback: Vec<_> = after.filter(|report| matches!(report, Report::Status { .. })).collect();
     assert!(!of_the_rollback.is_empty() && fixture.follower.targets()[0].is_rollback_written());
 }
