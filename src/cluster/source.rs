@@ -25,7 +25,7 @@ use crate::model::kind::{self, Workload};
 use crate::snapshot::Snapshot;
 use crate::world::{Clock, InputPath, World};
 
-/// The source of the objects.
+/// What the flags say about the source: a snapshot, or a cluster with overrides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The snapshot to read instead of a cluster.

@@ -24,7 +24,7 @@ pub(super) const LOG_LINES: usize = 10;
 const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The last lines of a container's log, or why they cannot be read.
-type ReadLog = (TargetId, LogRef, Result<Vec<String>, Error>);
+type LogAnswer = (TargetId, LogRef, Result<Vec<String>, Error>);
 
 /// Executes the tasks of an engine.
 pub(super) trait Executor<E: Engine> {
@@ -73,7 +73,7 @@ pub(super) trait Reporter<E: Engine> {
 pub(super) struct EventSource<'a> {
     cluster: &'a Cluster,
     observer: Observer,
-    logs: JoinSet<ReadLog>,
+    logs: JoinSet<LogAnswer>,
     started: Instant,
 }
 
@@ -99,7 +99,7 @@ impl<'a> EventSource<'a> {
     }
 
     /// Reads the last [`LOG_LINES`] lines of a container in the background.
-    pub(super) fn fetch_log(&mut self, target: TargetId, workload: &Workload, place: LogRef) {
+    pub(super) fn read_log(&mut self, target: TargetId, workload: &Workload, place: LogRef) {
         let namespace = workload.object().namespace().to_owned();
         let cluster = self.cluster.clone();
         self.logs.spawn(async move {
@@ -125,7 +125,7 @@ pub(super) async fn drive<E: Engine>(
     (event_loop.engine, now)
 }
 
-/// Returns the event of a log, without lines if it cannot be read. Prints a note if RBAC forbids it.
+/// Returns the event of a log, without lines if it cannot be read. None, with one note, if RBAC forbids it.
 pub(super) fn event_of_log(
     place: LogRef,
     lines: Result<Vec<String>, Error>,
@@ -199,7 +199,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         }
     }
 
-    fn log_events(&mut self, read: Option<ReadLog>) -> Vec<E::Event> {
+    fn log_events(&mut self, read: Option<LogAnswer>) -> Vec<E::Event> {
         let Some((target, place, lines)) = read else { return Vec::new() };
         let event = event_of_log(place, lines, self.reporter.ui());
         event.map(|event| self.executor.engine_events(target, event)).unwrap_or_default()

@@ -39,7 +39,7 @@ pub trait Engine {
     fn is_finished(&self) -> bool;
 
     /// Returns the event of time that passed. The server last answered a read this long ago.
-    fn tick(answered: Duration) -> Self::Event;
+    fn tick(since_answer: Duration) -> Self::Event;
 
     /// Returns the event of a signal.
     fn stopped(signal: StopSignal) -> Self::Event;

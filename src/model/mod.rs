@@ -2,19 +2,23 @@
 //!
 //! The model does no I/O, reads no clock and knows nothing of the command line. Most tests are here.
 //!
-//! The folders are a ladder: each one uses only those above it in this list.
+//! The folders are a ladder: each one uses only those above it in this list. `tests/architecture` checks it.
 
-pub mod diff;
-pub mod observation;
-pub mod revision;
-pub mod status;
 pub mod text;
 
 pub mod api;
 
 pub mod kind;
 
+pub mod revision;
+
+pub mod diff;
+
+pub mod observation;
+
 pub mod hold;
+
+pub mod status;
 
 pub mod cause;
 
@@ -22,7 +26,8 @@ pub mod engine;
 
 pub mod change;
 
+pub mod view;
+
 pub mod follow;
 
 pub mod step;
-pub mod view;

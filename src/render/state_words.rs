@@ -35,7 +35,7 @@ pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
         Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
         Outcome::TimedOut(limit) => {
             let known =
-                result.unanswered.map(|ago| format!(", known {} ago", lasting(ago))).unwrap_or_default();
+                result.since_answer.map(|ago| format!(", known {} ago", lasting(ago))).unwrap_or_default();
             (Style::Bad, format!("timed out after {}{known}", lasting(*limit)))
         }
         Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),

@@ -4,10 +4,10 @@ mod api_server;
 mod body;
 mod client;
 mod http_client;
-mod log;
 mod message;
 mod no_response;
 mod request_error;
+mod response_log;
 mod transport;
 
 #[cfg(test)]
@@ -30,8 +30,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use self::api_server::ApiServer;
 use self::body::ResponseBody;
 use self::client::CurrentClient;
-use self::log::ConnectionLog;
 use self::request_error::Timeouts;
+use self::response_log::ResponseLog;
 use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
@@ -73,7 +73,7 @@ pub(super) struct Connection {
     timeouts: Timeouts,
     listener: Listener,
     logs_requests: bool,
-    log: ConnectionLog,
+    log: ResponseLog,
     pub(super) backoff: Backoff,
     /// The memory that all responses to the command take.
     pub(super) memory: message::CommandMemory,
@@ -134,7 +134,7 @@ impl Connection {
             timeouts,
             listener,
             logs_requests: overrides.verbosity >= REQUEST_LOG_VERBOSITY,
-            log: ConnectionLog::new(clock),
+            log: ResponseLog::new(clock),
             backoff: Backoff::random(),
             memory: message::CommandMemory::default(),
             served: ServedVersions::default(),

@@ -38,7 +38,7 @@ struct Target {
     /// The states that were not emitted, because something else was not read yet, oldest first.
     unemitted: VecDeque<Workload>,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
-    is_complete: bool,
+    was_read: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist.
     version: Option<String>,
     /// The resourceVersion at the last refresh. Older states of the watch are dropped.
@@ -59,7 +59,7 @@ impl Cache {
             collection,
             workload,
             unemitted: VecDeque::new(),
-            is_complete: false,
+            was_read: false,
             version: None,
             refreshed: None,
         };
@@ -195,13 +195,13 @@ impl Cache {
         let mut has_newer = self.collections.merge(&observed, revisions, pods);
         let Some(target) = self.targets.get_mut(&id) else { return };
         let refreshed = workload.object().version_number();
-        let known = target.workload.object().version_number().filter(|_| target.is_complete);
+        let known = target.workload.object().version_number().filter(|_| target.was_read);
         let is_known_newer = known.zip(refreshed).is_some_and(|(known, refreshed)| known > refreshed);
         if !is_known_newer {
             target.workload = workload;
         }
         has_newer |= is_known_newer;
-        (target.is_complete, target.refreshed) = (true, refreshed);
+        (target.was_read, target.refreshed) = (true, refreshed);
         target.unemitted.clear(); // these are older
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
         if has_newer {
@@ -222,7 +222,7 @@ impl Cache {
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
         self.collections.all.iter_mut().for_each(Collection::forget_changes);
         for id in changed {
-            if self.targets.get(&id).is_some_and(|target| target.is_complete) {
+            if self.targets.get(&id).is_some_and(|target| target.was_read) {
                 self.emit(id, events);
             } else {
                 self.emit_once_read(id, events);
@@ -233,13 +233,13 @@ impl Cache {
     /// Emits the states of a workload that were not emitted, once everything else was read.
     fn emit_once_read(&mut self, id: TargetId, events: &mut TargetEvents) {
         let Some(target) = self.targets.get(&id) else { return };
-        if !target.is_complete && !self.collections.was_read(&target.workload) {
+        if !target.was_read && !self.collections.was_read(&target.workload) {
             return;
         }
         loop {
             let Some(target) = self.targets.get_mut(&id) else { return };
             let Some(workload) = target.unemitted.pop_front() else { return };
-            (target.workload, target.is_complete) = (workload, true);
+            (target.workload, target.was_read) = (workload, true);
             self.emit(id, events);
         }
     }

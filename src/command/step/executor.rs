@@ -64,7 +64,7 @@ impl Executor<Stepper> for StepExecutor<'_> {
         let workload = stepper.workload();
         match task {
             Task::Refresh => events.refresh(TARGET),
-            Task::ReadLog(place) => events.fetch_log(TARGET, workload, place),
+            Task::ReadLog(place) => events.read_log(TARGET, workload, place),
             Task::Write(patch) => {
                 events.watch_warnings();
                 self.warn_once(workload, ui);

@@ -106,7 +106,7 @@ impl Container {
 
     /// Returns the reason it waits for; empty if it does not wait.
     #[must_use]
-    pub fn waiting_for(&self) -> &str {
+    pub fn waiting_reason(&self) -> &str {
         match &self.state {
             ContainerState::Waiting { reason, .. } => reason,
             _ => "",

@@ -21,7 +21,7 @@ impl LogRef {
     pub(in crate::model) fn of(cause: &Cause) -> Option<Self> {
         let crashed = cause.id.ends_container() && cause.id != CauseId::PostStartHook;
         let (pod, container) = (cause.pods.first()?.clone(), cause.container.clone()?);
-        crashed.then_some(Self { pod, container, previous: cause.runs })
+        crashed.then_some(Self { pod, container, previous: cause.is_running })
     }
 }
 

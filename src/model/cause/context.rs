@@ -102,7 +102,7 @@ pub struct Cause {
     pub allowed_restarts: i64,
     /// Whether the example's container runs now. The output of its crash is then in the log of the previous
     /// instance.
-    pub runs: bool,
+    pub is_running: bool,
     /// Since when a pod or the workload has it, at the latest; none if no stamp shows it. Pods of one cause have the
     /// earliest of their times.
     pub since: Option<Timestamp>,
@@ -127,7 +127,7 @@ impl Cause {
             pods: Vec::new(),
             restarts: 0,
             allowed_restarts: AllowedRestarts::default().limit(),
-            runs: false,
+            is_running: false,
             since: None,
             evidence: None,
         }
@@ -145,10 +145,11 @@ impl Cause {
     }
 }
 
-/// The restarts that need no fix by default. The first crash may have waited for a dependency.
-const DEFAULT: i64 = 1;
+/// The restarts that need no fix without `--allow-restarts`. The first crash may have waited for a dependency.
+const RESTARTS_WITHOUT_FIX: i64 = 1;
 
-/// How many restarts of a container are no crash loop; none if no option says so.
+/// How many restarts of a container are no crash loop, however short its runs are. Without the option each short run after
+/// a restart is one, and only the first restart needs no fix.
 ///
 /// The counter of the container decides (`restartCount`). It begins with the pod, so with the rollout that created the pod.
 /// An update in place keeps it.
@@ -158,13 +159,13 @@ pub struct AllowedRestarts(pub Option<u32>);
 impl AllowedRestarts {
     /// Returns how many restarts need no fix.
     pub(super) fn limit(self) -> i64 {
-        self.0.map_or(DEFAULT, i64::from)
+        self.0.map_or(RESTARTS_WITHOUT_FIX, i64::from)
     }
 
     /// Whether a container runs after no more restarts than an option allows. It then is in no crash loop, however short
     /// its present run is.
     pub(super) fn allows(self, container: &Container) -> bool {
-        let runs = matches!(container.state, ContainerState::Running { .. });
-        runs && self.0.is_some() && container.restarts <= self.limit()
+        let is_running = matches!(container.state, ContainerState::Running { .. });
+        is_running && self.0.is_some() && container.restarts <= self.limit()
     }
 }

@@ -38,10 +38,10 @@ fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>) -> Cause {
     let replaced = found.iter().chain([&example]).filter(is_replaced).count();
     let restarts = restarts(&example).saturating_add(i64::try_from(replaced).unwrap_or(i64::MAX));
     let (is_transient, evidence) = (example.problem.is_transient, example.problem.evidence);
-    let runs =
+    let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
     let cause = Cause::of_workload(example.problem.id, example.problem.summary);
-    Cause { is_transient, container, pods, restarts, runs, since, ..cause.with_evidence(&evidence) }
+    Cause { is_transient, container, pods, restarts, is_running, since, ..cause.with_evidence(&evidence) }
 }
 
 /// Returns the time since when a pod has a problem, at the latest; none if no stamp shows it.

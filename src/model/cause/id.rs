@@ -68,7 +68,7 @@ causes! {
     (OutOfMemory, "out-of-memory", can_resolve_itself: false),
     /// An init container fails.
     (InitCrash, "init-crash", can_resolve_itself: false),
-    /// The container crashes repeatedly.
+    /// The container crashed. One that crashed no more often than `--allow-restarts` says (1 by default) may recover.
     (CrashLoop, "crash-loop", can_resolve_itself: false),
     /// The kubelet kills the container because its liveness probe fails.
     (LivenessProbe, "liveness-probe", can_resolve_itself: false),

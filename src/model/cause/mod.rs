@@ -1,5 +1,5 @@
-//! The causes of a stalled rollout, found in pods, warning events and conditions. Each file detects one group of
-//! causes.
+//! The causes why a rollout does not progress, found in pods, warning events and conditions. Each file detects one
+//! group of causes.
 //!
 //! The evidence of a cause quotes the component that reported it. A pod that is still starting has no cause. An
 //! outdated pod has one only if the rollout waits for that pod, or if the pod outlives its grace period.

@@ -78,7 +78,7 @@ fn is_being_created(pod: &Pod) -> bool {
     let is_untried = |container: &Container| {
         container.latest_termination().is_none()
             && !container.started
-            && untried.contains(&container.waiting_for())
+            && untried.contains(&container.waiting_reason())
     };
     !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.iter().all(is_untried)
 }

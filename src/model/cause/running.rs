@@ -27,13 +27,13 @@ const RESTARTING_ALL: &str = "RestartingAllContainers";
 /// The restart from which the kubelet waits before the next one.
 pub(super) const BACK_OFF_RESTARTS: i64 = 2;
 
-/// A container has recovered once it has run this much longer than its last run,
+/// A container has recovered once it has run this much longer than its last run, or for [`MAX_RECOVERY_TIME`].
 const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
-/// or for this long, whichever is less.
+
+/// The longest run that a recovery needs.
 pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(60);
 
-/// Returns the problem of a container that terminated, or restarted recently and is not ready. A crash loop
-/// alternates between both.
+/// Returns the problem of a container in a crash loop: it ended, or has not run for long enough since, ready or not.
 pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     let ending = container.latest_termination()?;
     if !is_in_crash_loop(container, context.allowed, context.now) {
@@ -57,7 +57,7 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
         return Some(Problem::new(id, format!("killed by its {which} probe, {}", exit(ending)), message));
     }
     let what = match ending.exit_code {
-        _ if container.waiting_for() == BACK_OFF => BACK_OFF,
+        _ if container.waiting_reason() == BACK_OFF => BACK_OFF,
         0 => COMPLETED,
         _ => CRASHED,
     };

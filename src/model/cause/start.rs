@@ -16,7 +16,7 @@ const CONFIG_ERROR: &str = "CreateContainerConfigError";
 
 /// Returns the problem of a container whose configuration the kubelet cannot build.
 pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
-    if container.waiting_for() != CONFIG_ERROR {
+    if container.waiting_reason() != CONFIG_ERROR {
         return None;
     }
     let message = container.waiting_message();
@@ -59,7 +59,7 @@ pub(super) fn find_image_problem(
     context: &CauseContext<'_>,
 ) -> Option<Problem> {
     let (image, message) = (&container.image, container.waiting_message());
-    match container.waiting_for() {
+    match container.waiting_reason() {
         "ErrImagePull" | "ImagePullBackOff" => {
             Some(unpulled(image, "ImagePullBackOff", pull_message(container, pod, context)))
         }
@@ -139,7 +139,7 @@ fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> 
             warning.reason == "FailedPostStartHook" && began.is_some() && warning.last >= began
         })
     };
-    if container.waiting_for() != "PostStartHookError" && !is_reported() {
+    if container.waiting_reason() != "PostStartHookError" && !is_reported() {
         return None;
     }
     let hook =
@@ -175,7 +175,8 @@ fn never_ran(container: &Container) -> Option<Problem> {
 fn start_error(container: &Container) -> Option<&str> {
     let ending =
         container.latest_termination().filter(|ending| TERMINATION_REASONS.contains(&ending.reason.as_str()));
-    let waiting = || WAITING_REASONS.contains(&container.waiting_for()).then(|| container.waiting_message());
+    let waiting =
+        || WAITING_REASONS.contains(&container.waiting_reason()).then(|| container.waiting_message());
     ending.map(|ending| ending.message.as_str()).or_else(waiting)
 }
 
@@ -204,7 +205,7 @@ fn is_not_created(container: &Container, pod: &Pod) -> bool {
     let has_ended =
         |init: &Container| matches!(&init.state, ContainerState::Terminated(ending) if ending.exit_code == 0);
     let is_its_turn = container.init || pod.containers.iter().filter(|other| other.init).all(has_ended);
-    let is_waiting = matches!(container.waiting_for(), "ContainerCreating" | "PodInitializing");
+    let is_waiting = matches!(container.waiting_reason(), "ContainerCreating" | "PodInitializing");
     is_its_turn && is_waiting && container.last.is_none()
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::causes::CauseLedger;
+use super::cause_ledger::CauseLedger;
 use super::goal::Goal;
 use super::options::FollowOptions;
 use super::progress::ProgressClock;
@@ -88,7 +88,7 @@ pub(super) struct Decider {
     /// When the server last answered a read.
     answered_at: Duration,
     /// How long ago the server last answered, if it did not answer the refresh before the timeout.
-    unanswered: Option<Duration>,
+    since_answer: Option<Duration>,
 }
 
 impl Decider {
@@ -108,8 +108,8 @@ impl Decider {
     }
 
     /// Returns how long ago the server last answered, if it did not answer the refresh before the timeout.
-    pub(super) fn unanswered(&self) -> Option<Duration> {
-        self.unanswered
+    pub(super) fn since_answer(&self) -> Option<Duration> {
+        self.since_answer
     }
 
     /// Requests the warnings of a rollout that is not complete. Whether the causes must wait for them, because they may show
@@ -121,7 +121,7 @@ impl Decider {
         now: Duration,
         out: &mut TargetEffects,
     ) -> bool {
-        if !state.is_under_way() {
+        if !state.is_observed_and_incomplete() {
             return false;
         }
         let until = *self.warnings_until.get_or_insert_with(|| {
@@ -196,7 +196,7 @@ impl Decider {
                 TargetDecision::Refresh
             }
             Some(began) if fresh || now >= began + FINAL_REFRESH_TIMEOUT => {
-                self.unanswered = (!fresh).then(|| now.saturating_sub(self.answered_at));
+                self.since_answer = (!fresh).then(|| now.saturating_sub(self.answered_at));
                 TargetDecision::Finish(Outcome::TimedOut(limit))
             }
             Some(_) => TargetDecision::Continue,

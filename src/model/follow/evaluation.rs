@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::causes::CauseUpdate;
+use super::cause_ledger::CauseUpdate;
 use super::decision::{Decider, GoalState, TargetDecision};
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
 use super::options::FollowOptions;
@@ -127,7 +127,7 @@ impl RolloutEvaluation {
             !options.once && self.decider.request_warnings(counted.state, options, now.elapsed, out);
         if !awaits_warnings {
             self.report_causes(observation, options, now, out);
-            // kubectl's line is above its causes, and a cause can show that the rollout is stuck.
+            // Once more, because a cause can make the state stuck. The first report puts kubectl's line above its causes.
             self.report_status(observation, counted, now, out);
         }
         if goal == GoalState::Pending {
@@ -224,7 +224,7 @@ struct ReportedStatus {
     /// When the rollout last progressed.
     last_progress: Duration,
     /// Whether the present line was not printed yet.
-    is_held_back: bool,
+    is_line_withheld: bool,
     /// When to print the present line, if it does not change until then.
     due: Option<Duration>,
 }
@@ -240,7 +240,7 @@ impl ReportedStatus {
         last_progress: Option<Duration>,
         now: Duration,
     ) -> Option<Report> {
-        (self.is_held_back, self.due) = (last_progress.is_none(), None);
+        (self.is_line_withheld, self.due) = (last_progress.is_none(), None);
         let prints_line = last_progress.is_some_and(|last| self.is_line_due(counted, last, now));
         let has_changed = prints_line || self.shown.as_ref() != Some(&shown) || self.counts != counts;
         (self.shown, self.counts) = (Some(shown), counts);
@@ -249,7 +249,7 @@ impl ReportedStatus {
 
     /// Returns the last verdict with its line, if that was held back.
     fn last_line(&self) -> Option<Report> {
-        self.report(true).filter(|_| self.is_held_back)
+        self.report(true).filter(|_| self.is_line_withheld)
     }
 
     /// Returns a report of what the follower waits for, unless it was the last one.
@@ -276,7 +276,7 @@ impl ReportedStatus {
         let before = self.printed.iter_mut().find(|(printed, _)| printed == line);
         match before {
             Some((_, at)) if now < *at + REPEAT_AFTER => {
-                (self.is_held_back, self.due) = (true, Some(*at + REPEAT_AFTER));
+                (self.is_line_withheld, self.due) = (true, Some(*at + REPEAT_AFTER));
                 return false;
             }
             Some((_, at)) => *at = now,

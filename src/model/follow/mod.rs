@@ -3,7 +3,7 @@
 //! Every observation is complete, so that missed events do not matter. The follower requests a refresh before an outcome that an
 //! older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
-mod causes;
+mod cause_ledger;
 mod decision;
 mod evaluation;
 mod expected_revision;
@@ -18,7 +18,7 @@ mod undo_on_failure;
 #[cfg(test)]
 mod tests;
 
-pub(super) use causes::{CauseLedger, CauseUpdate};
+pub(super) use cause_ledger::{CauseLedger, CauseUpdate};
 pub(super) use progress::ProgressClock;
 
 pub use goal::Goal;
@@ -50,8 +50,8 @@ pub enum FollowerEvent {
     Stopped(StopSignal),
     /// Only time passed.
     Tick {
-        /// How long ago the server last answered a read.
-        answered: Duration,
+        /// How long ago the server last since_answer a read.
+        since_answer: Duration,
     },
 }
 
@@ -137,7 +137,9 @@ impl Engine for Follower {
                 self.one(id, |target, out| target.apply_rollback_result(written, now, out))
             }
             FollowerEvent::Stopped(stop) => self.each(|target, out| target.stop(stop, now, out)),
-            FollowerEvent::Tick { answered } => self.each(|target, out| target.tick(answered, now, out)),
+            FollowerEvent::Tick { since_answer } => {
+                self.each(|target, out| target.tick(since_answer, now, out))
+            }
         };
         if self.options.undo_on_failure == Some(UndoScope::All) {
             effects.extend(self.roll_back_all_if_one_failed(now));
@@ -163,8 +165,8 @@ impl Engine for Follower {
         self.targets.iter().all(|target| target.result().is_some())
     }
 
-    fn tick(answered: Duration) -> FollowerEvent {
-        FollowerEvent::Tick { answered }
+    fn tick(since_answer: Duration) -> FollowerEvent {
+        FollowerEvent::Tick { since_answer }
     }
 
     fn stopped(signal: StopSignal) -> FollowerEvent {

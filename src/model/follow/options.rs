@@ -10,8 +10,9 @@ use crate::model::revision::RevisionWord;
 /// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
 const NO_DEADLINE: i64 = i32::MAX as i64;
 
-/// How long updated pods must have been ready where causes fail a rollout.
-const MIN_READY: Duration = Duration::from_secs(10);
+/// How long updated pods must have been ready before a success where causes fail a rollout. A container without a readiness
+/// probe is ready at once, and may crash a second later.
+const SETTLE_TIME: Duration = Duration::from_secs(10);
 
 /// What a follower waits for, and when it gives up. The default waits as kubectl does, without a
 /// limit.
@@ -60,13 +61,12 @@ pub enum UndoScope {
 
 impl FollowOptions {
     /// Returns how long the updated pods must have been ready, by their own stamps. None if no cause fails a rollout, with
-    /// `--stable 0s`, and for a goal without ready pods. A container without a readiness probe is ready at once, and may
-    /// crash a second later.
-    pub(super) fn min_ready(&self) -> Option<Duration> {
+    /// `--stable 0s`, and for a goal without ready pods.
+    pub(super) fn settle_time(&self) -> Option<Duration> {
         let fails_on_causes =
             self.fail_fast.is_some() || self.undo_on_failure.is_some() || !self.fail_on.is_empty();
         let is_off = self.stable.is_some_and(|stable| stable.is_zero()) || self.goal == Goal::Updated;
-        (fails_on_causes && !is_off && !self.once).then_some(MIN_READY)
+        (fails_on_causes && !is_off && !self.once).then_some(SETTLE_TIME)
     }
 
     /// Returns how long a cause may last before it fails the rollout; none if it does not fail it.
@@ -77,7 +77,7 @@ impl FollowOptions {
 
     /// Whether time alone can decide that the goal is reached.
     pub(super) fn waits_for_stability(&self) -> bool {
-        self.min_ready().is_some() || self.stable.is_some_and(|stable| !stable.is_zero())
+        self.settle_time().is_some() || self.stable.is_some_and(|stable| !stable.is_zero())
     }
 
     /// Returns how long a rollout of this workload may make no progress. Returns none if its

@@ -151,7 +151,7 @@ pub struct TargetResult {
     /// How long the target was followed.
     pub elapsed: Duration,
     /// How long before its end the server last answered, if it did not answer the last read.
-    pub unanswered: Option<Duration>,
+    pub since_answer: Option<Duration>,
     /// The result of the rollback, if the target failed and a rollback was requested.
     pub rollback: Option<RollbackResult>,
 }

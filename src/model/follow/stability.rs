@@ -35,7 +35,7 @@ impl Stability {
         self.goal =
             is_reached.then(|| ReachedGoal::extend_or_restart(before, needed, observation, now.elapsed));
         let since = self.goal.as_ref().map_or(now.elapsed, |goal| goal.since);
-        self.ready_at = match options.min_ready() {
+        self.ready_at = match options.settle_time() {
             Some(period) => ready_for(period, needed, observation, options.allowed_restarts, since, now),
             None => Some(now.elapsed),
         };

@@ -41,7 +41,7 @@ pub struct StartState {
 #[derive(Debug)]
 pub struct FollowedTarget {
     pub(super) options: Arc<FollowOptions>,
-    /// The workload as it was found, before any event.
+    /// The workload as it was found, or as its rollback was written. An older state is not taken then.
     pub(super) found: Workload,
     pub(super) observation: Option<Observation>,
     pub(super) start_state: Option<StartState>,
@@ -82,7 +82,7 @@ impl FollowedTarget {
         self.observation().map_or(&self.found, |observation| &observation.workload)
     }
 
-    /// Returns the observation once it is complete.
+    /// Returns the observation, once revisions and pods were read.
     #[must_use]
     pub fn observation(&self) -> Option<&Observation> {
         self.observation.as_ref()
@@ -107,7 +107,7 @@ impl FollowedTarget {
         causes.into_iter()
     }
 
-    /// Returns the view of the target as last evaluated, once its observation is complete. `now` is the server's time.
+    /// Returns the view of the target as last evaluated, once revisions and pods were read. `now` is the server's time.
     #[must_use]
     pub fn view(&self, now: Timestamp) -> Option<RolloutView> {
         let (observed, verdict) = self.observation().zip(self.verdict())?;
@@ -214,9 +214,9 @@ impl FollowedTarget {
         Some(fresh)
     }
 
-    /// Evaluates the target because time passed. The server last answered a read `answered` ago.
-    pub(super) fn tick(&mut self, answered: Duration, now: Now, out: &mut TargetEffects) {
-        self.evaluation.decider.note_answer(now.elapsed.saturating_sub(answered));
+    /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
+    pub(super) fn tick(&mut self, since_answer: Duration, now: Now, out: &mut TargetEffects) {
+        self.evaluation.decider.note_answer(now.elapsed.saturating_sub(since_answer));
         if self.result.is_none() {
             self.advance(now, false, out);
         }
@@ -296,12 +296,12 @@ impl FollowedTarget {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
         };
-        self.set_result(TargetResult { unanswered: self.evaluation.decider.unanswered(), ..result }, out);
+        self.set_result(TargetResult { since_answer: self.evaluation.decider.since_answer(), ..result }, out);
     }
 
     pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {
         let line = self.verdict().map(|verdict| verdict.line.clone()).unwrap_or_default();
-        TargetResult { outcome, line, elapsed, unanswered: None, rollback: None }
+        TargetResult { outcome, line, elapsed, since_answer: None, rollback: None }
     }
 
     pub(super) fn set_result(&mut self, result: TargetResult, out: &mut TargetEffects) {

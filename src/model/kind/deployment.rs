@@ -77,7 +77,7 @@ impl Kind for Deployment {
         if facts.is_held {
             return Verdict::new(RolloutState::Held, status.line);
         }
-        if workload.is_paused() && is_held_back(facts, counts) {
+        if workload.is_paused() && keeps_pods_outdated(facts, counts) {
             return Verdict::new(RolloutState::Paused, status.line);
         }
         if workload.is_deadline_exceeded() && !is_deadline_of_other_replica_set(workload, facts) {
@@ -89,7 +89,7 @@ impl Kind for Deployment {
 
 /// Whether a pause keeps pods outdated, or a new template has no ReplicaSet yet. The controller
 /// scales existing ReplicaSets even while it is paused.
-fn is_held_back(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
+fn keeps_pods_outdated(facts: &RolloutFacts<'_>, counts: Counts) -> bool {
     counts.outdated() > 0 || (counts.updated < counts.wanted && facts.current.is_none())
 }
 

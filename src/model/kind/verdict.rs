@@ -88,7 +88,8 @@ pub enum RolloutState {
     Held,
     /// The controller has not observed the current spec.
     Unobserved,
-    /// The progress deadline passed, or another revision replaced the expected one.
+    /// The progress deadline passed, or another revision replaced the expected one. A fatal cause or `--deadline` fails
+    /// the command, and leaves the state as it is.
     Failed,
 }
 
@@ -106,7 +107,7 @@ impl RolloutState {
 
     /// Whether the controller has observed the rollout and it is not complete, so that causes and warnings matter.
     #[must_use]
-    pub fn is_under_way(self) -> bool {
+    pub fn is_observed_and_incomplete(self) -> bool {
         !matches!(self, Self::Complete | Self::Unobserved)
     }
 

@@ -193,7 +193,8 @@ impl RolloutView {
 }
 
 fn needs_a_fix(state: RolloutState, causes: &[Cause]) -> bool {
-    state == RolloutState::Failed || (state.is_under_way() && causes.iter().any(Cause::needs_a_fix))
+    state == RolloutState::Failed
+        || (state.is_observed_and_incomplete() && causes.iter().any(Cause::needs_a_fix))
 }
 
 /// Returns the available pods, by the workload's own `minReadySeconds`; none if nothing counts them. A plan of `step` for

@@ -45,7 +45,7 @@ pub(super) fn end(
     EndLines {
         result: ended.into_iter().chain(undone).collect(),
         serving: serving.map(|view| {
-            let ago = result.unanswered.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+            let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
             ago + &serving_line(view)
         }),
         hints: of_error
@@ -137,7 +137,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         Outcome::Recreated => gone(&name, true),
         Outcome::TimedOut(limit) => {
             let is_complete = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Complete);
-            let last = match result.unanswered {
+            let last = match result.since_answer {
                 Some(ago) => format!("; the server does not answer; known {} ago{last}", lasting(ago)),
                 None if is_complete => ": complete, but not for as long or as far as asked".to_owned(),
                 None => last,

@@ -117,7 +117,7 @@ fn ended(result: &TargetResult) -> Value {
         Outcome::Failed(RolloutFailure::Superseded(line)) => Some(line.clone()),
         Outcome::OtherTargetFailed(other) => Some(format!("{other} failed")),
         Outcome::TimedOut(_) => {
-            result.unanswered.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))
+            result.since_answer.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))
         }
         _ => None,
     };

@@ -26,7 +26,7 @@ use crate::model::text::go_duration;
 /// The output format of followed rollouts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// kubectl's lines on stdout; causes and results on stderr, but for the causes of one evaluation on a terminal.
+    /// kubectl's lines on stdout, and on a terminal the causes and what serves below them. Everything else on stderr.
     Lines,
     /// A document for each change.
     Documents(StreamFormat),
@@ -42,7 +42,8 @@ impl ReportFormat {
     }
 }
 
-/// Prints a report: kubectl's lines on stdout, all others on stderr. `shows_pods` adds each pod to the end.
+/// Prints a report: kubectl's lines and the pods on stdout, present causes and what serves there on a terminal only, and
+/// everything else on stderr. `shows_pods` adds each pod to the end.
 pub fn print(
     TargetReport { target, report }: &TargetReport<'_>,
     names: NameContext,
@@ -77,8 +78,8 @@ pub fn print(
                 ui.err_lines(blocked_rollback(target, reported));
             }
         }
-        Report::Log { log: lines } => {
-            ui.err_group(&format!("log of {} {}", lines.pod, lines.container), &log(lines));
+        Report::Log { log } => {
+            ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
         }
         Report::Waiting { reason } => {
             ui.err_line(&format!("note: {}: waiting for {reason}", target.workload().target()));
@@ -165,7 +166,7 @@ fn is_ready(observed: Option<&Observation>, cause: &Cause, container: &str) -> b
 
 /// Returns the last lines of a container's log, indented below their cause.
 #[must_use]
-pub fn log(log: &LogLines) -> Vec<String> {
+pub fn log_lines(log: &LogLines) -> Vec<String> {
     let container = format!("    {} {}| ", log.pod, log.container);
     log.lines.iter().map(|line| format!("{container}{line}")).collect()
 }
@@ -177,7 +178,7 @@ fn cause_with_log(
     names: NameContext,
 ) -> impl Iterator<Item = String> + use<> {
     let cause = cause(target.workload(), target.observation(), of, CauseChange::Appeared, names);
-    std::iter::once(cause).chain(target.log_for(of).map(log).unwrap_or_default())
+    std::iter::once(cause).chain(target.log_for(of).map(log_lines).unwrap_or_default())
 }
 
 /// Returns what a failure of a target would be rolled back to.

@@ -9,7 +9,7 @@ pub use outcome::outcome;
 
 use self::words::{check_result, detail, pace, reach, revisions, safeguards, skipped, slots, time};
 use super::age::lasting;
-use super::follow::{self, log};
+use super::follow::{self, log_lines};
 use super::frame::batch_rows;
 use super::line::{Line, Style};
 use super::pods::{self, names, pods};
@@ -130,7 +130,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::Cause { cause, change } => {
             Printed::note(follow::cause(workload, stepper.observed(), cause, *change, NameContext::default()))
         }
-        StepReport::Log(lines) => Printed { results: Vec::new(), notes: log(lines) },
+        StepReport::Log(lines) => Printed { results: Vec::new(), notes: log_lines(lines) },
         StepReport::RollingBack { revision } => {
             Printed::note(format!("{} rolls back to revision {revision}", workload.target()))
         }

@@ -251,7 +251,7 @@ impl FollowerFixture {
 
     /// Calls the follower although nothing is due.
     pub(super) fn tick(&mut self) {
-        self.apply(FollowerEvent::Tick { answered: Duration::ZERO });
+        self.apply(FollowerEvent::Tick { since_answer: Duration::ZERO });
     }
 
     pub(super) fn outcome(&self) -> Option<&Outcome> {

@@ -48,7 +48,7 @@ impl Release {
 
     /// The broken target has been broken for long enough.
     fn pass_the_grace_period(&mut self, index: usize, truth: &Truth) {
-        self.apply(FollowerEvent::Tick { answered: Duration::ZERO });
+        self.apply(FollowerEvent::Tick { since_answer: Duration::ZERO });
         self.elapsed += Duration::from_secs(60);
         self.event(index, truth.request_refresh());
     }

@@ -118,9 +118,9 @@ impl CauseLedger {
         let restated = entries()
             .filter(|entry| entry.is_worth_reporting())
             .map(|entry| entry.reported_at + REPORT_INTERVAL);
-        let absent_since = entries().filter_map(|entry| Some(entry.absent_since? + ABSENCE_GRACE));
-        let expired = self.fatal.values().map(FatalCause::expires_at);
-        [restated.chain(absent_since).min(), expired.min()].into_iter().flatten()
+        let gone_at = entries().filter_map(|entry| Some(entry.absent_since? + ABSENCE_GRACE));
+        let expires_at = self.fatal.values().map(FatalCause::expires_at);
+        [restated.chain(gone_at).min(), expires_at.min()].into_iter().flatten()
     }
 
     /// Records that a container's last log lines could not be read. They are requested again once the container

@@ -15,7 +15,7 @@ use crate::world::Clock;
 
 /// The server's time and warnings, from the headers of all responses, the number of round trips, and the last notices.
 #[derive(Debug)]
-pub(super) struct ConnectionLog {
+pub(super) struct ResponseLog {
     clock: Clock,
     recorded: Mutex<Recorded>,
 }
@@ -31,7 +31,7 @@ struct Recorded {
     notices: Vec<(Discriminant<Notice>, Instant)>,
 }
 
-impl ConnectionLog {
+impl ResponseLog {
     /// Creates an empty record; until the first response, `clock` gives the time.
     pub(super) fn new(clock: Clock) -> Self {
         Self { clock, recorded: Mutex::default() }
@@ -112,8 +112,8 @@ fn text_of(header: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn connection_log() -> ConnectionLog {
-        ConnectionLog::new(Clock::Fixed(Timestamp::UNIX_EPOCH))
+    fn connection_log() -> ResponseLog {
+        ResponseLog::new(Clock::Fixed(Timestamp::UNIX_EPOCH))
     }
 
     #[tokio::test(start_paused = true)]
