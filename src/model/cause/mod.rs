@@ -187,7 +187,7 @@ mod tests {
              surge-deadlock"
         );
         for id in CauseId::ALL {
-            let cause = |restarts, is_transient| Cause { restarts, is_transient, ..Cause::sample(id) };
+            let cause = |restarts, is_transient| Cause { is_transient, restarts, ..Cause::sample(id) };
             assert_eq!(
                 cause(1, false).is_fatal() != cause(2, false).is_fatal(),
                 id.ends_container(),

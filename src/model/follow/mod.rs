@@ -50,7 +50,7 @@ pub enum FollowerEvent {
     Stopped(StopSignal),
     /// Only time passed.
     Tick {
-        /// How long ago the server last since_answer a read.
+        /// How long ago the server last answered a read.
         since_answer: Duration,
     },
 }

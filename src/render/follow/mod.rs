@@ -82,7 +82,7 @@ pub fn print(
             ui.err_group(&format!("log of {} {}", log.pod, log.container), &log_lines(log));
         }
         Report::Waiting { reason } => {
-            ui.err_line(&format!("note: {}: waiting for {reason}", target.workload().target()));
+            ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
         Report::RollbackTarget(to) => ui.err_line(&rollback_target(target, to, names)),
         Report::LeastTime { least, timeout } => ui.err_lines(least_time(target, *least, *timeout, names)),

@@ -151,6 +151,21 @@ async fn with_several_targets_every_line_has_a_name() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_awaited_has_its_namespace_if_there_are_several() {
+    let (cluster, web) = Cluster::simulated().deployment(1, &json!({})).await;
+    let old = cluster
+        .sim
+        .store(|store| store.list(&PODS, Some("default")).map(|(key, _)| key.clone()).next().unwrap());
+    cluster.editor().patch(&old, &json!({"metadata": {"finalizers": ["example.com/backup"]}}));
+    cluster.editor().set_image(&web, "app:2.0");
+    cluster.later(60_000, move |editor| editor.patch(&old, &json!({"metadata": {"finalizers": null}})));
+    let output = cluster.status("deployments -A --until old-gone --timeout 5m").await;
+    output.ends(0);
+    let note = "note: deployment/web -n default: waiting for 1 old pod to end\n";
+    assert!(output.stderr.starts_with(note), "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
     let target = web.clone();
