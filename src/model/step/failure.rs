@@ -142,7 +142,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         held.hold.add_fields_to(&mut patch);
     }
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
-    patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.to_hold().annotation().into());
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation(workload).into());
     let purpose = Purpose::RollBack;
     Decision::write(Write { purpose, patch, record: Some(record), reports }, why)
 }
@@ -192,4 +192,53 @@ fn is_current_in_status(observed: &Observation) -> bool {
     let Some(live) = observed.revisions.current() else { return false };
     let is_whole = observed.own_pods().filter(|pod| pod.is_active()).all(|pod| workload.runs(pod, live));
     !is_whole || workload.is_update_reported_stable()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::PlanRecord;
+    use crate::model::kind::Workload;
+    use crate::model::revision::Revisions;
+    use crate::model::step::StepOptions;
+    use crate::model::step::kind_lookup::state_of;
+    use crate::model::step::slot::tests::NOW;
+    use crate::model::step::start::prepare_plan;
+
+    fn template(number: i64) -> Value {
+        json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})
+    }
+
+    /// The patch of the rollback ends the hold of a Deployment, so that no hold is left to end by hand.
+    #[test]
+    fn the_annotation_of_a_rollback_has_no_command_for_a_hold_that_is_over() {
+        let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "web", "uid": "u"}, "spec": {"replicas": 2, "template": template(2)}});
+        let workload = Workload::of_json(&deployment).unwrap();
+        let replica_sets = (1..=2).map(|number| {
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": template(number)},
+                "metadata": {"name": format!("web-{number}"), "ownerReferences": [{"controller": true, "uid": "u"}]}});
+            Object::read(replica_set).unwrap()
+        });
+        let revisions = Revisions::of(&workload, replica_sets);
+        let mut observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
+        let mut prepared = prepare_plan(&StepOptions::default(), &observed).unwrap();
+        prepared.record.plan.from = Some("web-1".to_owned());
+        let (_, patch) = prepared.record.into_patch(&observed.workload, prepared.fields_to_write);
+        observed.workload = Workload::of_json(patch.after()).unwrap();
+        assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
+
+        let record = PlanRecord::of(&observed.workload).unwrap().unwrap();
+        let state = state_of(&observed, None, &record, NOW).unwrap();
+        let Action::Write(write) = roll_back(&state, &Memory::default(), &BatchFailure::Earlier).action
+        else {
+            panic!("no rollback")
+        };
+        let annotation: Value = serde_json::from_str(write.annotation().unwrap()).unwrap();
+        assert_eq!(annotation["plan"]["phase"], "rollingBack");
+        assert_eq!(annotation.get("endByHand"), None);
+    }
 }
