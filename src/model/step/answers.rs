@@ -118,6 +118,7 @@ impl Stepper {
             }
             WriteResult::Conflict(_) => {
                 self.must_refresh = true;
+                self.failing_since = None;
                 self.conflicts += 1;
                 self.count_failed_unlock(&write);
                 if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {

@@ -27,7 +27,7 @@ pub struct Stepper {
     pub(super) options: StepOptions,
     pub(super) reporter: ChangeReporter,
     pub(super) doing: Doing,
-    /// When the first request failed. It matters until the lock is acquired.
+    /// Since when every write fails. It matters until the lock is acquired.
     pub(super) failing_since: Option<Duration>,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
@@ -190,6 +190,7 @@ impl Stepper {
             let is_wait = action.is_wait();
             self.perform(action, state, now);
             if is_wait {
+                self.failing_since = None; // nothing is sent during the wait that could fail
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use super::failures::{broken, failure};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, all_by};
+use super::observation::template;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::DeletionResult;
 use crate::model::hold::plan::OnFailure;
@@ -50,4 +51,47 @@ fn refreshes_are_used_unless_they_took_longer_than_a_minute() {
         fixture.reports.iter().filter(|event| **event == StepReport::Waiting(why.to_owned())).count(),
         1
     );
+}
+
+/// The command gives up a minute after the first of several failures in a row, until it has acquired the lock.
+#[test]
+fn a_failed_write_from_before_a_wait_does_not_count() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.tick();
+    cluster.controls = false;
+    cluster.change("/spec/template", template(3));
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
+    fixture.is_away = true;
+    fixture.cluster.controls = true;
+    fixture.pass(1);
+    assert!(
+        fixture
+            .reports
+            .iter()
+            .any(|event| matches!(event, StepReport::Waiting(why) if why.contains("reach"))),
+        "the write that acquires the lock failed: {:?}",
+        fixture.reports
+    );
+    fixture.cluster.controls = false;
+    fixture.cluster.change("/spec/template", template(4));
+    fixture.pass(90);
+    fixture.cluster.controls = true;
+    fixture.pass(30);
+    assert!(!fixture.is_over(), "{:?}", fixture.stepper.outcome());
+    fixture.is_away = false;
+    assert_eq!(fixture.run(), StepOutcome::Reached { updated: 1, of: 5 });
+}
+
+/// Without an answer for a minute it does give up.
+#[test]
+fn a_lock_that_cannot_be_acquired_ends_the_command() {
+    let mut cluster = FakeCluster::paused(5);
+    cluster.tick();
+    cluster.controls = false;
+    cluster.change("/spec/template", template(3));
+    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
+    fixture.is_away = true;
+    fixture.cluster.controls = true;
+    assert!(matches!(fixture.run(), StepOutcome::Error(_)));
+    assert!((60..70).contains(&fixture.elapsed()), "{}", fixture.elapsed());
 }
