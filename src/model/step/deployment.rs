@@ -75,6 +75,15 @@ impl StepKind for StepDeployment {
         }
     }
 
+    /// As many as the first budget releases.
+    fn at_a_time(&self, state: &State<'_>) -> usize {
+        let wanted = state.workload().wanted();
+        let pods = HeldPods { wanted, updated_available: 0, outdated: wanted, outdated_available: wanted };
+        let free = as_number(self.allowed(state));
+        let budget = pods.budget_for(HeldBudget::ONE_SURGE_POD, 0, wanted, surge_limit(state), free);
+        budget.map_or(1, |budget| as_count(budget.updated(wanted)))
+    }
+
     /// Available pods beyond the wanted ones stand in for unavailable ones.
     fn missing(&self, state: &State<'_>) -> Option<usize> {
         Some(as_count(HeldPods::of(state).missing()))

@@ -298,9 +298,15 @@ pub(super) trait StepKind {
         own_limit(state.workload()).map_or(limit, |own| own.min(limit))
     }
 
-    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods.
+    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods; 0 where
+    /// [`release`](Self::release) itself plans these.
     fn surge(&self, _: &State<'_>) -> usize {
         0
+    }
+
+    /// Returns how many pods of a batch are replaced at the same time, if every pod is available.
+    fn at_a_time(&self, state: &State<'_>) -> usize {
+        self.allowed(state).saturating_add(self.surge(state))
     }
 
     /// Returns how many of the wanted pods are missing, where that is not the number of unavailable slots.

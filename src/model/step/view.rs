@@ -35,6 +35,8 @@ pub struct PlanView {
     pub is_own_limit: bool,
     /// How many surge pods the controller may create, where it has a surge of its own.
     pub surge: usize,
+    /// How many pods of a batch are replaced at the same time.
+    pub at_a_time: usize,
     /// The field by which the plan holds the workload, and its value where that is a word.
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// The goal of the command.
@@ -116,6 +118,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
         surge: state.kind.surge(state),
+        at_a_time: state.kind.at_a_time(state),
         holds_by: state.workload().kind().hold_method().ok().map(|method| {
             let (field, value) = method.step_field(state.workload());
             (field.members().join("."), value)

@@ -271,8 +271,12 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
 /// Returns the least time of the listed batches that are not done.
 pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
     let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
-    let at_a_time = view.max_unavailable.saturating_add(view.surge);
-    LeastTime::of_plan(left, at_a_time, original_min_ready_seconds(workload), [view.pace.soak, view.soaks])
+    LeastTime::of_plan(
+        left,
+        view.at_a_time,
+        original_min_ready_seconds(workload),
+        [view.pace.soak, view.soaks],
+    )
 }
 
 /// Returns the reason why the plan cannot run now, if there is one.
@@ -283,4 +287,55 @@ pub fn obstacles(workload: &Workload, view: &PlanView, now: Now) -> Printed {
     let stopped = outcome(&closing, &StepOutcome::Stopped(reason.clone()));
     let printed = Printed::note("note: at the moment no pod would be released:");
     stopped.notes.into_iter().fold(printed, Printed::and_note)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::hold::plan::{Amount, BatchSize, PaceFlags};
+    use crate::model::observation::Observation;
+    use crate::model::revision::Revisions;
+    use crate::model::step::{StepOptions, preview};
+
+    /// Surge pods become available at the same time as those that take the place of outdated ones.
+    #[test]
+    fn the_least_time_of_a_deployment_counts_its_surge_pods() {
+        let now = Now { elapsed: Duration::ZERO, server_time: Timestamp::UNIX_EPOCH };
+        for (surge, unavailable, flag, waves) in [
+            (3, 1, None, "1 wave"),
+            (1, 1, None, "2 waves"),
+            (1, 0, None, "4 waves"),
+            (0, 1, Some(3), "1 wave"),
+        ] {
+            let limits = json!({"maxSurge": surge, "maxUnavailable": unavailable});
+            let spec = json!({"replicas": 4, "minReadySeconds": 300, "template": {"spec": {"nodeName": "n"}},
+                "strategy": {"type": "RollingUpdate", "rollingUpdate": limits}});
+            let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec,
+                "metadata": {"name": "web", "uid": "u"}});
+            let workload = Workload::of_json(&deployment).unwrap();
+            let owner = json!([{"controller": true, "uid": "u"}]);
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": {}},
+                "metadata": {"name": "web-1", "ownerReferences": owner}});
+            let revisions = Revisions::of(&workload, Object::read(replica_set));
+            let observed =
+                Observation { workload: workload.clone(), revisions, pods: Some(Vec::new()), events: None };
+            let pace = PaceFlags {
+                batch_size: Some(BatchSize::By(Amount::Pods(4))),
+                canary: Some(false),
+                soak: Some(Duration::ZERO),
+                surge: flag.map(Amount::Pods),
+                ..PaceFlags::default()
+            };
+            let options = StepOptions { pace, ..StepOptions::default() };
+            let view = preview(&options, &observed, None, None, now).unwrap();
+            let least = least_time(&workload, &view).unwrap().to_string();
+            assert!(least.contains(&format!(" {waves}, ")), "{surge} {unavailable} {flag:?}: {least}");
+        }
+    }
 }
