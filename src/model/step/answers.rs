@@ -247,7 +247,7 @@ impl Stepper {
         }
     }
 
-    /// Records that a write is stored.
+    /// Records that a write is stored, and ends the command if that was its last one.
     fn apply_stored(&mut self, write: &Write, now: Now) {
         self.memory.ownership.record_stored(write);
         self.conflicts = 0;
@@ -255,8 +255,17 @@ impl Stepper {
             *not_before = None;
         }
         let memory = &mut self.memory;
+        for report in &write.reports {
+            if let StepReport::RollingBack { revision } = report {
+                memory.rollback.revision = Some(revision.clone());
+                let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
+                memory.rollback.failure = memory.rollback.failure.take().or(stored);
+            }
+        }
         match &write.purpose {
-            Purpose::EndPlan(_) | Purpose::ReleaseSlots | Purpose::Unlock => {}
+            Purpose::EndPlan(outcome) => self.end(outcome.clone()),
+            Purpose::Unlock => self.end_locked(),
+            Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => memory.record_begun(),
             Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
@@ -264,13 +273,6 @@ impl Stepper {
             Purpose::CompletePlan { limit } => {
                 let template = self.cluster.workload().template_digest();
                 memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
-            }
-        }
-        for report in &write.reports {
-            if let StepReport::RollingBack { revision } = report {
-                memory.rollback.revision = Some(revision.clone());
-                let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
-                memory.rollback.failure = memory.rollback.failure.take().or(stored);
             }
         }
     }
@@ -291,10 +293,5 @@ impl Stepper {
             self.reporter.stage(state, &self.memory);
         }
         self.reporter.reports.extend(others);
-        match write.purpose {
-            Purpose::EndPlan(outcome) => self.end(outcome),
-            Purpose::Unlock => self.end_locked(),
-            _ => {}
-        }
     }
 }
