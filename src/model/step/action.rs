@@ -51,6 +51,8 @@ pub(super) struct Write {
     pub(super) patch: Patch,
     /// The plan that it stores; none if it ends the plan.
     pub(super) record: Option<PlanRecord>,
+    /// The label of the revision to which the plan rolls back from now on.
+    pub(super) rolls_back_to: Option<String>,
     /// The reports to print once the patch is stored.
     pub(super) reports: Vec<StepReport>,
 }
@@ -107,8 +109,7 @@ impl Decision {
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        let (record, patch) = record.into_patch(workload, hold_fields);
-        Self::write(Write { purpose, patch, record: Some(record), reports }, why)
+        Self::write(Write::of_plan(purpose, reports, record, hold_fields, workload), why)
     }
 
     /// Creates the decision to end the plan of a workload, and to restore the original fields.
@@ -120,11 +121,23 @@ impl Decision {
         why: impl Into<String>,
     ) -> Self {
         let patch = record.hold.ending(workload);
-        Self::write(Write { purpose, patch, record: None, reports }, why)
+        Self::write(Write { purpose, patch, record: None, rolls_back_to: None, reports }, why)
     }
 }
 
 impl Write {
+    /// Creates the write that stores a plan, and the fields that hold the workload from now on.
+    pub(super) fn of_plan(
+        purpose: Purpose,
+        reports: Vec<StepReport>,
+        record: PlanRecord,
+        hold_fields: Option<HoldFields>,
+        workload: &Workload,
+    ) -> Self {
+        let (record, patch) = record.into_patch(workload, hold_fields);
+        Self { purpose, patch, record: Some(record), rolls_back_to: None, reports }
+    }
+
     /// Returns the value of the annotation that it stores.
     pub(super) fn annotation(&self) -> Option<&str> {
         FieldPath::annotation(HOLD_ANNOTATION).value_in(self.patch.after())?.as_str()

@@ -255,12 +255,10 @@ impl Stepper {
             *not_before = None;
         }
         let memory = &mut self.memory;
-        for report in &write.reports {
-            if let StepReport::RollingBack { revision } = report {
-                memory.rollback.revision = Some(revision.clone());
-                let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
-                memory.rollback.failure = memory.rollback.failure.take().or(stored);
-            }
+        if write.rolls_back_to.is_some() {
+            memory.rollback.revision.clone_from(&write.rolls_back_to);
+            let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
+            memory.rollback.failure = memory.rollback.failure.take().or(stored);
         }
         match &write.purpose {
             Purpose::EndPlan(outcome) => self.end(outcome.clone()),
@@ -293,5 +291,8 @@ impl Stepper {
             self.reporter.stage(state, &self.memory);
         }
         self.reporter.reports.extend(others);
+        if let Some(revision) = write.rolls_back_to {
+            self.reporter.report(StepReport::RollingBack { revision });
+        }
     }
 }

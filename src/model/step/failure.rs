@@ -4,7 +4,6 @@
 //! [`PartitionRollback`](crate::model::hold::plan::PartitionRollback) for the annotation during a rollback.
 
 use super::action::{Action, Decision, Purpose, Write};
-use super::event::StepReport;
 use super::memory::Memory;
 use super::next_batch::reasons;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
@@ -129,14 +128,14 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         Ok(Undo { patch, .. }) => patch,
         Err(error) => return not_started(error.sentence()),
     };
-    let reports = vec![StepReport::RollingBack { revision: before.label() }];
+    let (rolls_back_to, reports) = (Some(before.label()), Vec::new());
     let why = format!("the batch failed: roll back to revision {}", before.label());
     let is_on_delete = record.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && held.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
-        return Decision::write(Write { purpose, patch, record: None, reports }, why);
+        return Decision::write(Write { purpose, patch, record: None, rolls_back_to, reports }, why);
     }
     if let Some(held) = held.as_ref().filter(|held| held.hold.fields() != record.hold.fields()) {
         held.hold.add_fields_to(&mut patch);
@@ -144,7 +143,7 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation(workload).into());
     let purpose = Purpose::RollBack;
-    Decision::write(Write { purpose, patch, record: Some(record), reports }, why)
+    Decision::write(Write { purpose, patch, record: Some(record), rolls_back_to, reports }, why)
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.

@@ -1,6 +1,6 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use super::action::{Action, Decision, Purpose};
+use super::action::{Action, Decision, Purpose, Write};
 use super::batch::between_batches;
 use super::daemon_set::UNKNOWN_NODE;
 use super::event::{Origin, StepReport};
@@ -26,6 +26,7 @@ use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
@@ -319,17 +320,15 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
     {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }
-    if record.plan.is_rolling_back()
-        && let Some(revision) = state.observed.revisions.current()
-    {
-        reports.push(StepReport::RollingBack { revision: revision.label() });
-    }
+    let revision = state.observed.revisions.current().filter(|_| record.plan.is_rolling_back());
+    let rolls_back_to = revision.map(Revision::label);
     if origin != Origin::Plan {
         record.hold = record.hold.written_by(own.by.as_deref(), &now.server_time.to_string());
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "no other process steps it, or it is taken over: acquire the lock";
-    Ok(Decision::write_plan(Purpose::AcquireLock, reports, record, fields_to_write, workload, why))
+    let write = Write::of_plan(Purpose::AcquireLock, reports, record, fields_to_write, workload);
+    Ok(Decision::write(Write { rolls_back_to, ..write }, why))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.
