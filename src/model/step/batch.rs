@@ -258,7 +258,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
             "all that is left is skipped: end",
         );
     }
-    let is_completed_later = state.kind.is_settled(state.observed).is_some();
+    let is_completed_later = state.workload().is_completion_blocked_by_hold();
     if is_completed_later || is_complete(state) {
         let why = "every pod is updated: restore the original strategy";
         let reports = gone_batch(state, memory).into_iter().collect();

@@ -89,15 +89,6 @@ impl StepKind for StepDeployment {
         Some(as_count(HeldPods::of(state).missing()))
     }
 
-    /// As `kubectl rollout status` judges it.
-    fn is_settled(&self, observed: &Observation) -> Option<bool> {
-        let counts = observed.workload.counts();
-        let is_complete = [counts.total, counts.updated, counts.available.unwrap_or_default()]
-            .iter()
-            .all(|count| *count == counts.wanted);
-        Some(observed.is_observed() && is_complete)
-    }
-
     fn counts_pods(&self) -> bool {
         true
     }

@@ -4,7 +4,6 @@ use super::action::{Action, Decision, Purpose};
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
-use super::kind_lookup::step_kind;
 use super::memory::{Completing, Memory};
 use super::options::StepOptions;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
@@ -14,7 +13,9 @@ use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, PodRef};
 use crate::model::hold::plan::{BatchFailure, OnFailure, PlanRecord};
 use crate::model::kind::Workload;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
+use crate::model::status::verdict;
 
 /// Decides what to do next. The first rule that applies wins:
 ///
@@ -163,12 +164,11 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     Decision::write_plan(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
 }
 
-/// Waits until the controller reports the update as complete. Another change of the template ends the wait: the plan is
+/// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the template ends the wait: the plan is
 /// complete.
 pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Decision {
-    let kind = step_kind(&observed.workload).ok();
-    let is_settled = kind.is_none_or(|kind| kind.is_settled(observed) != Some(false));
-    if is_settled || observed.workload.template_digest() != completing.template {
+    let is_complete = observed.is_observed() && verdict(observed).state == RolloutState::Complete;
+    if is_complete || observed.workload.template_digest() != completing.template {
         let outcome = Action::End(StepOutcome::Complete);
         return Decision::new(outcome, "the controller reports the update as complete: end");
     }

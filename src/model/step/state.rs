@@ -314,12 +314,6 @@ pub(super) trait StepKind {
         None
     }
 
-    /// Whether the controller reports the update as complete, after the original fields are restored. None where it does
-    /// so before.
-    fn is_settled(&self, _: &Observation) -> Option<bool> {
-        None
-    }
-
     /// Whether a slot is only a number of pods, so that batches keep their proportion when the workload is scaled.
     fn counts_pods(&self) -> bool {
         false
