@@ -55,14 +55,15 @@ impl StepKind for StepDeployment {
     fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
-        let (released, budget) = raised_budget(state, |_| last + 1)?;
+        let budget = raised_budget(state, last + 1)?;
         let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
-        let count = as_count(budget.updated(state.workload().wanted())).saturating_sub(released);
+        let updated = as_count(budget.updated(state.workload().wanted()));
+        let count = updated.saturating_sub(released_slots(state));
         Some((budget.running_fields(), names.take(count).collect()))
     }
 
     fn may_begin(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {
-        !is_counted(state.observed) || raised_budget(state, |released| released + 1).is_some()
+        !is_counted(state.observed) || raised_budget(state, released_slots(state) + 1).is_some()
     }
 
     /// Without `--max-unavailable`, zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted:
@@ -94,20 +95,19 @@ impl StepKind for StepDeployment {
     }
 }
 
-/// Returns how many slots are released, and the budget that releases more of them: up to the `goal`, which may follow from
-/// the first number. None if it would release no more.
-fn raised_budget(state: &State<'_>, goal: impl Fn(usize) -> usize) -> Option<(usize, HeldBudget)> {
-    let observed = state.observed;
-    if !is_counted(observed) {
+/// Returns the budget that releases more slots: up to this number of them. None if it would release no more, or if the
+/// controllers have not counted the pods.
+fn raised_budget(state: &State<'_>, goal: usize) -> Option<HeldBudget> {
+    if !is_counted(state.observed) {
         return None;
     }
-    let present = live_budget(&observed.workload).unwrap_or(HeldBudget::ONE_SURGE_POD);
-    let released = state.slots.iter().filter(|slot| slot.is_released).count();
-    let (before, goal) = (as_number(released), as_number(goal(released)));
-    Some((
-        released,
-        HeldPods::of(state).budget_for(present, before, goal, surge_limit(state), state.budget_left())?,
-    ))
+    let present = live_budget(state.workload()).unwrap_or(HeldBudget::ONE_SURGE_POD);
+    let (released, goal) = (as_number(released_slots(state)), as_number(goal));
+    HeldPods::of(state).budget_for(present, released, goal, surge_limit(state), state.budget_left())
+}
+
+fn released_slots(state: &State<'_>) -> usize {
+    state.slots.iter().filter(|slot| slot.is_released).count()
 }
 
 /// Whether the controllers have counted the updated pods since the hold was written.
