@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use super::action::{Action, Decision, Purpose};
 use super::event::StepReport;
-use super::failure::{check, decide_failure, fatal_cause};
+use super::failure::{decide_failure, fatal_cause};
 use super::memory::GRACE;
 use super::memory::{Memory, WAVE_PAUSE};
-use super::next_batch::{is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons};
+use super::next_batch::{
+    is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable,
+};
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
+use super::soak::NextCheck;
 use super::state::State;
 use super::view::finished_batch;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchRecord, OnFailure, Reach};
+use crate::model::hold::plan::{BatchFailure, BatchRecord, OnFailure, Reach};
 use crate::model::kind::fields::HoldFields;
 use crate::model::text::go_duration;
 
@@ -54,7 +57,7 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
     if state.is_moving() {
         return Decision::new(Action::Wait, format!("{status}: wait"));
     }
-    if let Some(decision) = check(state, memory, batch.number) {
+    if let Some(decision) = decide_check(state, memory, batch.number) {
         return decision;
     }
     if !memory.soak_left(state).is_zero() {
@@ -62,6 +65,23 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRe
         return Decision::new(Action::Wait, format!("batch {}: it soaks for {soak}: wait", batch.number));
     }
     finish_batch(state, memory, batch)
+}
+
+/// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
+fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Decision> {
+    let check = state.pace().check.as_ref()?;
+    match memory.next_check(check, state) {
+        NextCheck::Run => Some(Decision::new(Action::RunCheck, format!("batch {number}: check it"))),
+        NextCheck::Wait if memory.soak_left(state).is_zero() => {
+            Some(Decision::new(Action::Wait, format!("batch {number}: wait for its check")))
+        }
+        NextCheck::Passed | NextCheck::Wait => None,
+        NextCheck::Failed(result) => {
+            let failures = memory.batch.check.failures();
+            let failure = BatchFailure::Check { batch: number, result, failures };
+            Some(Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass")))
+        }
+    }
 }
 
 /// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
@@ -192,15 +212,6 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
 }
 
-/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
-pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
-    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
-    (!state.kind.may_begin(state, first)).then(|| {
-        let pods = reasons(state.unavailable_slots(), state);
-        StopReason::Unhealthy { pods, allowed: state.allowed() }
-    })
-}
-
 /// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
 /// rest.
 fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
@@ -283,7 +294,7 @@ fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
     let watches =
         pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
     let last = state.plan().last_batch.as_ref().filter(|_| watches)?;
-    check(state, memory, last.number)
+    decide_check(state, memory, last.number)
 }
 
 /// Reports a batch as done whose nodes all left the cluster. No write records that.

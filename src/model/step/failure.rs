@@ -8,7 +8,6 @@ use super::memory::Memory;
 use super::next_batch::reasons;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::slot::PodSlot;
-use super::soak::NextCheck;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
 use crate::model::cause::CauseId;
@@ -78,23 +77,6 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
     }
     let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
     Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
-}
-
-/// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
-pub(super) fn check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Decision> {
-    let check = state.pace().check.as_ref()?;
-    match memory.next_check(check, state) {
-        NextCheck::Run => Some(Decision::new(Action::RunCheck, format!("batch {number}: check it"))),
-        NextCheck::Wait if memory.soak_left(state).is_zero() => {
-            Some(Decision::new(Action::Wait, format!("batch {number}: wait for its check")))
-        }
-        NextCheck::Passed | NextCheck::Wait => None,
-        NextCheck::Failed(result) => {
-            let failures = memory.batch.check.failures();
-            let failure = BatchFailure::Check { batch: number, result, failures };
-            Some(Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass")))
-        }
-    }
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";

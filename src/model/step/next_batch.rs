@@ -1,4 +1,4 @@
-//! Selects the slots of the next batch, and says when there is none, and why.
+//! Selects the slots of the next batch, and says when there is none or when it cannot begin, and why.
 
 use std::collections::HashMap;
 
@@ -58,6 +58,15 @@ pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason>
     let before = if is_back_to_canary(state) { None } else { state.plan().last_batch.as_ref() };
     let before = before.map_or(0, |batch| batch.number);
     FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
+}
+
+/// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
+pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
+    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
+    (!state.kind.may_begin(state, first)).then(|| {
+        let pods = reasons(state.unavailable_slots(), state);
+        StopReason::Unhealthy { pods, allowed: state.allowed() }
+    })
 }
 
 /// Whether a scale-down removed every released slot.

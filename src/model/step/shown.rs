@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::too_many_unavailable;
 use super::engine::Stepper;
 use super::event::{BatchStage, BatchView, Origin};
 use super::kind_lookup::state_of;
 use super::memory::Memory;
-use super::next_batch::next;
+use super::next_batch::{next, too_many_unavailable};
 use super::options::StepOptions;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::refusals::foretold_update;
