@@ -47,8 +47,7 @@ impl Stepper {
             _ if self.outcome().is_some() => {}
             StepEvent::Target(event) => self.receive_target(event, now),
             StepEvent::Refreshed { observed, nodes, ended_holder } => {
-                self.cluster.set_nodes(nodes);
-                self.memory.ended_holder = ended_holder;
+                self.cluster.set_surroundings(nodes, ended_holder);
                 is_fresh = self.receive_refresh(*observed, now);
             }
             StepEvent::Stopped(stop) => self.stop(stop, now),

@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::kind_lookup::state_of;
-use super::options::StepOptions;
-use super::start::prepare_plan;
 use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
@@ -21,6 +19,8 @@ pub(super) struct ClusterView {
     observed: Option<Arc<Observation>>,
     /// The nodes; none when listing nodes is forbidden.
     nodes: Option<Arc<[Node]>>,
+    /// The holder of the lock, if its process has ended on this host.
+    ended_holder: Option<String>,
     /// The plan in the annotation, if it is readable.
     record: Option<Arc<PlanRecord>>,
     /// The last plan in the annotation, kept to show its outcome.
@@ -29,7 +29,14 @@ pub(super) struct ClusterView {
 
 impl ClusterView {
     pub(super) fn new(found: Workload) -> Self {
-        Self { found: Arc::new(found), observed: None, nodes: None, record: None, last_record: None }
+        Self {
+            found: Arc::new(found),
+            observed: None,
+            nodes: None,
+            ended_holder: None,
+            record: None,
+            last_record: None,
+        }
     }
 
     pub(super) fn workload(&self) -> &Workload {
@@ -45,10 +52,9 @@ impl ClusterView {
         self.record.as_deref()
     }
 
-    /// Returns the plan to show: the present one, the last one, or the one that the command would begin.
-    pub(super) fn record_to_show(&self, options: &StepOptions) -> Option<PlanRecord> {
-        let known = self.last_record.as_deref().cloned();
-        known.or_else(|| prepare_plan(options, self.observed()?).ok().map(|prepared| prepared.record))
+    /// Returns the present plan in the annotation, or the last one.
+    pub(super) fn last_record(&self) -> Option<&PlanRecord> {
+        self.last_record.as_deref()
     }
 
     /// Returns the nodes; none when listing nodes is forbidden.
@@ -56,8 +62,14 @@ impl ClusterView {
         self.nodes.as_deref()
     }
 
-    pub(super) fn set_nodes(&mut self, nodes: Option<Vec<Node>>) {
-        self.nodes = nodes.map(Into::into);
+    /// Returns the holder of the lock, if its process has ended on this host.
+    pub(super) fn ended_holder(&self) -> Option<&str> {
+        self.ended_holder.as_deref()
+    }
+
+    /// Applies what was read beside an observation.
+    pub(super) fn set_surroundings(&mut self, nodes: Option<Vec<Node>>, ended_holder: Option<String>) {
+        (self.nodes, self.ended_holder) = (nodes.map(Into::into), ended_holder);
     }
 
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan. The

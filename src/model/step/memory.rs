@@ -28,8 +28,6 @@ pub(super) const GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     pub(super) ownership: Ownership,
-    /// The holder of the lock, if its process has ended on this host.
-    pub(super) ended_holder: Option<String>,
     /// Whether the next batch begins although too many pods are unavailable: `--force`, until a batch has begun.
     pub(super) force: bool,
     /// Whether to skip the rest of the soak: `--skip-soak`, until a soak has ended.

@@ -50,7 +50,7 @@ pub(super) fn reconcile(
         return Decision::unlock_and_end(outcome, "the workload is being deleted: stop");
     }
     if !memory.ownership.has_acquired_lock() {
-        return acquire(options, observed, cluster.nodes(), memory, now);
+        return acquire(options, cluster, observed, memory, now);
     }
     if let Some(reason) = memory.ownership.external_change(observed) {
         return stop(cluster, memory, reason);

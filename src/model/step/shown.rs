@@ -134,11 +134,14 @@ impl Stepper {
         self.observed().map(foretold_update)
     }
 
-    /// Returns the state of the plan; none before the first observation, and without a plan.
+    /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
+    /// first observation.
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
-        let record = self.cluster.record_to_show(&self.options)?;
-        let mut state = state_of(self.observed()?, self.cluster.nodes(), &record, now).ok()?;
+        let observed = self.observed()?;
+        let planned = || Some(prepare_plan(&self.options, observed).ok()?.record);
+        let record = self.cluster.last_record().cloned().or_else(planned)?;
+        let mut state = state_of(observed, self.cluster.nodes(), &record, now).ok()?;
         state.tolerate(&self.memory.tolerated);
         Some(self.view_of(&state))
     }

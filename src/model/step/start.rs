@@ -2,6 +2,7 @@
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::batch::between_batches;
+use super::cluster_view::ClusterView;
 use super::daemon_set::UNKNOWN_NODE;
 use super::event::{Origin, StepReport};
 use super::kind_lookup::state_of;
@@ -14,7 +15,6 @@ use super::slot::PodSlot;
 use super::state::State;
 use crate::error::Result;
 use crate::model::api::managed_fields::{last_author, last_template_author};
-use crate::model::api::node::Node;
 use crate::model::api::object::Object;
 use crate::model::engine::Now;
 use crate::model::hold;
@@ -248,8 +248,8 @@ pub(super) fn nothing_to_release(state: &State<'_>) -> StepOutcome {
 /// Decides what to do while this process does not hold the lock.
 pub(super) fn acquire(
     options: &StepOptions,
+    cluster: &ClusterView,
     observed: &Observation,
-    nodes: Option<&[Node]>,
     memory: &Memory,
     now: Now,
 ) -> Decision {
@@ -257,14 +257,13 @@ pub(super) fn acquire(
         Ok(prepared) => prepared,
         Err(outcome) => return Decision::unlock_and_end(outcome, "the plan cannot begin"),
     };
-    let ended = memory.ended_holder.as_deref();
-    let lock = foreign_lock(options, &prepared.record, ended);
+    let lock = foreign_lock(options, &prepared.record, cluster.ended_holder());
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::unlock_and_end(outcome, "another process holds the lock: stop");
     }
     let begin = || {
-        let state = state_of(observed, nodes, &prepared.record, now)?;
+        let state = state_of(observed, cluster.nodes(), &prepared.record, now)?;
         if let Some(decision) = wait_or_end(&state, &prepared, memory)? {
             return Ok(decision);
         }
