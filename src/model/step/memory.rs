@@ -171,8 +171,7 @@ impl Memory {
 
     /// Returns how long the soaking slots have been ready; zero when there are none.
     pub(super) fn healthy(&self, state: &State<'_>) -> Duration {
-        let healthy = self.soak.healthy(state.soaking(), state.now);
-        Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+        self.soak.healthy(state.soaking(), state.now)
     }
 
     /// Returns the rest of the soak.

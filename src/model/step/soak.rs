@@ -84,9 +84,10 @@ impl Soak {
         by_stamps.min(observed)
     }
 
-    /// Returns how long all slots have been ready; [`Duration::MAX`] for no slots.
+    /// Returns how long all slots have been ready; zero if there are none, or if neither clock measured them.
     pub(super) fn healthy<'s>(&self, slots: impl IntoIterator<Item = &'s PodSlot<'s>>, now: Now) -> Duration {
-        slots.into_iter().map(|slot| self.ready_for(slot, now)).min().unwrap_or(Duration::MAX)
+        let shortest = slots.into_iter().map(|slot| self.ready_for(slot, now)).min();
+        shortest.filter(|shortest| *shortest != Duration::MAX).unwrap_or_default()
     }
 
     /// Returns the rest of the soak for these slots. A pod that has terminated since its release must stay ready for at

@@ -195,8 +195,7 @@ fn earlier(
 
 /// Returns how long these slots have been ready, by the timestamps of their pods.
 fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
-    let healthy = Soak::default().healthy(slots.iter().copied(), state.now);
-    Some(healthy).filter(|healthy| *healthy != Duration::MAX).unwrap_or_default()
+    Soak::default().healthy(slots.iter().copied(), state.now)
 }
 
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
