@@ -36,8 +36,8 @@ pub(super) struct State<'a> {
     pub(super) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
-    /// Whether a batch is in progress, and some of its slots still exist.
-    has_batch: bool,
+    /// See [`State::present_batch`].
+    present_batch: Option<&'a BatchRecord>,
 }
 
 impl<'a> State<'a> {
@@ -72,11 +72,11 @@ impl<'a> State<'a> {
             outdated,
             last_batch_slots: last_batch.collect(),
             slots: Vec::new(),
-            has_batch: false,
+            present_batch: None,
         };
         state.slots = state.kind.slots(&state);
-        let is_in_progress = plan.batch_in_progress().is_some();
-        state.has_batch = is_in_progress && state.slots.iter().any(|slot| slot.is_in_last_batch);
+        let exists = state.slots.iter().any(|slot| slot.is_in_last_batch);
+        state.present_batch = plan.batch_in_progress().filter(|_| exists);
         state
     }
 
@@ -168,12 +168,12 @@ impl<'a> State<'a> {
 
     /// Returns the batch in progress, if some of its slots still exist.
     pub(super) fn present_batch(&self) -> Option<&'a BatchRecord> {
-        self.plan().batch_in_progress().filter(|_| self.has_batch)
+        self.present_batch
     }
 
     /// Whether a slot belongs to the present batch.
     pub(super) fn is_in_batch(&self, slot: &PodSlot<'_>) -> bool {
-        self.has_batch && slot.is_in_last_batch
+        self.present_batch.is_some() && slot.is_in_last_batch
     }
 
     /// Returns the slots that must be ready before the plan continues: all released ones. A pod that fails late is as
