@@ -279,10 +279,12 @@ impl Stepper {
         if let Some(record) = self.cluster.record() {
             self.reporter.keep_batch(record);
         }
-        let is_over = |report: &StepReport| matches!(report, StepReport::Batch(_));
-        let (over, others): (Vec<_>, Vec<_>) = write.reports.into_iter().partition(is_over);
-        for report in over {
-            self.reporter.batch_is_over(report);
+        let mut others = Vec::new();
+        for report in write.reports {
+            match report {
+                StepReport::Batch(batch) => self.reporter.batch_is_over(batch),
+                other => others.push(other),
+            }
         }
         if let Some(state) =
             state.filter(|_| write.purpose == Purpose::BeginBatch && self.unlocking().is_none())

@@ -246,7 +246,7 @@ impl Stepper {
             }
             Action::Fail(failure) => {
                 if let Some(batch) = last_batch(state.as_ref(), BatchStage::Failed) {
-                    self.reporter.batch_is_over(StepReport::Batch(batch));
+                    self.reporter.batch_is_over(batch);
                 }
                 self.memory.rollback.failure = Some(failure);
                 let mut batches = state.as_ref().map(|state| self.view_of(state).batches).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::time::Duration;
 
-use super::event::{BatchStage, StepReport};
+use super::event::{BatchStage, BatchView, StepReport};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::soak::Interruption;
@@ -108,11 +108,9 @@ impl ChangeReporter {
     }
 
     /// Reports a batch that is done, or failed.
-    pub(super) fn batch_is_over(&mut self, report: StepReport) {
-        if let StepReport::Batch(batch) = &report {
-            self.stage = Some((batch.number, batch.stage.clone()));
-        }
-        self.report(report);
+    pub(super) fn batch_is_over(&mut self, batch: BatchView) {
+        self.stage = Some((batch.number, batch.stage.clone()));
+        self.report(StepReport::Batch(batch));
     }
 
     /// Stores the slots of the last batch for later views.
