@@ -20,13 +20,13 @@ use super::soak::NextCheck;
 use super::state::State;
 use super::view::finished_batch;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchFailure, BatchRecord, OnFailure, Reach};
+use crate::model::hold::plan::{BatchFailure, OnFailure, PlannedBatch, Reach};
 use crate::model::kind::fields::HoldFields;
 use crate::model::text::go_duration;
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
-pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Decision {
+pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Decision {
     let in_batch: Vec<_> = state.slots.iter().filter(|slot| state.is_in_batch(slot)).collect();
     let status = format!(
         "batch {}: {} of {} pods available, {} of {} unavailable",
@@ -94,7 +94,7 @@ fn is_wave_due(state: &State<'_>, memory: &Memory, in_batch: &[&PodSlot<'_>], si
 }
 
 /// Records that the batch soaked and passed its check.
-fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Decision {
+fn finish_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Decision {
     let mut record = state.record.written_at(state.now.stamp());
     if let Some(batch) = &mut record.plan.last_batch {
         batch.done = true;
@@ -112,7 +112,7 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Deci
 /// [`continue_batch`] decides on.
 fn release(
     state: &State<'_>,
-    batch: &BatchRecord,
+    batch: &PlannedBatch,
     reports: &mut Vec<StepReport>,
 ) -> Option<(HoldFields, String)> {
     let (fields, slots) = state.kind.release(state, batch)?;
@@ -214,7 +214,7 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
 
 /// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
 /// rest.
-fn begin_batch(state: &State<'_>, memory: &Memory, next: BatchRecord) -> Decision {
+fn begin_batch(state: &State<'_>, memory: &Memory, next: PlannedBatch) -> Decision {
     let mut record = state.record.written_at(state.now.stamp());
     let mut reports = Vec::new();
     match record.plan.last_batch.take() {

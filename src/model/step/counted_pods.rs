@@ -16,7 +16,7 @@ use super::state::{State, StepKind};
 use crate::error::{Error, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::hold::plan::BatchRecord;
+use crate::model::hold::plan::PlannedBatch;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 
@@ -82,7 +82,7 @@ impl StepKind for StepCountedPods {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
         lower_partition(state, batch)
     }
 

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchRecord, Hold, HoldReason};
+use crate::model::hold::plan::{Hold, HoldReason, PlannedBatch};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 
@@ -77,7 +77,7 @@ impl StepKind for StepDaemonSet {
 
     /// The outdated pods of the next nodes of the batch. Each available pod uses one of the pods that may become
     /// unavailable; an unavailable pod uses none.
-    fn wave(&self, state: &State<'_>, batch: &BatchRecord) -> Vec<(String, PodRef)> {
+    fn wave(&self, state: &State<'_>, batch: &PlannedBatch) -> Vec<(String, PodRef)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let mut free = state.budget_left();
         let mut wave = Vec::new();

@@ -13,7 +13,7 @@ use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
 use crate::error::Result;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::BatchRecord;
+use crate::model::hold::plan::PlannedBatch;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::update_budget::UpdateBudget;
@@ -52,7 +52,7 @@ impl StepKind for StepDeployment {
 
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
     /// that the first release also ends the pause of the write that acquired the lock.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
         let budget = raised_budget(state, last + 1)?;

@@ -13,14 +13,14 @@ use crate::model::api::patch::FieldPath;
 use crate::model::cause::CauseId;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchFailure, BatchRecord, HOLD_ANNOTATION, OnFailure};
+use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, PlannedBatch};
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
 
 /// Returns the decision if the last batch has failed or cannot go on: it has a fatal cause, or its timeout has passed.
-pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &BatchRecord) -> Option<Decision> {
+pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Decision> {
     if !state.is_moving() {
         return None;
     }

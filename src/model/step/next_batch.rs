@@ -6,7 +6,7 @@ use super::outcome::{StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::{State, StepKind};
 use crate::model::cause::{Cause, causes_without_holds};
-use crate::model::hold::plan::{BatchRecord, BatchSize, Pace, Reach};
+use crate::model::hold::plan::{BatchSize, Pace, PlannedBatch, Reach};
 use crate::model::observation::pod_stage::PodStage;
 
 /// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
@@ -54,14 +54,14 @@ pub(super) fn reached(state: &State<'_>) -> StepOutcome {
 ///
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
-pub(super) fn next(state: &State<'_>) -> Result<Option<BatchRecord>, StopReason> {
+pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
     let before = if is_back_to_canary(state) { None } else { state.plan().last_batch.as_ref() };
     let before = before.map_or(0, |batch| batch.number);
     FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
 }
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
-pub(super) fn too_many_unavailable(state: &State<'_>, next: &BatchRecord) -> Option<StopReason> {
+pub(super) fn too_many_unavailable(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
     let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
     (!state.kind.may_begin(state, first)).then(|| {
         let pods = reasons(state.unavailable_slots(), state);
@@ -98,7 +98,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
 
     /// Returns the next batch as [`next`] does, and counts its slots as updated. A slot that a batch skips is skipped by
     /// all later ones too.
-    pub(super) fn next(&mut self, reach: Option<Reach>) -> Result<Option<BatchRecord>, StopReason> {
+    pub(super) fn next(&mut self, reach: Option<Reach>) -> Result<Option<PlannedBatch>, StopReason> {
         let canary = self.pace.canary && self.updated == 0;
         let goal = if canary { 1 } else { goal(self.pace, self.updated, self.wanted) };
         let goal = match reach {
@@ -137,7 +137,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         self.updated += names.len();
         self.number += 1;
         let of = self.kind.counts_pods().then_some(self.wanted);
-        Ok(Some(BatchRecord { number: self.number, canary, slots: names, done: false, of }))
+        Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of }))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
-use crate::model::hold::plan::{BatchRecord, Reach};
+use crate::model::hold::plan::{PlannedBatch, Reach};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy::ordinals;
 use crate::model::kind::{Workload, strategy};
@@ -54,7 +54,7 @@ impl StepKind for StepStatefulSet {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
         lower_partition(state, batch)
     }
 }
@@ -63,7 +63,7 @@ impl StepKind for StepStatefulSet {
 /// become unavailable. While too many pods are unavailable, no slot is released: an unavailable pod may become
 /// available, and the controller would then delete it in addition to the others. An updated pod below the partition is
 /// not reported as released: the controller replaced it before it observed the hold.
-pub(super) fn lower_partition(state: &State<'_>, batch: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
+pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;

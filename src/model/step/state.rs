@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{BatchRecord, Pace, Plan, PlanRecord};
+use crate::model::hold::plan::{Pace, Plan, PlanRecord, PlannedBatch};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -37,7 +37,7 @@ pub(super) struct State<'a> {
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
     /// See [`State::present_batch`].
-    present_batch: Option<&'a BatchRecord>,
+    present_batch: Option<&'a PlannedBatch>,
 }
 
 impl<'a> State<'a> {
@@ -167,7 +167,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns the batch in progress, if some of its slots still exist.
-    pub(super) fn present_batch(&self) -> Option<&'a BatchRecord> {
+    pub(super) fn present_batch(&self) -> Option<&'a PlannedBatch> {
         self.present_batch
     }
 
@@ -278,12 +278,12 @@ pub(super) trait StepKind {
 
     /// Returns the fields that release as many slots of a batch as is possible now, and the labels of these slots; none if
     /// there is none, and for a kind whose pods are deleted.
-    fn release(&self, _: &State<'_>, _: &BatchRecord) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, _: &State<'_>, _: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
         None
     }
 
     /// Returns the pods of a batch to delete now, each with its slot, for a kind whose pods are deleted.
-    fn wave(&self, _: &State<'_>, _: &BatchRecord) -> Vec<(String, PodRef)> {
+    fn wave(&self, _: &State<'_>, _: &PlannedBatch) -> Vec<(String, PodRef)> {
         Vec::new()
     }
 

@@ -12,7 +12,7 @@ use super::soak::Soak;
 use super::state::State;
 use crate::model::cause::Cause;
 use crate::model::change::effect::UpdatedPods;
-use crate::model::hold::plan::{BatchRecord, Pace, Reach};
+use crate::model::hold::plan::{Pace, PlannedBatch, Reach};
 use crate::model::revision::Revision;
 
 /// The state of a plan.
@@ -141,14 +141,14 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
 }
 
 /// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, record: &BatchRecord, batch_stage: BatchStage) -> BatchView {
+pub(super) fn batch(state: &State<'_>, record: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
     let names: BTreeSet<&String> = record.slots.iter().collect();
     let slots = state.slots.iter().filter(|slot| names.contains(&slot.name));
     batch_of(record, slots, batch_stage)
 }
 
 fn batch_of<'s>(
-    record: &BatchRecord,
+    record: &PlannedBatch,
     slots: impl Iterator<Item = &'s PodSlot<'s>>,
     stage: BatchStage,
 ) -> BatchView {
@@ -157,7 +157,7 @@ fn batch_of<'s>(
 }
 
 /// Returns the batch that soaked and passed its check.
-pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &BatchRecord) -> BatchView {
+pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &PlannedBatch) -> BatchView {
     batch(state, record, BatchStage::Done { healthy: memory.healthy(state) })
 }
 

@@ -38,4 +38,4 @@ pub(in crate::model) use pause_field::{begin_pause, end_pause};
 pub(in crate::model) use record::require_fields;
 pub use record::{PlanRecord, guarded};
 pub use rollback::{PartitionRollback, StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
-pub use schema::{BatchRecord, Lock, Phase, Plan};
+pub use schema::{Lock, Phase, Plan, PlannedBatch};

@@ -41,7 +41,7 @@ pub struct Plan {
     pub phase: Phase,
     /// The last batch that began.
     #[serde(rename = "batch", default, skip_serializing_if = "Option::is_none")]
-    pub last_batch: Option<BatchRecord>,
+    pub last_batch: Option<PlannedBatch>,
     /// The sizes of the earlier batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub batch_sizes: Vec<usize>,
@@ -72,7 +72,7 @@ pub enum Phase {
 
 /// A batch that began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BatchRecord {
+pub struct PlannedBatch {
     /// The number, counted from 1.
     pub number: usize,
     /// Whether it is the canary batch of one pod.
@@ -110,7 +110,7 @@ impl Plan {
 
     /// Returns the batch that began and is not done.
     #[must_use]
-    pub fn batch_in_progress(&self) -> Option<&BatchRecord> {
+    pub fn batch_in_progress(&self) -> Option<&PlannedBatch> {
         self.last_batch.as_ref().filter(|batch| !batch.done)
     }
 
@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-impl BatchRecord {
+impl PlannedBatch {
     fn scale_to(&mut self, wanted: usize, rounds_to_nearest: bool) {
         let Some(before) = self.of.filter(|before| *before != wanted && *before > 0 && wanted > 0) else {
             return;
@@ -293,7 +293,7 @@ mod tests {
             reach: Some(Reach::To(Amount::PerCent(100))),
             below_partition: true,
             phase: Phase::RollingBack,
-            last_batch: Some(BatchRecord {
+            last_batch: Some(PlannedBatch {
                 number: 2,
                 canary: true,
                 slots: vec!["db-1".to_owned(), "db-0".to_owned()],
@@ -332,7 +332,7 @@ mod tests {
             for (rounds_to_nearest, expected) in [(true, expected), (false, down)] {
                 let slots = names(slots.clone());
                 let mut batch =
-                    BatchRecord { number: 2, canary: false, slots, done: false, of: Some(before) };
+                    PlannedBatch { number: 2, canary: false, slots, done: false, of: Some(before) };
                 batch.scale_to(after, rounds_to_nearest);
                 assert_eq!(batch.slots, names(expected) as Vec<_>, "{words}");
             }

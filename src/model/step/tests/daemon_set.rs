@@ -13,7 +13,7 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{
-    Amount, BatchRecord, BatchSize, HOLD_ANNOTATION, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord,
+    Amount, BatchSize, HOLD_ANNOTATION, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord, PlannedBatch,
     Reach,
 };
 use crate::model::kind::Workload;
@@ -109,7 +109,7 @@ impl DaemonSetFixture {
     fn with_batch(mut self, slots: &[&str]) -> Self {
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
         self.record.plan.last_batch =
-            Some(BatchRecord { number: 1, canary: false, slots, done: false, of: None });
+            Some(PlannedBatch { number: 1, canary: false, slots, done: false, of: None });
         self
     }
 
