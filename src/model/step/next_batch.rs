@@ -11,7 +11,7 @@ use crate::model::observation::pod_stage::PodStage;
 
 /// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
 /// A missing pod on a node that was not released does not count.
-pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
+pub(super) fn released_or_updated(slots: &[PodSlot<'_>]) -> usize {
     let counts = |slot: &&PodSlot<'_>| {
         slot.is_updated || slot.is_released && (slot.awaits_deletion || slot.is_in_last_batch)
     };
@@ -22,7 +22,7 @@ pub(super) fn updated(slots: &[PodSlot<'_>]) -> usize {
 pub(super) fn is_reached(reach: Option<Reach>, slots: &[PodSlot<'_>]) -> bool {
     match reach {
         None => true,
-        Some(Reach::To(amount)) => updated(slots) >= amount.pods_of(slots.len()),
+        Some(Reach::To(amount)) => released_or_updated(slots) >= amount.pods_of(slots.len()),
         Some(Reach::Next | Reach::All) => false,
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn too_many_unavailable(state: &State<'_>, next: &PlannedBatch) -> Op
 
 /// Whether a scale-down removed every released slot.
 pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
-    state.plan().last_batch.is_some() && updated(&state.slots) == 0
+    state.plan().last_batch.is_some() && released_or_updated(&state.slots) == 0
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.
@@ -79,7 +79,7 @@ pub(super) struct FutureBatches<'s, 'a> {
     kind: &'s dyn StepKind,
     pace: &'s Pace,
     wanted: usize,
-    updated: usize,
+    released_or_updated: usize,
     number: usize,
     /// The slots that are not visited yet.
     rest: &'s [PodSlot<'a>],
@@ -93,14 +93,21 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         pace: &'s Pace,
         before: usize,
     ) -> Self {
-        Self { kind, pace, wanted: slots.len(), updated: updated(slots), number: before, rest: slots }
+        Self {
+            kind,
+            pace,
+            wanted: slots.len(),
+            released_or_updated: released_or_updated(slots),
+            number: before,
+            rest: slots,
+        }
     }
 
     /// Returns the next batch as [`next`] does, and counts its slots as updated. A slot that a batch skips is skipped by
     /// all later ones too.
     pub(super) fn next(&mut self, reach: Option<Reach>) -> Result<Option<PlannedBatch>, StopReason> {
-        let canary = self.pace.canary && self.updated == 0;
-        let goal = if canary { 1 } else { goal(self.pace, self.updated, self.wanted) };
+        let canary = self.pace.canary && self.released_or_updated == 0;
+        let goal = if canary { 1 } else { goal(self.pace, self.released_or_updated, self.wanted) };
         let goal = match reach {
             Some(Reach::To(amount)) => goal.min(amount.pods_of(self.wanted)),
             _ => goal,
@@ -109,7 +116,9 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         let (mut group, mut length) = (None, 0);
         while let Some((slot, rest)) = self.rest.split_first() {
             if slot.awaits_release() {
-                if self.updated + names.len() >= goal || group.is_some_and(|group| group != &slot.group) {
+                if self.released_or_updated + names.len() >= goal
+                    || group.is_some_and(|group| group != &slot.group)
+                {
                     break;
                 }
                 match &slot.unready_node {
@@ -134,7 +143,7 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
         if names.is_empty() {
             return Ok(None);
         }
-        self.updated += names.len();
+        self.released_or_updated += names.len();
         self.number += 1;
         let of = self.kind.counts_pods().then_some(self.wanted);
         Ok(Some(PlannedBatch { number: self.number, canary, slots: names, done: false, of }))
