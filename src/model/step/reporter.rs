@@ -86,17 +86,17 @@ impl ChangeReporter {
 
     /// Reports the stage of the plan if it changed.
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
-        if let Some(record) = state.present_batch() {
+        if let Some(planned) = state.present_batch() {
             let now = stage(state, memory);
             let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
             let is_reported = self
                 .stage
                 .as_ref()
-                .is_some_and(|(number, before)| *number == record.number && is_same(before));
+                .is_some_and(|(number, before)| *number == planned.number && is_same(before));
             let soaks_for_nothing = matches!(now, BatchStage::Soaking { of, .. } if of.is_zero());
             if !is_reported && !soaks_for_nothing {
-                self.stage = Some((record.number, now.clone()));
-                self.report(StepReport::Batch(batch(state, record, now)));
+                self.stage = Some((planned.number, now.clone()));
+                self.report(StepReport::Batch(batch(state, planned, now)));
             }
         } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
             let soak = state.pace().final_soak;

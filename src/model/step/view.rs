@@ -84,13 +84,13 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
     let mut batches = earlier(state, seen, &by_name);
-    if let Some(record) = &plan.last_batch {
+    if let Some(planned) = &plan.last_batch {
         let slots: Vec<_> =
-            record.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+            planned.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
         let done = BatchStage::Done { healthy: healthy(state, &slots) };
         batches.push(batch(
             state,
-            record,
+            planned,
             if state.present_batch().is_none() { done } else { stage(state, memory) },
         ));
     }
@@ -141,24 +141,24 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
 }
 
 /// Returns a batch with the state of its slots.
-pub(super) fn batch(state: &State<'_>, record: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
-    let names: BTreeSet<&String> = record.slots.iter().collect();
+pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
+    let names: BTreeSet<&String> = planned.slots.iter().collect();
     let slots = state.slots.iter().filter(|slot| names.contains(&slot.name));
-    batch_of(record, slots, batch_stage)
+    batch_of(planned, slots, batch_stage)
 }
 
 fn batch_of<'s>(
-    record: &PlannedBatch,
+    planned: &PlannedBatch,
     slots: impl Iterator<Item = &'s PodSlot<'s>>,
     stage: BatchStage,
 ) -> BatchView {
     let slots: Vec<SlotView> = slots.map(slot_view).collect();
-    BatchView { number: record.number, is_canary: record.canary, size: slots.len(), slots, stage }
+    BatchView { number: planned.number, is_canary: planned.canary, size: slots.len(), slots, stage }
 }
 
 /// Returns the batch that soaked and passed its check.
-pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, record: &PlannedBatch) -> BatchView {
-    batch(state, record, BatchStage::Done { healthy: memory.healthy(state) })
+pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, planned: &PlannedBatch) -> BatchView {
+    batch(state, planned, BatchStage::Done { healthy: memory.healthy(state) })
 }
 
 fn slot_view(slot: &PodSlot<'_>) -> SlotView {
