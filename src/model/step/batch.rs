@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::action::{Action, Decision, Purpose};
 use super::event::StepReport;
 use super::failure::{decide_failure, fatal_cause};
-use super::memory::GRACE;
 use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{
     is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable,
@@ -23,6 +22,9 @@ use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{BatchFailure, OnFailure, PlannedBatch, Reach};
 use crate::model::kind::fields::HoldFields;
 use crate::model::text::go_duration;
+
+/// How long a pod is expected to be starting.
+const YOUNG: Duration = Duration::from_secs(30);
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
@@ -188,12 +190,12 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     }
 }
 
-/// Whether an unavailable pod was created recently or is within its grace period. After another change of the
+/// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of the
 /// template, the pods of a batch may be replaced once more.
 fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
     slot.pod.is_some_and(|pod| {
-        !pod.terminating && is_younger(state, pod, GRACE)
+        !pod.terminating && is_younger(state, pod, YOUNG)
             || pod.deletion_deadline.is_some_and(|deadline| now < deadline)
     })
 }

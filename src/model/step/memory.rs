@@ -22,7 +22,7 @@ use crate::model::text::digest::Digest;
 pub(super) const WAVE_PAUSE: Duration = Duration::from_secs(10);
 
 /// How long a fatal cause may last, as with `--fail-fast`.
-pub(super) const GRACE: Duration = Duration::from_secs(30);
+const FATAL_CAUSE_GRACE: Duration = Duration::from_secs(30);
 
 /// What only this process knows: its lock, the annotations that it wrote, and the times and results that it observed.
 #[derive(Debug, Default)]
@@ -222,7 +222,7 @@ impl Causes {
         self.progress.record(&observed.workload, now.elapsed);
         let causes = causes_without_holds(observed, now.server_time);
         let (grace, last_progress) =
-            (|cause: &Cause| cause.is_fatal().then_some(GRACE), self.progress.last_progress());
+            (|cause: &Cause| cause.is_fatal().then_some(FATAL_CAUSE_GRACE), self.progress.last_progress());
         let CauseUpdate { changes, logs } =
             self.ledger.record(&causes, observed, AllowedRestarts::default(), grace, last_progress, now);
         Effects {
