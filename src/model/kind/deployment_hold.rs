@@ -29,20 +29,20 @@ const EXACT: i64 = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBudget {
     pub(in crate::model) surge: i64,
-    /// Per cent of the wanted pods, rounded down.
-    unavailable: i64,
+    /// `maxUnavailable` in per cent of the wanted pods, rounded down.
+    unavailable_percent: i64,
 }
 
 impl HeldBudget {
     /// One updated pod besides all outdated ones. A Deployment stops there if another client resumes it too early.
-    pub const ONE_SURGE_POD: Self = Self { surge: 1, unavailable: 0 };
+    pub const ONE_SURGE_POD: Self = Self { surge: 1, unavailable_percent: 0 };
 
     /// Returns the budget that rests at a number of updated pods, of which `surge` are beside all outdated ones. Of
     /// more than 100 pods, up to 1 % more than that are beside them, because a percentage is a whole number. None for
     /// no updated pod: the API server refuses a budget of zero.
     #[must_use]
     pub fn of(updated: i64, surge: i64, wanted: i64) -> Option<Self> {
-        Self { surge: 0, unavailable: 0 }.raised(updated, surge, 0, wanted)
+        Self { surge: 0, unavailable_percent: 0 }.raised(updated, surge, 0, wanted)
     }
 
     /// Returns the budget that keeps a paused Deployment as it is. A paused Deployment of several ReplicaSets is scaled in
@@ -52,8 +52,11 @@ impl HeldBudget {
     pub fn standing(updated: i64, outdated: i64, wanted: i64) -> Option<Self> {
         let beside = (updated + outdated - wanted).max(0);
         let budget = Self::of(updated, beside, wanted)?;
-        let is_none = beside == 0 && budget.unavailable == 0; // the API server refuses a budget of zero
-        Some(Self { surge: beside, unavailable: if is_none { 1 } else { budget.unavailable } })
+        let is_none = beside == 0 && budget.unavailable_percent == 0; // the API server refuses a budget of zero
+        Some(Self {
+            surge: beside,
+            unavailable_percent: if is_none { 1 } else { budget.unavailable_percent },
+        })
     }
 
     /// Returns the budget with more updated pods. The controller does not create the `gone` outdated pods again, and
@@ -70,8 +73,8 @@ impl HeldBudget {
         } else {
             100 * unavailable / wanted
         };
-        let percent = percent.max(self.unavailable);
-        Some(Self { surge: (updated - percent * wanted / 100).max(0), unavailable: percent })
+        let percent = percent.max(self.unavailable_percent);
+        Some(Self { surge: (updated - percent * wanted / 100).max(0), unavailable_percent: percent })
     }
 
     /// Reads the budget of a strategy. A number of unavailable pods is one of another client.
@@ -79,8 +82,8 @@ impl HeldBudget {
     pub fn read(strategy: &Value) -> Option<Self> {
         let limit = |name: &str| IntOrPercent::read(strategy.get("rollingUpdate")?.get(name)?);
         match (limit("maxSurge")?, limit("maxUnavailable")?) {
-            (IntOrPercent::Int(surge), IntOrPercent::Percent(unavailable)) => {
-                Some(Self { surge, unavailable })
+            (IntOrPercent::Int(surge), IntOrPercent::Percent(unavailable_percent)) => {
+                Some(Self { surge, unavailable_percent })
             }
             _ => None,
         }
@@ -98,9 +101,9 @@ impl HeldBudget {
         wanted - self.unavailable(wanted)
     }
 
-    /// Rounded as the controller rounds: down, and 1 where nothing else would let the rollout move.
+    /// Returns how many outdated pods may be unavailable. Rounded as the controller rounds: down, and 1 where nothing else would let the rollout move.
     fn unavailable(self, wanted: i64) -> i64 {
-        let unavailable = (self.unavailable * wanted / 100).min(wanted);
+        let unavailable = (self.unavailable_percent * wanted / 100).min(wanted);
         if unavailable == 0 && self.surge == 0 { 1.min(wanted) } else { unavailable }
     }
 
@@ -117,7 +120,7 @@ impl HeldBudget {
     }
 
     fn fields(self, paused: Option<Value>) -> HoldFields {
-        let unavailable = format!("{}%", self.unavailable);
+        let unavailable = format!("{}%", self.unavailable_percent);
         let field = |name| FieldPath::of(["spec", name]);
         let limits = json!({"maxSurge": self.surge, "maxUnavailable": unavailable});
         HoldFields::from([
