@@ -124,8 +124,8 @@ impl Memory {
         self.batch.progress.observe(ready, is_moving, now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
-        let before = self.soak.over.filter(|_| interruption.is_none());
-        self.soak.over = is_over.then(|| before.unwrap_or(now));
+        let before = self.soak.over_since.filter(|_| interruption.is_none());
+        self.soak.over_since = is_over.then(|| before.unwrap_or(now));
         for slot in state.slots.iter().filter(|slot| slot.is_available) {
             self.tolerated.remove(&slot.name);
         }
@@ -157,7 +157,7 @@ impl Memory {
 
     /// Whether the check runs, or ran, at the end of the soak.
     pub(super) fn is_checking(&self) -> bool {
-        self.batch.check.has_run() && self.soak.over.is_some()
+        self.batch.check.has_run() && self.soak.over_since.is_some()
     }
 
     /// Returns how long the soaking slots must be ready.

@@ -16,14 +16,14 @@ use crate::model::hold::plan::{Check, CheckResult, CheckWatch, SETTLING_TIME};
 /// Timestamps have whole seconds, rounded down.
 const STAMP_PRECISION: SignedDuration = SignedDuration::from_secs(1);
 
-/// The observed state of released pods, and the last interruption, by the monotonic clock.
+/// The observed state of the soaking slots, and the times of observations by the monotonic clock.
 #[derive(Debug, Default)]
 pub(super) struct Soak {
     traces: BTreeMap<String, Trace>,
-    /// The last interruption.
-    pub(super) disturbed: Option<Duration>,
-    /// Since when the soak of the present slots is over; none while they soak.
-    pub(super) over: Option<Duration>,
+    /// The last observation at which a soaking slot was not ready, or had changed.
+    pub(super) last_unready: Option<Duration>,
+    /// Since when the soak of the present slots is over; none before, and while pods are replaced.
+    pub(super) over_since: Option<Duration>,
 }
 
 /// The pod that interrupted a soak, and why, as a clause.
@@ -51,7 +51,7 @@ impl Soak {
             let before = self.traces.get(&slot.label());
             let has_no_stamp = || trace.is_ready && slot.pod.is_none_or(|pod| pod.readiness.since.is_none());
             if !trace.is_ready || before.map_or_else(has_no_stamp, |before| *before != trace) {
-                self.disturbed = Some(now);
+                self.last_unready = Some(now);
             }
             let why = before.filter(|before| before.is_ready).and_then(|before| trace.differs(before));
             if let Some(why) = why {
@@ -63,7 +63,7 @@ impl Soak {
         let is_gone = |(label, before): &(&String, &Trace)| before.is_ready && !traces.contains_key(*label);
         let gone = self.traces.iter().find(is_gone).filter(|_| traces.len() >= self.traces.len());
         if let Some((pod, _)) = gone {
-            self.disturbed = Some(now);
+            self.last_unready = Some(now);
             first.get_or_insert_with(|| (pod.clone(), "it was deleted"));
         }
         self.traces = traces;
@@ -80,7 +80,7 @@ impl Soak {
             Duration::try_from(ready_for).unwrap_or_default()
         });
         let observed =
-            self.disturbed.map_or(Duration::MAX, |disturbed| now.elapsed.saturating_sub(disturbed));
+            self.last_unready.map_or(Duration::MAX, |last_unready| now.elapsed.saturating_sub(last_unready));
         by_stamps.min(observed)
     }
 
@@ -189,12 +189,12 @@ impl CheckMemory {
             _ if self.failures > 0 && !is_due() => NextCheck::Wait,
             _ if self.failures > 0 => NextCheck::Run,
             (Some(begun), Some((ended, _)))
-                if soak.over.is_some_and(|over| over <= ended)
-                    && soak.disturbed.is_none_or(|disturbed| disturbed <= begun) =>
+                if soak.over_since.is_some_and(|over| over <= ended)
+                    && soak.last_unready.is_none_or(|last_unready| last_unready <= begun) =>
             {
                 NextCheck::Passed
             }
-            _ if soak.over.is_some() || is_due() => NextCheck::Run,
+            _ if soak.over_since.is_some() || is_due() => NextCheck::Run,
             _ => NextCheck::Wait,
         }
     }
@@ -264,7 +264,7 @@ mod tests {
                 memory.begin(seconds(*since));
                 memory.record(*result, seconds(*ended));
             }
-            let soak = Soak { over: over.map(seconds), ..Soak::default() };
+            let soak = Soak { over_since: over.map(seconds), ..Soak::default() };
             let next = memory.next(&check, &soak, seconds(now), seconds(now));
             assert_eq!(next, expected, "{runs:?} at {now}");
         }
@@ -274,9 +274,9 @@ mod tests {
     fn a_check_without_a_watch_runs_once_after_the_soak() {
         let check = Check { digest: String::new(), watch: None };
         let mut memory = CheckMemory::default();
-        let next = |memory: &CheckMemory, disturbed: Option<u64>, over: Option<u64>, now: u64| {
-            let (disturbed, over) = (disturbed.map(seconds), over.map(seconds));
-            let soak = Soak { disturbed, over, ..Soak::default() };
+        let next = |memory: &CheckMemory, last_unready: Option<u64>, over: Option<u64>, now: u64| {
+            let (last_unready, over_since) = (last_unready.map(seconds), over.map(seconds));
+            let soak = Soak { last_unready, over_since, ..Soak::default() };
             memory.next(&check, &soak, seconds(5), seconds(now))
         };
         assert_eq!(next(&memory, None, None, 9), NextCheck::Wait);
