@@ -88,7 +88,7 @@ impl Stepper {
         }
         let fits = self.cluster.apply(observed);
         if self.unlocking().is_none() {
-            self.unanswered.clear();
+            self.unanswered_pods.clear();
         }
         let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
         self.must_refresh |= !fits;
@@ -182,7 +182,7 @@ impl Stepper {
                 DeletionResult::Deleted => self.record_deleted(&pod, &sent.action),
                 DeletionResult::NotSent => self.must_refresh = true,
                 DeletionResult::Unknown(error) => {
-                    self.unanswered.insert(pod.name);
+                    self.unanswered_pods.insert(pod.name);
                     self.must_refresh = true;
                     self.retry(&error, now);
                 }
@@ -204,10 +204,10 @@ impl Stepper {
     fn record_deleted(&mut self, pod: &PodRef, action: &Action) {
         let Action::DeleteWave(wave) = action else {
             self.memory.stuck_pods.record(&pod.uid);
-            self.memory.replaced.insert(pod.name.clone());
+            self.memory.deleted_stuck_pods.insert(pod.name.clone());
             return;
         };
-        self.unanswered.remove(&pod.name);
+        self.unanswered_pods.remove(&pod.name);
         let batch = self.cluster.record().and_then(|record| record.plan.last_batch.as_ref());
         let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
         if let (Some(batch), Some((slot, _))) = (batch, slot) {

@@ -129,7 +129,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
         return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
     }
     let is_reached = is_reached(state.plan().reach, &state.slots);
-    let has_finished_batch = memory.batch.is_finished;
+    let has_finished_batch = memory.batch.is_finished_here;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
         return Decision::unlock_and_end(
@@ -160,7 +160,8 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
         }
     };
     let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
-    let was_deleted = |slot: &PodSlot<'_>| !slot.is_available && memory.replaced.contains(&slot.name);
+    let was_deleted =
+        |slot: &PodSlot<'_>| !slot.is_available && memory.deleted_stuck_pods.contains(&slot.name);
     if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
         return Decision::wait_for("the pods that are starting");
     }
@@ -267,7 +268,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Decision::unlock_and_end(
-            only_skipped_left(state, memory.batch.is_finished),
+            only_skipped_left(state, memory.batch.is_finished_here),
             "all that is left is skipped: end",
         );
     }

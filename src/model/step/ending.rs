@@ -52,7 +52,7 @@ impl Stepper {
     /// Ends the command, and leaves its lock where it is.
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if self.outcome().is_none() {
-            self.unanswered = self.unanswered_deletions().map(str::to_owned).collect();
+            self.unanswered_pods = self.unanswered_deletions().map(str::to_owned).collect();
             self.doing = Doing::Done(outcome);
         }
     }

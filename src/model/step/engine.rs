@@ -34,7 +34,7 @@ pub struct Stepper {
     /// Whether the next action needs a refresh, because a request did not end as expected.
     pub(super) must_refresh: bool,
     /// The pods whose deletion got no response.
-    pub(super) unanswered: BTreeSet<String>,
+    pub(super) unanswered_pods: BTreeSet<String>,
     pub(super) due: Option<Duration>,
     /// The tasks since the last event.
     pub(super) tasks: Vec<Task>,
@@ -115,7 +115,7 @@ impl Stepper {
             failing_since: None,
             conflicts: 0,
             must_refresh: false,
-            unanswered: BTreeSet::new(),
+            unanswered_pods: BTreeSet::new(),
             due: Some(Duration::ZERO),
             tasks: Vec::new(),
         }
@@ -319,7 +319,7 @@ impl Stepper {
             _ => None,
         });
         let wave = wave.into_iter().flatten().map(|(_, pod)| &pod.name);
-        wave.chain(&self.unanswered).map(String::as_str)
+        wave.chain(&self.unanswered_pods).map(String::as_str)
     }
 }
 

@@ -40,8 +40,8 @@ pub(super) struct Memory {
     pub(super) causes: Causes,
     /// The stuck pods that this process deleted, by uid.
     pub(super) stuck_pods: StuckPodDeletions,
-    /// The same pods by name.
-    pub(super) replaced: BTreeSet<String>,
+    /// The names of these pods.
+    pub(super) deleted_stuck_pods: BTreeSet<String>,
     pub(super) rollback: RollbackMemory,
     /// The update that the controller completes, once the plan has ended.
     pub(super) completing: Option<Completing>,
@@ -56,7 +56,7 @@ pub(super) struct BatchMemory {
     /// When the last wave of deletions was sent.
     pub(super) last_wave: Option<Duration>,
     /// Whether this process finished it.
-    pub(super) is_finished: bool,
+    pub(super) is_finished_here: bool,
 }
 
 /// How long a batch or a rollback has been waiting for its next pod.
@@ -109,7 +109,7 @@ impl Memory {
     pub(super) fn record_finished(&mut self) {
         // The check watches the final soak too.
         let check = take(&mut self.batch.check);
-        self.batch = BatchMemory { is_finished: true, check, ..BatchMemory::default() };
+        self.batch = BatchMemory { is_finished_here: true, check, ..BatchMemory::default() };
         self.tolerated = BTreeSet::new();
         self.skip_soak = false;
     }

@@ -23,7 +23,7 @@ pub(super) struct Ownership {
     /// The last write that is stored; none before the lock is acquired, and after the plan ended.
     stored: Option<Write>,
     /// Writes without a response. The server may have stored one of them, or may store it later.
-    unanswered: Vec<Write>,
+    unanswered_writes: Vec<Write>,
 }
 
 impl Ownership {
@@ -44,18 +44,18 @@ impl Ownership {
 
     /// Whether no write of this process can be stored.
     pub(super) fn wrote_nothing(&self) -> bool {
-        self.stored.is_none() && self.unanswered.is_empty()
+        self.stored.is_none() && self.unanswered_writes.is_empty()
     }
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
     pub(super) fn record_stored(&mut self, write: &Write) {
         self.stored = write.record.is_some().then(|| write.clone());
-        self.unanswered.clear();
+        self.unanswered_writes.clear();
     }
 
     /// Records that a write got no response.
     pub(super) fn record_unanswered(&mut self, write: Write) {
-        self.unanswered.push(write);
+        self.unanswered_writes.push(write);
     }
 
     /// Returns the write without a response that the observation shows to be stored.
@@ -65,8 +65,8 @@ impl Ownership {
             Some(annotation) => now == Some(annotation),
             None => write.patch.is_applied_to(workload.object()),
         };
-        let index = self.unanswered.iter().position(is_stored)?;
-        Some(self.unanswered.swap_remove(index))
+        let index = self.unanswered_writes.iter().position(is_stored)?;
+        Some(self.unanswered_writes.swap_remove(index))
     }
 
     /// Returns the external change to a field that the plan relies on, if there is one.

@@ -26,7 +26,7 @@ pub(super) struct ChangeReporter {
     trouble: Option<String>,
     decision: Option<String>,
     /// The uid of the last stuck pod that was deleted.
-    replaced: Option<String>,
+    last_stuck_pod: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
     /// The slots that ran the new revision in an earlier view, or were released; none before the first view.
@@ -158,7 +158,7 @@ impl ChangeReporter {
 
     /// Reports the deletion of a stuck pod, once for each pod.
     pub(super) fn stuck_pod(&mut self, pod: &PodRef) {
-        if self.replaced.replace(pod.uid.clone()).as_ref() != Some(&pod.uid) {
+        if self.last_stuck_pod.replace(pod.uid.clone()).as_ref() != Some(&pod.uid) {
             self.report(StepReport::ReplacesStuckPod(pod.name.clone()));
         }
     }
