@@ -259,7 +259,7 @@ impl Checker {
 /// shell never reads them as a part of the command.
 pub(super) fn variables(workload: &Workload, view: Option<&PlanView>, batch: &BatchView) -> CheckVariables {
     let object = workload.object();
-    let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
+    let slots: Vec<&str> = batch.slots.iter().map(|slot| slot.label.as_str()).collect();
     let known = |fact: fn(&PlanView) -> String| view.map(fact).unwrap_or_default();
     vec![
         ("ROLLOUT2_NAMESPACE", object.namespace().to_owned()),

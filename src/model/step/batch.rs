@@ -161,7 +161,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     };
     let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
     let was_deleted =
-        |slot: &PodSlot<'_>| !slot.is_available && memory.deleted_stuck_pods.contains(&slot.name);
+        |slot: &PodSlot<'_>| !slot.is_available && memory.deleted_stuck_pods.contains(&slot.key);
     if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
         return Decision::wait_for("the pods that are starting");
     }
@@ -172,7 +172,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     let now = state.now.elapsed;
     match too_many_unavailable(state, &next) {
         Some(_) if memory.force => {
-            let tolerated = state.unavailable_slots().map(|slot| slot.name.clone()).collect();
+            let tolerated = state.unavailable_slots().map(|slot| slot.key.clone()).collect();
             Decision::new(
                 Action::Tolerate(tolerated),
                 "too many pods are unavailable: tolerate them (--force)",

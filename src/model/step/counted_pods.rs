@@ -62,11 +62,11 @@ impl StepKind for StepCountedPods {
             let is_kept = index < original_partition;
             let excluded = || excluded(state, selector.as_ref(), is_kept, other);
             let skipped = other.and_then(|pod| skippable_node(state, pod));
-            let name = (place + 1).to_string();
+            let key = (place + 1).to_string();
             let label = match (own, skipped) {
                 (Some(pod), _) => pod.name.clone(),
                 (None, Some(node)) => node.name.clone(),
-                (None, None) => format!("pod {name}"),
+                (None, None) => format!("pod {key}"),
             };
             PodSlot {
                 label: Some(label),
@@ -75,7 +75,7 @@ impl StepKind for StepCountedPods {
                 excluded: if own.is_some() { None } else { excluded() },
                 unready_node: skipped
                     .map_or_else(|| state.unready_node_of(own), |node| Some(node.name.clone())),
-                ..state.slot(name, own.or(other))
+                ..state.slot(key, own.or(other))
             }
         };
         (0..as_count(wanted)).map(slot).collect()

@@ -82,11 +82,11 @@ impl StepKind for StepDaemonSet {
         let mut free = state.budget_left();
         let mut wave = Vec::new();
         let ready = |slot: &&PodSlot<'_>| !slot.is_released && slot.unready_node.is_none();
-        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.name)).filter(ready) {
+        for slot in state.slots.iter().filter(|slot| batch.contains(&slot.key)).filter(ready) {
             let cost = i64::from(slot.is_available);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
                 free -= cost;
-                wave.push((slot.name.clone(), PodRef::of(pod)));
+                wave.push((slot.key.clone(), PodRef::of(pod)));
             }
         }
         wave

@@ -35,16 +35,16 @@ impl StepKind for StepDeployment {
         outdated.sort_by_key(|pod| Reverse(state.is_available(pod)));
         let released = as_count(released(state, updated.len()));
         let slot = |index: usize| {
-            let name = (index + 1).to_string();
+            let key = (index + 1).to_string();
             let own = updated.get(index).copied();
             let is_released = own.is_some() || index < released;
             let place = index.saturating_sub(released.max(updated.len()));
             let pod = if is_released { own } else { outdated.get(place).copied() };
             PodSlot {
-                label: Some(own.map_or_else(|| format!("pod {name}"), |pod| pod.name.clone())),
+                label: Some(own.map_or_else(|| format!("pod {key}"), |pod| pod.name.clone())),
                 is_released,
                 unready_node: state.unready_node_of(own),
-                ..state.slot(name, pod)
+                ..state.slot(key, pod)
             }
         };
         (0..as_count(state.workload().wanted())).map(slot).collect()
@@ -54,7 +54,7 @@ impl StepKind for StepDeployment {
     /// that the first release also ends the pause of the write that acquired the lock.
     fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
-        let last = state.slots.iter().rposition(|slot| batch.contains(&slot.name))?;
+        let last = state.slots.iter().rposition(|slot| batch.contains(&slot.key))?;
         let budget = raised_budget(state, last + 1)?;
         let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
         let updated = as_count(budget.updated(state.workload().wanted()));

@@ -187,8 +187,8 @@ pub struct BatchView {
 /// A slot of a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotView {
-    /// The name of the pod, or of the node.
-    pub name: String,
+    /// The name of the pod or of the node; `pod 3` while the controller has not created the third updated pod.
+    pub label: String,
     /// The state.
     pub state: SlotState,
 }

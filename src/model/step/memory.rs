@@ -127,7 +127,7 @@ impl Memory {
         let before = self.soak.over_since.filter(|_| interruption.is_none());
         self.soak.over_since = is_over.then(|| before.unwrap_or(now));
         for slot in state.slots.iter().filter(|slot| slot.is_available) {
-            self.tolerated.remove(&slot.name);
+            self.tolerated.remove(&slot.key);
         }
         interruption
     }

@@ -62,7 +62,7 @@ pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
 pub(super) fn too_many_unavailable(state: &State<'_>, next: &PlannedBatch) -> Option<StopReason> {
-    let first = state.slots.iter().find(|slot| Some(&slot.name) == next.slots.first())?;
+    let first = state.slots.iter().find(|slot| Some(&slot.key) == next.slots.first())?;
     (!state.kind.may_begin(state, first)).then(|| {
         let pods = reasons(state.unavailable_slots(), state);
         StopReason::Unhealthy { pods, allowed: state.allowed() }
@@ -124,15 +124,15 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
                 match &slot.unready_node {
                     None => {
                         group = Some(&slot.group);
-                        length += slot.name.len();
+                        length += slot.key.len();
                         if length > MAX_NAMES {
                             break;
                         }
-                        names.push(slot.name.clone());
+                        names.push(slot.key.clone());
                     }
                     Some(_) if self.kind.skips_unready_nodes() => {}
                     Some(node) if names.is_empty() => {
-                        let (pod, node) = (slot.name.clone(), node.clone());
+                        let (pod, node) = (slot.key.clone(), node.clone());
                         return Err(StopReason::OnUnreadyNode { pod, node });
                     }
                     Some(_) => break,

@@ -66,7 +66,7 @@ impl StepKind for StepStatefulSet {
 pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
-    let last = slots.iter().rposition(|slot| batch.contains(&slot.name))?;
+    let last = slots.iter().rposition(|slot| batch.contains(&slot.key))?;
     let (mut free, mut released, mut kept) = (state.budget_left(), Vec::new(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
         free -= i64::from(slot.is_available && !slot.is_updated && slot.counts(state.pace()));

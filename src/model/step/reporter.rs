@@ -73,10 +73,10 @@ impl ChangeReporter {
         let updated = state.slots.iter().filter(|slot| slot.is_updated);
         let Some(known) = &mut self.known else {
             let released = state.slots.iter().filter(|slot| slot.is_released);
-            self.known = Some(updated.chain(released).map(|slot| slot.name.clone()).collect());
+            self.known = Some(updated.chain(released).map(|slot| slot.key.clone()).collect());
             return;
         };
-        let is_new = updated.filter(|slot| known.insert(slot.name.clone()));
+        let is_new = updated.filter(|slot| known.insert(slot.key.clone()));
         let added: Vec<String> = is_new.filter(|slot| !slot.is_in_last_batch).map(PodSlot::label).collect();
         // After another client changed the template, pods that never moved may count as updated.
         if !added.is_empty() && state.record.plan.is_for_live_template(state.workload()) {

@@ -68,7 +68,7 @@ fn batch_updates(state: &State<'_>, batches: &[BatchView]) -> Vec<(usize, Update
     let coming = batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
     let updates: Vec<_> = coming
         .map(|batch| {
-            let pods: Vec<_> = batch.slots.iter().filter_map(|slot| by_label.get(&slot.name)?.pod).collect();
+            let pods: Vec<_> = batch.slots.iter().filter_map(|slot| by_label.get(&slot.label)?.pod).collect();
             (batch.number, UpdatedPods::of(&pods, observed, workload))
         })
         .collect();

@@ -10,9 +10,9 @@ use crate::model::kind::Workload;
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one slot")]
 pub(super) struct PodSlot<'a> {
-    /// The name of the pod, or of the node; the number of a pod that is only counted.
-    pub(super) name: String,
-    /// Its name for people, if that is another one.
+    /// Its identity in the plan: the name of the pod or of the node, or the number of a pod that is only counted.
+    pub(super) key: String,
+    /// Its label, if that is not the key.
     pub(super) label: Option<String>,
     /// The pod in the slot, if there is one.
     pub(super) pod: Option<&'a Pod>,
@@ -49,9 +49,10 @@ pub(super) enum ExcludedBy {
 }
 
 impl PodSlot<'_> {
-    /// Returns its name for people.
+    /// Returns its name for people: that of the pod or of the node, or `pod 3` while the controller has not created the
+    /// third updated pod.
     pub(super) fn label(&self) -> String {
-        self.label.clone().unwrap_or_else(|| self.name.clone())
+        self.label.clone().unwrap_or_else(|| self.key.clone())
     }
 
     /// Whether its pod must still be replaced, released or not.
@@ -161,7 +162,7 @@ pub(super) mod tests {
     /// Returns the released slot of an updated pod that is available.
     pub(in crate::model::step) fn updated_slot(pod: &Pod) -> PodSlot<'_> {
         PodSlot {
-            name: pod.name.clone(),
+            key: pod.name.clone(),
             label: None,
             pod: Some(pod),
             is_updated: true,

@@ -339,7 +339,7 @@ fn already_updated(state: &State<'_>, prepared: &PreparedPlan) -> Result<Vec<Str
     let observed = held.as_ref().unwrap_or(state.observed);
     let slots = state_of(observed, state.nodes, &prepared.record, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
-    Ok(released.filter(|slot| slot.name != UNKNOWN_NODE).map(|slot| slot.label()).collect())
+    Ok(released.filter(|slot| slot.key != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 
 /// Returns the lock of another process, unless this command replaces it: with `--take-over`, or because the process of

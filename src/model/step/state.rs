@@ -32,7 +32,7 @@ pub(super) struct State<'a> {
     pub(super) updated: Vec<&'a Pod>,
     /// The active pods that run another one.
     pub(super) outdated: Vec<&'a Pod>,
-    /// The names of the slots of the last batch that began.
+    /// The keys of the slots of the last batch that began.
     pub(super) last_batch_slots: BTreeSet<&'a str>,
     /// The slots in the order of release.
     pub(super) slots: Vec<PodSlot<'a>>,
@@ -83,7 +83,7 @@ impl<'a> State<'a> {
     /// Lets these slots not count while they are unavailable.
     pub(super) fn tolerate(&mut self, tolerated: &BTreeSet<String>) {
         for slot in &mut self.slots {
-            slot.is_tolerated = !slot.is_available && tolerated.contains(&slot.name);
+            slot.is_tolerated = !slot.is_available && tolerated.contains(&slot.key);
         }
     }
 
@@ -135,10 +135,10 @@ impl<'a> State<'a> {
 
     /// Returns a slot with the facts that are the same for every kind. It is not released, and its pod has to stay
     /// available for the whole soak.
-    pub(super) fn slot(&self, name: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
+    pub(super) fn slot(&self, key: String, pod: Option<&'a Pod>) -> PodSlot<'a> {
         PodSlot {
-            is_in_last_batch: self.last_batch_slots.contains(name.as_str()),
-            name,
+            is_in_last_batch: self.last_batch_slots.contains(key.as_str()),
+            key,
             label: None,
             pod,
             is_updated: pod.is_some_and(|pod| self.is_updated(pod)),

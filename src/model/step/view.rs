@@ -76,17 +76,17 @@ const MAX_BATCHES: usize = 1000;
 /// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
 pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
     let (plan, pace) = (state.plan(), state.pace());
-    let by_name: HashMap<&str, &PodSlot<'_>> =
-        state.slots.iter().map(|slot| (slot.name.as_str(), slot)).collect();
-    let (coming, has_more_batches) = coming(state, &by_name);
+    let by_key: HashMap<&str, &PodSlot<'_>> =
+        state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect();
+    let (coming, has_more_batches) = coming(state, &by_key);
     let soaking = coming.len() + usize::from(state.present_batch().is_some());
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
-    let mut batches = earlier(state, seen, &by_name);
+    let mut batches = earlier(state, seen, &by_key);
     if let Some(planned) = &plan.last_batch {
         let slots: Vec<_> =
-            planned.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+            planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
         let done = BatchStage::Done { healthy: healthy(state, &slots) };
         batches.push(batch(
             state,
@@ -143,7 +143,7 @@ pub(super) fn stage(state: &State<'_>, memory: &Memory) -> BatchStage {
 /// Returns a batch with the state of its slots.
 pub(super) fn batch(state: &State<'_>, planned: &PlannedBatch, batch_stage: BatchStage) -> BatchView {
     let names: BTreeSet<&String> = planned.slots.iter().collect();
-    let slots = state.slots.iter().filter(|slot| names.contains(&slot.name));
+    let slots = state.slots.iter().filter(|slot| names.contains(&slot.key));
     batch_of(planned, slots, batch_stage)
 }
 
@@ -167,21 +167,21 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
         slot if slot.is_released || slot.is_updated => SlotState::Updating,
         _ => SlotState::Outdated,
     };
-    SlotView { name: slot.label(), state }
+    SlotView { label: slot.label(), state }
 }
 
 /// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
 fn earlier(
     state: &State<'_>,
     seen: &BTreeMap<usize, Vec<String>>,
-    by_name: &HashMap<&str, &PodSlot<'_>>,
+    by_key: &HashMap<&str, &PodSlot<'_>>,
 ) -> Vec<BatchView> {
     let plan = state.plan();
     let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
         let number = index + 1;
         let names = seen.get(&number).filter(|names| names.len() == *size);
         let slots: Vec<_> =
-            names.into_iter().flatten().filter_map(|name| by_name.get(name.as_str()).copied()).collect();
+            names.into_iter().flatten().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
         BatchView {
             number,
             is_canary: index == 0 && *size == 1 && plan.pace.canary,
@@ -200,7 +200,7 @@ fn healthy(state: &State<'_>, slots: &[&PodSlot<'_>]) -> Duration {
 
 /// Returns the future batches, as if each one succeeded, and whether there are more. The time is linear in the slots,
 /// because a plan of a large cluster has a thousand batches.
-fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
+fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<BatchView>, bool) {
     let plan = state.plan();
     let mut slots = state.slots.clone();
     release(&mut slots, state.present_batch().map_or(&[], |batch| &batch.slots));
@@ -212,7 +212,7 @@ fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batc
         match future.next(Some(reach)) {
             Ok(Some(_)) if batches.len() >= MAX_BATCHES => return (batches, true),
             Ok(Some(next)) => {
-                let slots = next.slots.iter().filter_map(|name| by_name.get(name.as_str()).copied());
+                let slots = next.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied());
                 batches.push(batch_of(&next, slots, BatchStage::Waiting));
             }
             Ok(None) if reach != Reach::All => reach = Reach::All,
@@ -223,7 +223,7 @@ fn coming(state: &State<'_>, by_name: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batc
 
 fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
     let names: BTreeSet<&String> = names.iter().collect();
-    for slot in slots.iter_mut().filter(|slot| names.contains(&slot.name)) {
+    for slot in slots.iter_mut().filter(|slot| names.contains(&slot.key)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }
 }

@@ -174,7 +174,7 @@ fn batch_facts(batch: &BatchView) -> Value {
         BatchStage::Done { healthy } if !batch.slots.is_empty() => (Some(*healthy), None),
         _ => (None, None),
     };
-    let slots = batch.slots.iter().map(|slot| json!({"name": slot.name, "state": slot.state.word()}));
+    let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.word()}));
     json!({
         "number": batch.number,
         "canary": batch.is_canary,

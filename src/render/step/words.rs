@@ -74,12 +74,12 @@ pub(in crate::render) fn slots(slots: &[SlotView]) -> String {
     if let Some(counted) = counted(slots) {
         return counted;
     }
-    names(&slots.iter().map(|slot| slot.name.clone()).collect::<Vec<_>>())
+    names(&slots.iter().map(|slot| slot.label.clone()).collect::<Vec<_>>())
 }
 
 /// `pods 2 to 4`, for pods that are only counted and do not exist yet.
 fn counted(slots: &[SlotView]) -> Option<String> {
-    let number = |slot: &SlotView| slot.name.strip_prefix("pod ")?.parse::<usize>().ok();
+    let number = |slot: &SlotView| slot.label.strip_prefix("pod ")?.parse::<usize>().ok();
     let numbers: Vec<usize> = slots.iter().map(number).collect::<Option<_>>()?;
     match numbers.as_slice() {
         [first, _, ..] => numbers

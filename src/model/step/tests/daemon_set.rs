@@ -136,7 +136,7 @@ impl DaemonSetFixture {
                 (slot.awaits_deletion, "goes"),
             ];
             let facts: Vec<_> = facts.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
-            format!("{} {}", slot.name, facts.join(" ")).trim().to_owned()
+            format!("{} {}", slot.key, facts.join(" ")).trim().to_owned()
         });
         listed.collect::<Vec<_>>().join(", ")
     }
@@ -324,7 +324,7 @@ fn only_the_nodes_of_the_last_batch_soak() {
     let pods = [("n1", "new"), ("n2", "new"), ("n3", "old"), ("n4", "new")];
     let fixture = DaemonSetFixture::of(4, &pods).with_batch(&["n2", "n3"]);
     let slots = fixture.slots();
-    let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.name.as_str()).collect();
+    let soaking: Vec<_> = slots.iter().filter(|slot| slot.soaks).map(|slot| slot.key.as_str()).collect();
     assert_eq!(soaking, ["n2", "n3"]);
 }
 
@@ -399,7 +399,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     state.kind = &COUNTING;
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
     let batches =
-        view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.name).collect()));
+        view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));
     let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name]));
     assert_eq!(batches.collect::<Vec<(_, Vec<_>)>>(), expected.collect::<Vec<_>>());
     let count = COUNTING.0.load(Ordering::Relaxed);

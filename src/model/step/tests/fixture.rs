@@ -237,7 +237,7 @@ impl StepperFixture {
     pub(super) fn begun(&self) -> Vec<String> {
         let batches = self.reports.iter().filter_map(|event| match event {
             StepReport::Batch(batch) if batch.stage == BatchStage::Updating => {
-                let names: Vec<&str> = batch.slots.iter().map(|slot| slot.name.as_str()).collect();
+                let names: Vec<&str> = batch.slots.iter().map(|slot| slot.label.as_str()).collect();
                 let canary = if batch.is_canary { "canary " } else { "" };
                 Some(format!("{} {canary}{}", batch.number, names.join(" ")))
             }
