@@ -38,9 +38,9 @@ pub(super) enum Action {
     Tolerate(Vec<String>),
     /// Remember that the batch failed.
     Fail(BatchFailure),
-    /// Release the lock, then end the command.
-    UnlockAndEnd(StepOutcome),
-    /// End the command now.
+    /// End the command with this outcome. If this process may have acquired the lock, release it before.
+    Finish(StepOutcome),
+    /// End the command now: it has no lock to release.
     End(StepOutcome),
 }
 
@@ -92,8 +92,8 @@ impl Decision {
         Self { why: format!("wait for {what}"), action: Action::WaitFor(what) }
     }
 
-    pub(super) fn unlock_and_end(outcome: StepOutcome, why: impl Into<String>) -> Self {
-        Self::new(Action::UnlockAndEnd(outcome), why)
+    pub(super) fn finish(outcome: StepOutcome, why: impl Into<String>) -> Self {
+        Self::new(Action::Finish(outcome), why)
     }
 
     pub(super) fn write(write: Write, why: impl Into<String>) -> Self {

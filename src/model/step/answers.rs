@@ -69,7 +69,7 @@ impl Stepper {
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
         match event {
             TargetEvent::Deleted => self.end(StepOutcome::Gone { recreated: false }),
-            TargetEvent::Unreadable(error) => self.unlock_and_end(StepOutcome::Error(error), now),
+            TargetEvent::Unreadable(error) => self.finish(StepOutcome::Error(error), now),
             TargetEvent::Observed { observation, .. } if self.cluster.is_recreated(&observation.workload) => {
                 self.end(StepOutcome::Gone { recreated: true });
             }
@@ -123,7 +123,7 @@ impl Stepper {
                 if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
-                    self.unlock_and_end(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
+                    self.finish(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
@@ -137,7 +137,7 @@ impl Stepper {
                 self.memory.rollback.blocked =
                     Some(format!("the server refused the write: {}", error.sentence()));
             }
-            WriteResult::Refused(error) => self.unlock_and_end(StepOutcome::Error(error), now),
+            WriteResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
         }
         None
     }
@@ -192,7 +192,7 @@ impl Stepper {
                     let why = format!("{} was not deleted: {}", pod.name, error.sentence());
                     self.memory.rollback.blocked = Some(why);
                 }
-                DeletionResult::Refused(error) => self.unlock_and_end(StepOutcome::Error(error), now),
+                DeletionResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
                 DeletionResult::Disallowed(message) => {
                     self.decide_after(now.elapsed + RETRY_EVICTION_AFTER);
                     self.reporter.eviction_refused(pod, message);

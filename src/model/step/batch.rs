@@ -132,10 +132,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     let has_finished_batch = memory.batch.is_finished_here;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
-        return Decision::unlock_and_end(
-            reached(state),
-            "as many pods are updated as the command asked for: end",
-        );
+        return Decision::finish(reached(state), "as many pods are updated as the command asked for: end");
     }
     if state.is_final() {
         return finish_plan(state, memory);
@@ -143,11 +140,11 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     let next = match next(state) {
         Ok(Some(batch)) => batch,
         Ok(None) if is_reached => {
-            return Decision::unlock_and_end(reached(state), "no slot is left to release: end");
+            return Decision::finish(reached(state), "no slot is left to release: end");
         }
         Ok(None) => {
             let outcome = only_skipped_left(state, has_finished_batch);
-            return Decision::unlock_and_end(outcome, "all that is left is skipped: end");
+            return Decision::finish(outcome, "all that is left is skipped: end");
         }
         Err(reason) => {
             let why = match &reason {
@@ -156,7 +153,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
                 }
                 _ => "the next pod cannot be released: stop".to_owned(),
             };
-            return Decision::unlock_and_end(StepOutcome::Stopped(reason), why);
+            return Decision::finish(StepOutcome::Stopped(reason), why);
         }
     };
     let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
@@ -184,9 +181,7 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
         Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
             Decision::wait_for("the pods that are starting")
         }
-        Some(reason) => {
-            Decision::unlock_and_end(StepOutcome::Stopped(reason), "too many pods are unavailable: stop")
-        }
+        Some(reason) => Decision::finish(StepOutcome::Stopped(reason), "too many pods are unavailable: stop"),
         None => begin_batch(state, memory, next),
     }
 }
@@ -248,10 +243,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
                 let missing = state.required().filter(|slot| !slot.is_ready());
                 let pods = reasons(missing, state);
                 let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
-                Decision::unlock_and_end(
-                    StepOutcome::Stopped(reason),
-                    "a released pod stays unavailable: stop",
-                )
+                Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
             }
             _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
         };
@@ -267,7 +259,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
         return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Decision::unlock_and_end(
+        return Decision::finish(
             only_skipped_left(state, memory.batch.is_finished_here),
             "all that is left is skipped: end",
         );
@@ -286,7 +278,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
         nodes => {
             let why = "the controller waits for pods on ignored nodes: stop";
-            Decision::unlock_and_end(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
+            Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
         }
     }
 }

@@ -30,12 +30,12 @@ impl Stepper {
         let outcome = StepOutcome::Interrupted(stop);
         match self.unlocking() {
             Some(_) => self.end(outcome),
-            None => self.unlock_and_end(outcome, now),
+            None => self.finish(outcome, now),
         }
     }
 
-    /// Releases the lock, and then ends the command.
-    pub(super) fn unlock_and_end(&mut self, outcome: StepOutcome, now: Now) {
+    /// Ends the command. If this process may have acquired the lock, releases it before.
+    pub(super) fn finish(&mut self, outcome: StepOutcome, now: Now) {
         // No decision needs a refresh any more.
         let in_flight = match replace(&mut self.doing, Doing::Deciding { not_before: None }) {
             Doing::Awaiting(sent) | Doing::Unlocking { in_flight: Some(sent), .. } => {
@@ -87,7 +87,7 @@ impl Stepper {
                 }
                 None => StepOutcome::TimedOut(limit),
             };
-            self.unlock_and_end(outcome, now);
+            self.finish(outcome, now);
         } else if is_over(self.unanswered_due()) {
             let error = Error::new(ErrorKind::Unreachable, "the server does not answer");
             self.end(StepOutcome::Error(error));

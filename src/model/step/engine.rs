@@ -253,7 +253,7 @@ impl Stepper {
                 batches.retain(|batch| batch.stage != BatchStage::Waiting);
                 self.memory.rollback.failed_batches = batches;
             }
-            Action::UnlockAndEnd(outcome) => self.unlock_and_end(outcome, now),
+            Action::Finish(outcome) => self.finish(outcome, now),
             Action::End(outcome) => self.end(outcome),
         }
     }

@@ -73,7 +73,7 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
     if !others.is_empty() {
         let pods = reasons(others, state);
         let outcome = StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: state.allowed() });
-        return Decision::unlock_and_end(outcome, format!("{why}, for pods of no batch: stop"));
+        return Decision::finish(outcome, format!("{why}, for pods of no batch: stop"));
     }
     let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
     Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
@@ -86,7 +86,7 @@ const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolle
 pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Decision {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
-        Decision::unlock_and_end(
+        Decision::finish(
             StepOutcome::Failed { failure: failure.clone(), rollback },
             "the rollback cannot begin",
         )
@@ -139,7 +139,7 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };
-        Decision::unlock_and_end(outcome(rollback), format!("the rollback is not complete: {why}"))
+        Decision::finish(outcome(rollback), format!("the rollback is not complete: {why}"))
     };
     if let Some(why) = &memory.rollback.blocked {
         return unfinished(why);

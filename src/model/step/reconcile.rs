@@ -47,7 +47,7 @@ pub(super) fn reconcile(
     }
     if let Some(error) = being_deleted(&observed.workload) {
         let outcome = cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error));
-        return Decision::unlock_and_end(outcome, "the workload is being deleted: stop");
+        return Decision::finish(outcome, "the workload is being deleted: stop");
     }
     if !memory.ownership.has_acquired_lock() {
         return acquire(options, cluster, observed, memory, now);
@@ -76,7 +76,7 @@ pub(super) fn reconcile(
     }
     if state.has_no_replicas() {
         let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
-        return Decision::unlock_and_end(outcome, "it is scaled to 0 replicas: stop");
+        return Decision::finish(outcome, "it is scaled to 0 replicas: stop");
     }
     if let Some(pod) = memory.stuck_pods.next(observed, now.elapsed) {
         let why = format!("{} is broken, and the controller waits for it: delete it", pod.name);
@@ -111,7 +111,7 @@ fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Decision 
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
     let outcome = cut_short(memory, why, StepOutcome::Stopped(reason));
-    Decision::unlock_and_end(outcome, "another client changed the workload: stop")
+    Decision::finish(outcome, "another client changed the workload: stop")
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
@@ -134,7 +134,7 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
         OnFailure::Undo => roll_back(state, memory, failure),
         OnFailure::Hold => {
             let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: None };
-            Decision::unlock_and_end(outcome, "the batch failed: hold")
+            Decision::finish(outcome, "the batch failed: hold")
         }
     }
 }

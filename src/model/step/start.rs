@@ -255,12 +255,12 @@ pub(super) fn acquire(
 ) -> Decision {
     let prepared = match prepare_plan(options, observed) {
         Ok(prepared) => prepared,
-        Err(outcome) => return Decision::unlock_and_end(outcome, "the plan cannot begin"),
+        Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
     let lock = foreign_lock(options, &prepared.record, cluster.ended_holder());
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
-        return Decision::unlock_and_end(outcome, "another process holds the lock: stop");
+        return Decision::finish(outcome, "another process holds the lock: stop");
     }
     let begin = || {
         let state = state_of(observed, cluster.nodes(), &prepared.record, now)?;
@@ -269,8 +269,7 @@ pub(super) fn acquire(
         }
         acquire_lock(&memory.ownership.own, &state, &prepared)
     };
-    begin()
-        .unwrap_or_else(|error| Decision::unlock_and_end(StepOutcome::Error(error), "the plan cannot begin"))
+    begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
 }
 
 /// Returns the decision if the plan cannot begin yet, or has nothing to release.
@@ -285,15 +284,15 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     let is_held = !matches!(prepared.origin, Origin::Free { .. }) || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
         let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
-        return Ok(Some(Decision::unlock_and_end(outcome, "it is scaled to 0 replicas: stop")));
+        return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
     }
     if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         let why = "no pod that the plan may release is outdated";
-        return Ok(Some(Decision::unlock_and_end(nothing_to_release(state), why)));
+        return Ok(Some(Decision::finish(nothing_to_release(state), why)));
     }
     // A command that has nothing to release does not change a pause.
     let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));
-    Ok(next.filter(|decision| matches!(decision.action, Action::UnlockAndEnd(_))))
+    Ok(next.filter(|decision| matches!(decision.action, Action::Finish(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
