@@ -53,7 +53,7 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         {
             begin_pause(workload, field, &mut patch); // the partition of a rollback keeps no pod
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(true).annotation().into());
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(true).to_json_text().into());
         return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
     }
     if workload.is_paused() {
@@ -83,7 +83,7 @@ fn add_hold(
     let hold = Hold::new(workload, HoldReason::Pause, holding_fields(observation, workload)?);
     let hold = hold.written_by(by, since);
     hold.add_fields_to(patch);
-    patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation().into());
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.to_json_text().into());
     Ok(Workload::of_json(patch.after()).and_then(|held| held_by(&held)).unwrap_or(HeldBy::Plan))
 }
 
@@ -155,7 +155,7 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
         } else if !hold.is_paused() {
             return Ok(Resume::Stepping);
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).annotation().into());
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).to_json_text().into());
         return Ok(Resume::Continue(patch));
     }
     hold.end(workload, &mut patch);

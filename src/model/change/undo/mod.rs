@@ -113,7 +113,7 @@ pub fn undo<'a>(
             if hold.as_ref().is_some_and(|hold| hold.fields() != below.hold.fields()) {
                 below.hold.add_fields_to(&mut patch);
             }
-            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation().into());
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.to_json_text().into());
         }
         (None, Some(hold)) => {
             hold.end(workload, &mut patch);

@@ -302,9 +302,10 @@ impl Hold {
         Some(patch_command(workload, &patch))
     }
 
-    /// Returns the value of the annotation.
+    /// Returns the hold as the annotation stores it. A plan renews `endByHand` first: see
+    /// [`PlanRecord::annotation`](super::PlanRecord::annotation).
     #[must_use]
-    pub fn annotation(&self) -> String {
+    pub fn to_json_text(&self) -> String {
         go_json(&serde_json::to_value(self).unwrap_or_default())
     }
 }

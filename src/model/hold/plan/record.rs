@@ -68,7 +68,7 @@ impl PlanRecord {
     pub fn annotation(&self, workload: &Workload) -> String {
         let mut hold = self.to_hold();
         hold.end_by_hand = hold.end_by_hand(workload);
-        hold.annotation()
+        hold.to_json_text()
     }
 
     /// Returns the patch that stores the record, and the record as it is then. It writes these fields, which hold the
