@@ -68,14 +68,16 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;
     }
-    // Beside the plan, whose first write comes after more round trips than these.
+    // These run while the plan starts, and print before its first write, which needs more round trips.
     let warning = other_objects::warn_of_autoscalers(&request.options, &target, source, &messages);
-    let check = async {
+    let preflight = async {
         if is_new && !request.strict {
             preflight::warn(&target, &preflight::check(&planned, source).await, &messages);
         }
     };
-    tokio::join!(biased; warning, check, plan_or_step(request, found, context, ui)).2
+    let ((), (), outcome) =
+        tokio::join!(biased; warning, preflight, plan_or_step(request, found, context, ui));
+    outcome
 }
 
 async fn plan_or_step(

@@ -59,8 +59,9 @@ impl HeldBudget {
         })
     }
 
-    /// Returns the budget with more updated pods. The controller does not create the `gone` outdated pods again, and
-    /// replaces them by updated ones, so that it never allows fewer unavailable pods.
+    /// Returns the budget with more updated pods. Its `maxUnavailable` is not below the present one, nor below the `gone`
+    /// outdated pods: the controller does not create these again but creates updated ones in their places, and with a
+    /// lower `maxUnavailable` it would release more.
     #[must_use]
     pub(in crate::model) fn raised(self, updated: i64, surge: i64, gone: i64, wanted: i64) -> Option<Self> {
         let updated = updated.min(wanted);

@@ -1,4 +1,4 @@
-//! What `reconcile` decides on.
+//! What `reconcile` returns: the next action, and the reason for it.
 
 use std::time::Duration;
 
@@ -100,7 +100,8 @@ impl Decision {
         Self::new(Action::Write(Box::new(write)), why)
     }
 
-    /// Creates the decision to store a plan, and the fields that hold the workload from now on.
+    /// Creates the decision to store a plan. The fields are new values of the fields of the hold: pods up to the goal are
+    /// released, and the others stay held.
     pub(super) fn write_plan(
         purpose: Purpose,
         reports: Vec<StepReport>,
@@ -126,7 +127,7 @@ impl Decision {
 }
 
 impl Write {
-    /// Creates the write that stores a plan, and the fields that hold the workload from now on.
+    /// Creates the write that stores a plan, and new values of the fields of its hold, if there are any.
     pub(super) fn of_plan(
         purpose: Purpose,
         reports: Vec<StepReport>,
@@ -145,7 +146,7 @@ impl Write {
 }
 
 impl Action {
-    /// Whether the decision needs a fresh observation. A check does not: its result counts only if no pod was disturbed
+    /// Whether the decision needs a fresh observation. A check does not: its result counts only if every pod was ready
     /// since, and what follows from it needs one.
     pub(super) fn needs_refresh(&self) -> bool {
         !matches!(self, Self::Wait | Self::WaitFor(_) | Self::RunCheck | Self::End(_))

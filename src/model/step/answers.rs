@@ -76,6 +76,7 @@ impl Stepper {
             TargetEvent::Observed { observation, .. } => {
                 let _ = self.cluster.apply(*observation); // one that does not match changes nothing
             }
+            // Never here: the executor completes a refresh, and `receive` handles a log.
             TargetEvent::Refreshed(_) | TargetEvent::Log(_) => {}
         }
     }

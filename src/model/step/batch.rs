@@ -110,8 +110,8 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Dec
 }
 
 /// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
-/// The write that begins the batch has such fields, if its controller has counted the pods; so has each later one that
-/// [`continue_batch`] decides on.
+/// [`begin_batch`] writes the first such fields, if the controller has counted the pods, and [`continue_batch`] those for
+/// the other slots.
 fn release(
     state: &State<'_>,
     batch: &PlannedBatch,
@@ -232,8 +232,9 @@ fn begin_batch(state: &State<'_>, memory: &Memory, next: PlannedBatch) -> Decisi
     Decision::write_plan(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
 }
 
-/// Decides after the last batch: waits for the final soak, then for the controller to report the update as complete,
-/// then restores the original strategy.
+/// Decides after the last batch: waits for the final soak, then restores the original fields. The controller of a
+/// Deployment can complete the update only afterwards, and
+/// [`await_completion`](super::reconcile::await_completion) waits for it; of any other kind it is awaited before.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
     if state.is_moving() {
         let failure = state.plan().last_batch.as_ref().map(|last| decide_failure(state, memory, last));

@@ -27,8 +27,9 @@ impl StepKind for StepDeployment {
         options.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")
     }
 
-    /// The updated pods fill the first slots, the oldest first. Outdated pods fill those that are not released, the
-    /// available ones first; others are surge pods.
+    /// The updated pods fill the first slots, the oldest first. A released slot has no pod until its updated pod exists.
+    /// Outdated pods fill the slots that are not released, the available ones first. Outdated pods beyond these slots,
+    /// which the controller has still to remove, have no slot.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         let (mut updated, mut outdated) = (state.updated.clone(), state.outdated.clone());
         updated.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
@@ -178,9 +179,10 @@ impl HeldPods {
         (self.wanted - self.available()).max(0)
     }
 
-    /// Returns the budget for the most updated pods, at most `goal`, that costs at most `free` of the wanted available
-    /// pods. None if these are not more than the `released` ones, at which the `present` budget rests. The controller
-    /// removes outdated pods as soon as it reads a budget, and those first that are not available.
+    /// Returns the budget for the most updated pods, at most `goal`, that takes at most `free` of the wanted available
+    /// pods away now; none if these are not more than the `released` ones. Its `maxUnavailable` is not below that of the
+    /// `present` budget. The controller removes outdated pods as soon as it reads a budget, and those first that are not
+    /// available.
     fn budget_for(
         &self,
         present: HeldBudget,

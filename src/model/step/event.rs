@@ -211,7 +211,7 @@ pub enum BatchStage {
     Waiting,
     /// Its pods are being replaced.
     Updating,
-    /// Its pods are available, and must stay available.
+    /// The released pods, of a DaemonSet those of the batch, are available and must stay available.
     Soaking {
         /// How long they have been available.
         healthy: Duration,
@@ -222,7 +222,8 @@ pub enum BatchStage {
     Checking,
     /// Done.
     Done {
-        /// How long its pods have been available.
+        /// How long the soaking pods had been available when it ended. In a later view: how long its own pods have been,
+        /// by their timestamps.
         healthy: Duration,
     },
     /// Failed.

@@ -29,9 +29,9 @@ pub(super) struct ChangeReporter {
     last_stuck_pod: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The slots that ran the new revision in an earlier view, or were released; none before the first view.
+    /// The slots that ran the new revision in an earlier observation, or were released; none before the first one.
     known: Option<BTreeSet<String>>,
-    /// The number of slots in the last view.
+    /// The number of slots in the last observation.
     wanted: Option<usize>,
     skipped: Vec<String>,
     has_final_soak: bool,

@@ -292,7 +292,8 @@ pub(super) trait StepKind {
         i64::from(first.is_available && first.counts(state.pace())) <= state.budget_left()
     }
 
-    /// Returns how many of the wanted pods may be unavailable: the smaller limit of the plan and of the workload.
+    /// Returns how many of the wanted pods may be unavailable: the limit of the plan, and for the kinds of OpenKruise at
+    /// most that of the workload.
     fn allowed(&self, state: &State<'_>) -> usize {
         let limit = max_unavailable(state.pace(), state.slots.len());
         own_limit(state.workload()).map_or(limit, |own| own.min(limit))

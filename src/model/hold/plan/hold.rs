@@ -18,7 +18,7 @@ use crate::model::text::shell_command::{Word, command};
 /// The version of the schema that this version writes.
 const VERSION: u32 = 1;
 
-/// The value of the annotation.
+/// The content of the annotation. In a [`PlanRecord`](super::PlanRecord) the plan and the lock are taken out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hold {

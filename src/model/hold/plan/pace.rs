@@ -98,10 +98,11 @@ pub struct Pace {
     pub batch_size: BatchSize,
     /// Whether the first batch has one pod if no pod runs the new revision.
     pub canary: bool,
-    /// How many pods may be unavailable at any time. None means the default of 1, which is valid for any replicas.
+    /// How many pods may be unavailable at any time. None means 1, or for some Deployments 0, so that a surge pod comes
+    /// before each removal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_unavailable: Option<Amount>,
-    /// How long the pods of a batch must stay available before the next batch.
+    /// How long the released pods, of a DaemonSet those of the batch, must stay available before the next batch.
     #[serde(with = "duration")]
     pub soak: Duration,
     /// How long all pods must stay available after the last batch, before the plan ends.

@@ -9,8 +9,9 @@ use crate::model::kind::Workload;
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::text::shell_command::command;
 
-/// The plan of a workload with its hold and its lock, whether or not the hold is in force. Here is the only copy of the
-/// plan and of the lock: the hold has them in an annotation, as JSON.
+/// The plan of a workload with its hold and its lock, whether or not the hold is in force. `plan` and `lock` are taken out
+/// of `hold`: its methods of these names and `scaled_from` find nothing there, and [`PlanRecord::to_hold`] puts them
+/// back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRecord {
     /// The hold, without the plan and the lock.
@@ -22,7 +23,8 @@ pub struct PlanRecord {
 }
 
 impl PlanRecord {
-    /// Returns the plan of a workload, if it has one.
+    /// Returns the plan of a workload, if it has one. Where pods are only counted, its last batch is scaled to the present
+    /// replicas, and the next write stores that.
     ///
     /// # Errors
     /// When the annotation or the plan in it is invalid.
@@ -71,8 +73,8 @@ impl PlanRecord {
         hold.to_json_text()
     }
 
-    /// Returns the patch that stores the record, and the record as it is then. It writes these fields, which hold the
-    /// workload from now on, if there are any. It tests the uid, the template, all fields of the hold, and the annotation.
+    /// Returns the patch that stores the record, and the record as it is then. The patch also writes new values of the
+    /// fields of the hold, if there are any: pods up to the goal are released, and the others stay held. It tests the uid, the template, all fields of the hold, and the annotation.
     #[must_use]
     pub fn into_patch(self, workload: &Workload, hold_fields: Option<HoldFields>) -> (Self, Patch) {
         let mut patch = guarded(workload);

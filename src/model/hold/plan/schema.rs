@@ -1,7 +1,7 @@
 //! The plan of `step` and its lock: two members of the annotation.
 //!
-//! The plan is the only memory of `step`, so that any process can continue where another one died. It does not contain facts
-//! that an observation shows, such as the revisions of pods and their availability.
+//! Only the plan outlives a process of `step`, so that any process can continue where another one died. It does not contain
+//! facts that an observation shows, such as the revisions of pods and their availability.
 //!
 //! Every write of a plan tests the annotation with the lock in it, so two processes can never both write. Nothing renews
 //! a lock, and it does not expire: a soak writes nothing. A holder whose process has ended on the host of the command is
