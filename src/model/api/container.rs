@@ -152,7 +152,8 @@ impl Termination {
             exit_code: terminated.get("exitCode").and_then(Value::as_i64).unwrap_or_default(),
             reason: text(terminated, "reason"),
             message: text(terminated, "message"),
-            started: time(terminated, "startedAt"),
+            // Of a container that could not be started the kubelet writes 1970-01-01T00:00:00Z.
+            started: time(terminated, "startedAt").filter(|started| *started > Timestamp::UNIX_EPOCH),
             finished: time(terminated, "finishedAt"),
         }
     }
@@ -254,5 +255,20 @@ mod tests {
         }
         let pod = json!({"status": {"containerStatuses": [7]}});
         assert_eq!(Container::all_of(&pod), [Container::default()]);
+    }
+
+    /// As a kubelet stored it, for a command that does not exist.
+    #[test]
+    fn a_container_that_could_not_be_started_ran_for_no_time() {
+        let pod = json!({"status": {"containerStatuses": [{
+            "name": "app", "restartCount": 4, "state": {"waiting": {"reason": "RunContainerError"}},
+            "lastState": {"terminated": {
+                "exitCode": 128, "reason": "StartError",
+                "startedAt": "1970-01-01T00:00:00Z", "finishedAt": "2026-11-26T04:32:08Z",
+            }},
+        }]}});
+        let containers = Container::all_of(&pod);
+        let ending = containers[0].latest_termination().unwrap();
+        assert_eq!((ending.started, ending.ran_for()), (None, SignedDuration::ZERO));
     }
 }

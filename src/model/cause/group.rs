@@ -167,12 +167,17 @@ mod tests {
             }),
             ..Container::default()
         };
+        let never_ran = |restarts, finished| {
+            let last = Termination { finished: Some(at(finished)), ..Termination::default() };
+            Container { last: Some(last), ..crashed(restarts, 0, 0) }
+        };
         for (id, container, expected) in [
             (CauseId::CrashLoop, crashed(1, 30, 40), 40),
             (CauseId::CrashLoop, crashed(2, 90, 91), 80), // one back-off of 10 s
             (CauseId::CrashLoop, crashed(3, 90, 91), 60), // and one of 20 s
             (CauseId::CrashLoop, crashed(i64::MAX, 90, 91), 10), // not before the pod was created
             (CauseId::CommandNotFound, crashed(3, 90, 91), 60),
+            (CauseId::CommandNotFound, never_ran(3, 91), 61),
             (CauseId::CrashLoop, crashed(7, 30, 5_000), 5_000), // it had recovered from the crash before
             (CauseId::ImageNotFound, Container::default(), 20),
             (CauseId::ImageNotFound, crashed(1, 30, 40), 40),
