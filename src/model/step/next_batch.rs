@@ -186,3 +186,31 @@ pub(super) fn reasons<'s, 'p: 's>(
     };
     slots.into_iter().map(|slot| (slot.label(), reason(slot))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::api::object::Object;
+    use crate::model::api::pod::Pod;
+    use crate::model::step::slot::tests::updated_slot;
+
+    /// With `--force` a plan continues past a released pod that its controller has still to replace.
+    #[test]
+    fn what_is_released_counts_before_it_is_updated() {
+        let pod = json!({"kind": "Pod", "metadata": {"name": "db-0"}});
+        let pod = Pod::read(&Object::read(pod).unwrap());
+        let updated = || updated_slot(&pod);
+        let missing = || PodSlot { pod: None, is_updated: false, is_available: false, ..updated() };
+        for (slot, counts) in [
+            (updated(), true),
+            (PodSlot { is_updated: false, awaits_deletion: true, ..updated() }, true),
+            (PodSlot { is_in_last_batch: true, ..missing() }, true),
+            (missing(), false), // the pod of a new node
+            (PodSlot { is_updated: false, is_released: false, ..updated() }, false),
+        ] {
+            assert_eq!(released_or_updated(std::slice::from_ref(&slot)), usize::from(counts), "{slot:?}");
+        }
+    }
+}
