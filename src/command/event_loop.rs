@@ -58,7 +58,7 @@ pub(super) trait Reporter<E: Engine> {
     fn ui(&mut self) -> &mut Ui;
 
     /// Prints one report.
-    fn report(&mut self, report: &E::Report<'_>, now: Now);
+    fn report(&mut self, engine: &E, report: &E::Report, now: Now);
 
     /// Redraws the frame if a redraw is due. Called after all reports so far were printed.
     fn redraw_if_due(&mut self, _engine: &E, _now: Now) {}
@@ -212,7 +212,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             let now = self.events.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
             for report in reports {
-                self.reporter.report(&report, now);
+                self.reporter.report(&self.engine, &report, now);
             }
             self.executor.after_event(&self.engine);
             for task in tasks {

@@ -19,9 +19,7 @@ use crate::cluster::write::WriteOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::undo::{UndoOptions, undo};
 use crate::model::engine::{Now, PodRef, TargetEvent, TargetId};
-use crate::model::follow::{
-    FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, TargetReport,
-};
+use crate::model::follow::{FollowOptions, FollowedTarget, Follower, FollowerEvent, FollowerTask, Report};
 use crate::model::kind::Workload;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 use crate::render::follow::{ReportFormat, json};
@@ -174,14 +172,15 @@ impl Reporter<Follower> for FollowReporter<'_> {
         self.ui
     }
 
-    fn report(&mut self, report: &TargetReport<'_>, now: Now) {
+    fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now) {
+        let Some(target) = follower.targets().get(id.0) else { return };
         let Following { format, names, shows_pods, .. } = self.request;
         match format {
             ReportFormat::Documents(format) => {
-                self.ui.out_streamed(&json::event(report, now.elapsed), *format);
+                self.ui.out_streamed(&json::event(target, report, now.elapsed), *format);
             }
             ReportFormat::Lines | ReportFormat::Frames => {
-                render::print(report, *names, *shows_pods, now, self.ui);
+                render::print(target, report, *names, *shows_pods, now, self.ui);
             }
         }
     }
@@ -192,8 +191,9 @@ impl FrameSource<Follower> for &Following<'_> {
         Frame::of(self.moment(follower, now), size)
     }
 
-    fn record(&mut self, report: &TargetReport<'_>, _now: Now) -> Vec<String> {
-        render::above_frame(report, self.names)
+    fn record(&mut self, follower: &Follower, (id, report): &(TargetId, Report), _now: Now) -> Vec<String> {
+        let target = follower.targets().get(id.0);
+        target.map(|target| render::above_frame(target, report, self.names)).unwrap_or_default()
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) trait FrameSource<E: Engine> {
     fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 
     /// Records a report, and returns the lines to print above the frame because no frame shows them.
-    fn record(&mut self, _report: &E::Report<'_>, _now: Now) -> Vec<String> {
+    fn record(&mut self, _engine: &E, _report: &E::Report, _now: Now) -> Vec<String> {
         Vec::new()
     }
 }
@@ -50,9 +50,9 @@ impl<E: Engine, P: FrameSource<E>> Reporter<E> for FrameReporter<'_, P> {
         self.ui
     }
 
-    fn report(&mut self, report: &E::Report<'_>, now: Now) {
+    fn report(&mut self, engine: &E, report: &E::Report, now: Now) {
         self.outdated = true;
-        self.ui.err_lines(self.frames.record(report, now));
+        self.ui.err_lines(self.frames.record(engine, report, now));
     }
 
     fn redraw_if_due(&mut self, engine: &E, now: Now) {

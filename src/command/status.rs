@@ -18,9 +18,7 @@ use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
 use crate::error::Result;
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
-use crate::model::follow::{
-    FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report, TargetReport,
-};
+use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -171,24 +169,24 @@ async fn evaluate_once(
     let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
     let event = |change| FollowerEvent::Target(TargetId(0), change);
     let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
-    let ended = first.reports.iter().find_map(|report| Some(report.target.result()?.outcome.clone()));
+    let ended = follower.targets().iter().find_map(|target| Some(target.result()?.outcome.clone()));
     if let Some(Outcome::Unreadable(error)) = ended {
         return (error.into(), None);
     }
-    let mut reports: Vec<_> = first.reports.into_iter().map(|report| report.report).collect();
+    let mut reports = first.reports;
     for (_, task) in first.tasks {
         if let (FollowerTask::ReadLog(place), Some(cluster), [target]) = (task, logs, follower.targets()) {
             let namespace = target.workload().object().namespace();
             let lines = cluster.log_tail(namespace, &place, LOG_LINES).await;
             let Some(log) = event_of_log(place, lines, ui) else { continue };
-            reports.extend(follower.apply(event(log), now).reports.into_iter().map(|report| report.report));
+            reports.extend(follower.apply(event(log), now).reports);
         }
     }
-    if let (ReportFormat::Lines, [target]) = (request.format, follower.targets()) {
+    if request.format == ReportFormat::Lines {
         // The logs were read after the end.
-        reports.sort_by_key(|report| matches!(report, Report::Ended { .. }));
-        for report in reports {
-            FollowReporter { ui, request }.report(&TargetReport { target, report }, now);
+        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended { .. }));
+        for report in &reports {
+            FollowReporter { ui, request }.report(&follower, report, now);
         }
         print_remarks(&follower, configuration, server_time, ui);
     }

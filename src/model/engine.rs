@@ -20,16 +20,14 @@ pub trait Engine {
     /// One thing that happened.
     type Event;
 
-    /// A report with its facts.
-    type Report<'a>
-    where
-        Self: 'a;
+    /// What to show to the user. The engine has the facts about it.
+    type Report;
 
     /// What the driver must do.
     type Task;
 
     /// Applies one event and returns the reports and tasks that follow from it.
-    fn apply(&mut self, event: Self::Event, now: Now) -> Effects<Self::Report<'_>, Self::Task>;
+    fn apply(&mut self, event: Self::Event, now: Now) -> Effects<Self::Report, Self::Task>;
 
     /// Returns when to apply a tick if no other event arrives earlier, counted from the start. Returns none if only events
     /// matter.

@@ -209,7 +209,7 @@ impl Reporter<Stepper> for PlanLineReporter<'_> {
         self.ui
     }
 
-    fn report(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) {
+    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now) {
         if let StepReport::Decision(why) = report {
             self.ui.err_line(&render::decision(why)); // on stderr, also with JSON
         } else if self.is_json {
@@ -240,7 +240,7 @@ impl FrameSource<Stepper> for PlanFrames {
         Frame::of_steps(self.steps(stepper, now), size)
     }
 
-    fn record(&mut self, (stepper, report): &(&Stepper, StepReport), now: Now) -> Vec<String> {
+    fn record(&mut self, stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
         match report {
             StepReport::Cause { .. } => Vec::new(), // the frame shows it
             StepReport::Log(log) => {

@@ -55,15 +55,6 @@ pub enum FollowerEvent {
     },
 }
 
-/// A report with the facts about its target.
-#[derive(Debug)]
-pub struct TargetReport<'a> {
-    /// The target after the event.
-    pub target: &'a FollowedTarget,
-    /// What to report.
-    pub report: Report,
-}
-
 /// Follows a set of workloads.
 #[derive(Debug)]
 pub struct Follower {
@@ -127,10 +118,10 @@ impl Follower {
 
 impl Engine for Follower {
     type Event = FollowerEvent;
-    type Report<'a> = TargetReport<'a>;
+    type Report = (TargetId, Report);
     type Task = (TargetId, FollowerTask);
 
-    fn apply(&mut self, event: FollowerEvent, now: Now) -> Effects<TargetReport<'_>, Self::Task> {
+    fn apply(&mut self, event: FollowerEvent, now: Now) -> Effects<Self::Report, Self::Task> {
         let mut effects = match event {
             FollowerEvent::Target(id, event) => self.one(id, |target, out| target.apply(event, now, out)),
             FollowerEvent::RolledBack(id, written) => {
@@ -149,8 +140,7 @@ impl Engine for Follower {
         }
         let mut all = Effects::default();
         for (index, TargetEffects { reports, tasks }) in effects {
-            let Some(target) = self.targets.get(index) else { continue };
-            all.reports.extend(reports.into_iter().map(|report| TargetReport { target, report }));
+            all.reports.extend(reports.into_iter().map(|report| (TargetId(index), report)));
             all.tasks.extend(tasks.into_iter().map(|task| (TargetId(index), task)));
         }
         all

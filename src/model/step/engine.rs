@@ -76,12 +76,20 @@ pub(super) struct Received {
 
 impl Engine for Stepper {
     type Event = StepEvent;
-    type Report<'a> = (&'a Self, StepReport);
+    type Report = StepReport;
     type Task = Task;
 
-    fn apply(&mut self, event: StepEvent, now: Now) -> Effects<(&Self, StepReport), Task> {
-        let Effects { reports, tasks } = self.advance(event, now);
-        Effects { reports: reports.into_iter().map(|report| (&*self, report)).collect(), tasks }
+    /// Receives one event, decides and acts.
+    fn apply(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
+        let Received { is_fresh, stored } = self.receive(event, now);
+        let cluster = self.cluster.clone();
+        let mut state = cluster.state(&self.memory.tolerated, now);
+        if let Some(write) = stored {
+            self.report_stored(write, state.as_ref());
+        }
+        self.observe(state.as_ref(), now);
+        self.proceed(is_fresh, &mut state, now);
+        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
     }
 
     fn due(&self) -> Option<Duration> {
@@ -119,19 +127,6 @@ impl Stepper {
             due: Some(Duration::ZERO),
             tasks: Vec::new(),
         }
-    }
-
-    /// Receives one event, decides and acts.
-    pub(super) fn advance(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
-        let Received { is_fresh, stored } = self.receive(event, now);
-        let cluster = self.cluster.clone();
-        let mut state = cluster.state(&self.memory.tolerated, now);
-        if let Some(write) = stored {
-            self.report_stored(write, state.as_ref());
-        }
-        self.observe(state.as_ref(), now);
-        self.proceed(is_fresh, &mut state, now);
-        Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
     }
 
     /// Returns the workload as last observed.

@@ -8,8 +8,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::model::follow::{
-    FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetReport,
-    TargetResult,
+    FollowedTarget, Follower, Outcome, Report, RollbackResult, RollbackTarget, RolloutFailure, TargetResult,
 };
 use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::references::Configuration;
@@ -23,7 +22,7 @@ use crate::render::json::{
 
 /// Returns one report.
 #[must_use]
-pub fn event(TargetReport { target, report }: &TargetReport<'_>, elapsed: Duration) -> Value {
+pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Value {
     let (kind, facts) = match report {
         Report::Status { verdict, .. } => (
             "status",

@@ -16,7 +16,7 @@ use crate::model::cause::container_logs::LogLines;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
 use crate::model::follow::{
-    CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetReport, TargetResult,
+    CauseChange, FollowedTarget, Outcome, Report, RollbackTarget, ShortTimeout, TargetResult,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
@@ -45,7 +45,8 @@ impl ReportFormat {
 /// Prints a report: kubectl's lines and the pods on stdout, present causes and what serves there on a terminal only, and
 /// everything else on stderr. `shows_pods` adds each pod to the end.
 pub fn print(
-    TargetReport { target, report }: &TargetReport<'_>,
+    target: &FollowedTarget,
+    report: &Report,
     names: NameContext,
     shows_pods: bool,
     now: Now,
@@ -107,7 +108,7 @@ pub fn print(
 /// Returns what a report prints above a live frame, because no frame shows it. The last frame shows the rollback, so the
 /// causes of the failure have to stay above it.
 #[must_use]
-pub fn above_frame(TargetReport { target, report }: &TargetReport<'_>, names: NameContext) -> Vec<String> {
+pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
     match report {
         Report::RollbackTarget(to) => vec![rollback_target(target, to, names)],
         Report::LeastTime { least, timeout } => least_time(target, *least, *timeout, names),

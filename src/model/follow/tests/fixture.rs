@@ -218,7 +218,7 @@ impl FollowerFixture {
         let server_time: Timestamp = START.parse::<Timestamp>().unwrap() + now;
         let Effects { reports, tasks } =
             self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
-        self.reported.extend(reports.into_iter().map(|report| report.report));
+        self.reported.extend(reports.into_iter().map(|(_, report)| report));
         let refreshes = self.refreshes();
         self.tasks.extend(tasks.into_iter().map(|(_, task)| task));
         if self.refreshes() > refreshes && self.in_reach {

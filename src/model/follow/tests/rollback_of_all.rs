@@ -40,8 +40,8 @@ impl Release {
     fn apply(&mut self, event: FollowerEvent) {
         let server_time = format!("2026-11-20T13:{:02}:00Z", self.elapsed.as_secs() / 60).parse().unwrap();
         let output = self.follower.apply(event, Now { elapsed: self.elapsed, server_time });
-        let uid = |report: &TargetReport<'_>| report.target.workload().object().uid().to_owned();
-        self.reported.extend(output.reports.iter().map(|report| (uid(report), report.report.clone())));
+        let uid = |id: TargetId| self.follower.targets()[id.0].workload().object().uid().to_owned();
+        self.reported.extend(output.reports.into_iter().map(|(id, report)| (uid(id), report)));
         let requests = output.tasks.into_iter().filter(|(_, task)| *task == FollowerTask::RollBack);
         self.rolled_back.extend(requests.map(|(target, _)| target));
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fake_cluster::FakeCluster;
 use super::fixture::{StepperFixture, seconds};
 use super::observation::template;
-use crate::model::engine::{Now, StopSignal};
+use crate::model::engine::{Engine, Now, StopSignal};
 use crate::model::hold::plan::{
     Amount, BatchFailure, BatchSize, CheckFlag, CheckResult, OnFailure, PaceFlags, Reach, is_rollback_held,
 };
@@ -189,8 +189,8 @@ fn a_process_that_takes_over_completes_the_rollback() {
         StepperFixture::by("two", StepOptions { take_over: true, ..StepOptions::default() }, cluster);
     other.bound = None;
     let now = Now { elapsed: seconds(900), server_time: other.cluster.wall() };
-    stepper.advance(other.cluster.look(), now); // as a watch shows it, and then as it is
-    stepper.advance(other.cluster.look(), now);
+    stepper.apply(other.cluster.look(), now); // as a watch shows it, and then as it is
+    stepper.apply(other.cluster.look(), now);
     assert_eq!(stepper.outcome(), Some(&refused(unfinished("ada@two took it over"))));
     assert_eq!(other.run(), refused(done()));
     is_as_it_was(&other.cluster);

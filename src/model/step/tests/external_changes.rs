@@ -9,7 +9,7 @@ use super::observation::{refreshed, template, watched};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::change::answer::WriteResult;
-use crate::model::engine::{Effects, Now, StopSignal};
+use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -210,8 +210,8 @@ fn a_plan_taken_over_behind_a_slow_watch_is_not_taken_back() {
     fixture.cluster.object["metadata"]["annotations"] = json!({HOLD_ANNOTATION: hold.to_string()});
     let server_time = fixture.cluster.wall() + SignedDuration::from_secs(60);
     let now = Now { elapsed: seconds(90), server_time };
-    assert_eq!(fixture.stepper.advance(StepEvent::Tick, now), only(Task::Refresh));
-    fixture.stepper.advance(fixture.cluster.look(), now);
+    assert_eq!(fixture.stepper.apply(StepEvent::Tick, now), only(Task::Refresh));
+    fixture.stepper.apply(fixture.cluster.look(), now);
     assert!(matches!(fixture.stepper.outcome(), Some(StepOutcome::Stopped(StopReason::TakenOver { .. }))));
     assert_eq!(fixture.cluster.hold().unwrap()["lock"]["holder"], "other");
 }
@@ -221,8 +221,8 @@ fn first_write(cluster: &mut FakeCluster) -> (Stepper, crate::model::api::patch:
     cluster.tick();
     let now = Now { elapsed: seconds(0), server_time: cluster.wall() };
     let mut stepper = Stepper::new(all_by(1), lock("one"), cluster.workload());
-    stepper.advance(StepEvent::Tick, now);
-    let output = stepper.advance(cluster.look(), now);
+    stepper.apply(StepEvent::Tick, now);
+    let output = stepper.apply(cluster.look(), now);
     let patch = output.tasks.into_iter().find_map(|task| match task {
         Task::Write(patch) => Some(*patch),
         _ => None,
@@ -246,11 +246,11 @@ fn a_write_without_an_answer_is_resolved_and_never_repeated_blindly() {
         if is_made {
             cluster.write(&patch);
         }
-        let output = stepper.advance(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+        let output = stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
         assert_eq!(output.tasks, []);
         let later = Now { elapsed: seconds(2), ..now };
-        assert_eq!(stepper.advance(StepEvent::Tick, later), only(Task::Refresh));
-        let Effects { reports, tasks } = stepper.advance(cluster.look(), later);
+        assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
+        let Effects { reports, tasks } = stepper.apply(cluster.look(), later);
         let has_begun = reports.iter().any(|report| matches!(report, StepReport::Began { .. }));
         assert_eq!(has_begun, is_made);
         assert!(tasks.iter().any(|task| matches!(task, Task::Write(_))));
@@ -263,10 +263,10 @@ fn a_signal_after_an_unanswered_write_releases_the_lock() {
     let mut cluster = FakeCluster::paused(3);
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
-    stepper.advance(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+    stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
     let stopped = StepEvent::Stopped(StopSignal::Interrupted);
-    assert_eq!(stepper.advance(stopped, now).tasks, [Task::Refresh]);
-    let tasks = stepper.advance(cluster.look(), now).tasks;
+    assert_eq!(stepper.apply(stopped, now).tasks, [Task::Refresh]);
+    let tasks = stepper.apply(cluster.look(), now).tasks;
     let [Task::Write(release)] = &tasks[..] else { panic!("{tasks:?}") };
     cluster.write(release);
     assert_eq!(cluster.hold().unwrap().get("lock"), None);
@@ -279,9 +279,9 @@ fn an_external_change_after_an_unanswered_write_is_detected() {
     let (mut stepper, patch, now) = first_write(&mut cluster);
     cluster.write(&patch);
     cluster.change("/spec/template", template(3));
-    stepper.advance(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
+    stepper.apply(StepEvent::Written(WriteResult::Unknown(no_answer())), now);
     let later = Now { elapsed: seconds(2), ..now };
-    assert_eq!(stepper.advance(StepEvent::Tick, later), only(Task::Refresh));
+    assert_eq!(stepper.apply(StepEvent::Tick, later), only(Task::Refresh));
     let mut fixture =
         StepperFixture { stepper, cluster, ..StepperFixture::of(all_by(1), FakeCluster::paused(3)) };
     fixture.see(fixture.cluster.look());
@@ -303,8 +303,8 @@ fn an_answer_older_than_a_watch_event_is_ignored() {
     cluster.write(&patch);
     let (answer, newer) = (version(&cluster.workload(), "7"), version(&cluster.workload(), "9"));
     let newer = Observation { workload: *newer, ..cluster.observed() };
-    stepper.advance(StepEvent::Target(watched(newer)), now);
-    stepper.advance(StepEvent::Written(WriteResult::Stored(answer.object().clone())), now);
+    stepper.apply(StepEvent::Target(watched(newer)), now);
+    stepper.apply(StepEvent::Written(WriteResult::Stored(answer.object().clone())), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -321,8 +321,8 @@ fn a_refresh_older_than_a_watch_event_does_not_hide_it() {
         observed.workload = Workload::of(Object::read(object).unwrap()).unwrap();
         observed
     };
-    stepper.advance(StepEvent::Target(watched(at("9"))), now);
-    stepper.advance(refreshed(at("7"), cluster.nodes()), now);
+    stepper.apply(StepEvent::Target(watched(at("9"))), now);
+    stepper.apply(refreshed(at("7"), cluster.nodes()), now);
     let known = stepper.workload().object().resource_version().map(str::to_owned);
     assert_eq!(known.as_deref(), Some("9"));
 }
@@ -334,10 +334,10 @@ fn an_unreachable_server_ends_step_before_the_lock_is_acquired() {
     for elapsed in (0..).step_by(2) {
         let now = Now { elapsed: seconds(elapsed), ..now };
         if elapsed > 0 {
-            stepper.advance(StepEvent::Tick, now);
-            stepper.advance(cluster.look(), now);
+            stepper.apply(StepEvent::Tick, now);
+            stepper.apply(cluster.look(), now);
         }
-        stepper.advance(StepEvent::Written(WriteResult::Unavailable(no_answer())), now);
+        stepper.apply(StepEvent::Written(WriteResult::Unavailable(no_answer())), now);
         if let Some(end) = stepper.outcome() {
             assert!(matches!(end, StepOutcome::Error(_)) && elapsed == 60, "{elapsed}: {end:?}");
             return;

@@ -7,7 +7,7 @@ use super::fake_cluster::FakeCluster;
 use super::observation::watched;
 use crate::error::{Error, ErrorKind};
 use crate::model::change::answer::{DeletionResult, WriteResult};
-use crate::model::engine::{Effects, Now, PodRef};
+use crate::model::engine::{Effects, Engine, Now, PodRef};
 use crate::model::hold::plan::{Amount, BatchSize, CheckResult, Lock, PaceFlags, Reach};
 use crate::model::step::memory::Memory;
 use crate::model::step::*;
@@ -132,7 +132,7 @@ impl StepperFixture {
         while let Some(seen) = queue.pop_front().filter(|_| !self.is_dead) {
             let now = self.now();
             let ends_an_action = matches!(seen, StepEvent::Written(_) | StepEvent::Deleted(_));
-            let Effects { reports, tasks } = self.stepper.advance(seen, now);
+            let Effects { reports, tasks } = self.stepper.apply(seen, now);
             if self.forgets && ends_an_action {
                 self.forget();
             }
