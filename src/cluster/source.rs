@@ -149,8 +149,8 @@ impl Source {
         }
     }
 
-    /// Lists objects, and returns what `keep` makes of each. Only one page is in memory: 10,000 pods as JSON take hundreds of
-    /// megabytes.
+    /// Lists objects, and returns what `keep` makes of each. Only one page is in memory: 10,000 pods as JSON take hundreds
+    /// of megabytes.
     ///
     /// # Errors
     /// When the objects cannot be read; of the kind `NotReadable` when a command can continue without them.

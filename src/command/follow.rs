@@ -46,8 +46,8 @@ pub struct Following<'a> {
 }
 
 impl Following<'_> {
-    /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and Secrets
-    /// that were read beside it.
+    /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and
+    /// Secrets that were read beside it.
     async fn follow(
         &self,
         found: Vec<Workload>,

@@ -79,8 +79,8 @@ impl Request {
         self.output.is_none() && !self.pods
     }
 
-    /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads keep
-    /// them.
+    /// Returns what is kept of a workload. `metadata.managedFields` are the largest part of most, and only named workloads
+    /// keep them.
     fn keep(&self) -> impl Fn(Workload) -> Workload {
         let is_selection = self.scope.is_selection();
         move |workload| if is_selection { workload.without_managed_fields() } else { workload }
@@ -156,8 +156,8 @@ async fn evaluate_all(
     all
 }
 
-/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from `logs`.
-/// Returns its outcome, and its document if the format has documents and it can be evaluated.
+/// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from
+/// `logs`. Returns its outcome, and its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
     request: &follow::Following<'_>,
     observed: Observation,

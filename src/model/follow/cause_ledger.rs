@@ -71,7 +71,8 @@ enum LogState {
 
 impl CauseLedger {
     /// Records the causes of one observation, which were found with these allowed restarts. `grace` returns the grace
-    /// period of a cause that fails the rollout. `last_progress` is when the rollout last progressed. Another revision gets its own grace periods.
+    /// period of a cause that fails the rollout. `last_progress` is when the rollout last progressed. Another revision gets
+    /// its own grace periods.
     pub(in crate::model) fn record(
         &mut self,
         causes: &[Cause],

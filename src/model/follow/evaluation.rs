@@ -141,9 +141,9 @@ impl RolloutEvaluation {
         self.decider.decide(goal, &observation.workload, counted, options, fresh, now.elapsed)
     }
 
-    /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows that
-    /// the rollout is stuck changes the one that is shown. Scripts wait for kubectl's line of success, so it is held back until
-    /// the success is certain.
+    /// Reports the verdict and the counters if they changed. `counted` is the verdict by the counters; a cause that shows
+    /// that the rollout is stuck changes the one that is shown. Scripts wait for kubectl's line of success, so it is held
+    /// back until the success is certain.
     fn report_status(
         &mut self,
         observation: &Observation,

@@ -65,8 +65,8 @@ impl ExpectedRevision {
         Ok(RevisionMatch::Expected)
     }
 
-    /// Resolves the word of the user. Returns the answer if that is not possible yet, or no longer. A number is only reliable
-    /// once the controller has observed the workload.
+    /// Resolves the word of the user. Returns the answer if that is not possible yet, or no longer. A number is only
+    /// reliable once the controller has observed the workload.
     fn resolve(&mut self, observation: &Observation, once: bool) -> Result<Option<RevisionMatch>> {
         let Self::Named(word) = self else { return Ok(None) };
         let RevisionWord::Number(wanted) = word else {

@@ -1,7 +1,7 @@
 //! Follows rollouts until each target has an outcome: events in, reports and tasks out.
 //!
-//! Every observation is complete, so that missed events do not matter. The follower requests a refresh before an outcome that an
-//! older observation must not decide. A missed event can therefore delay an outcome, and never change it.
+//! Every observation is complete, so that missed events do not matter. The follower requests a refresh before an outcome
+//! that an older observation must not decide. A missed event can therefore delay an outcome, and never change it.
 
 mod cause_ledger;
 mod decision;

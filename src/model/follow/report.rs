@@ -1,5 +1,5 @@
-//! What the follower returns: reports for the user, tasks for its driver, and in the end the result of each target with its exit
-//! code.
+//! What the follower returns: reports for the user, tasks for its driver, and in the end the result of each target with its
+//! exit code.
 
 use std::time::Duration;
 

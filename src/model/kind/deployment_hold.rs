@@ -102,7 +102,8 @@ impl HeldBudget {
         wanted - self.unavailable(wanted)
     }
 
-    /// Returns how many outdated pods may be unavailable. Rounded as the controller rounds: down, and 1 where nothing else would let the rollout move.
+    /// Returns how many outdated pods may be unavailable. Rounded as the controller rounds: down, and 1 where nothing else
+    /// would let the rollout move.
     fn unavailable(self, wanted: i64) -> i64 {
         let unavailable = (self.unavailable_percent * wanted / 100).min(wanted);
         if unavailable == 0 && self.surge == 0 { 1.min(wanted) } else { unavailable }

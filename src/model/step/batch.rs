@@ -186,8 +186,8 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
     }
 }
 
-/// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of the
-/// template, the pods of a batch may be replaced once more.
+/// Whether an unavailable pod is [`YOUNG`], or terminates and its deletion deadline has not passed. After another change of
+/// the template, the pods of a batch may be replaced once more.
 fn is_starting(state: &State<'_>, slot: &PodSlot<'_>) -> bool {
     let now = state.now.server_time;
     slot.pod.is_some_and(|pod| {

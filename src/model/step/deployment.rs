@@ -67,8 +67,8 @@ impl StepKind for StepDeployment {
         !is_counted(state.observed) || raised_budget(state, released_slots(state) + 1).is_some()
     }
 
-    /// Without `--max-unavailable`, zero if the Deployment's own budget allows no unavailable pod, or at most one pod is wanted:
-    /// then a surge pod takes the place of each pod that is removed.
+    /// Without `--max-unavailable`, zero if the Deployment's own budget allows no unavailable pod, or at most one pod is
+    /// wanted: then a surge pod takes the place of each pod that is removed.
     fn allowed(&self, state: &State<'_>) -> usize {
         let wanted = as_count(state.workload().wanted());
         match state.pace().max_unavailable {

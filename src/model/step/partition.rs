@@ -147,9 +147,9 @@ pub(super) fn original_partition(state: &State<'_>) -> i64 {
     if record.plan.below_partition { 0 } else { record.hold.original_partition(state.workload()) }
 }
 
-/// Whether the controller considers the update complete, so that the original strategy can be restored. If the original partition keeps no pod, the controller must
-/// report the new revision as the current one, if it reports that. Until then it would create pods below a partition
-/// from the old revision.
+/// Whether the controller considers the update complete, so that the original strategy can be restored. If the original
+/// partition keeps no pod, the controller must report the new revision as the current one, if it reports that. Until then it
+/// would create pods below a partition from the old revision.
 pub(super) fn is_complete(state: &State<'_>) -> bool {
     let is_current = || state.workload().is_update_reported_stable();
     state.observed.is_observed() && (original_partition(state) > 0 || is_current())

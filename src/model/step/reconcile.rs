@@ -164,8 +164,8 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     Decision::write_plan(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
 }
 
-/// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the template ends the wait: the plan is
-/// complete.
+/// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the
+/// template ends the wait: the plan is complete.
 pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Decision {
     let is_complete = observed.is_observed() && verdict(observed).state == RolloutState::Complete;
     if is_complete || observed.workload.template_digest() != completing.template {

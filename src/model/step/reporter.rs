@@ -58,8 +58,8 @@ impl ChangeReporter {
         }
     }
 
-    /// Reports what the controller did beside the plan: pods on the new revision that are in no batch, or where pods are only
-    /// counted, another number of them.
+    /// Reports what the controller did beside the plan: pods on the new revision that are in no batch, or where pods are
+    /// only counted, another number of them.
     fn observe_controller(&mut self, state: &State<'_>) {
         let wanted = state.slots.len();
         let before = self.wanted.replace(wanted);

@@ -299,8 +299,8 @@ pub(super) trait StepKind {
         own_limit(state.workload()).map_or(limit, |own| own.min(limit))
     }
 
-    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods; 0 where
-    /// [`release`](Self::release) itself plans these.
+    /// Returns how many more pods can be released than may be unavailable, because the controller creates surge pods; 0
+    /// where [`release`](Self::release) itself plans these.
     fn surge(&self, _: &State<'_>) -> usize {
         0
     }

@@ -75,8 +75,8 @@ pub fn follows_from_workload(workload: &Workload) -> bool {
         && verdict(&Observation::of_alone(workload.clone())).state == RolloutState::Complete
 }
 
-/// Whether a workload alone shows that its template has not changed since a time: its rollout is complete and ended before it,
-/// and so did the last write of each field manager of the template. No return to an earlier revision is later either,
+/// Whether a workload alone shows that its template has not changed since a time: its rollout is complete and ended before
+/// it, and so did the last write of each field manager of the template. No return to an earlier revision is later either,
 /// because the controller writes when a rollout is complete.
 #[must_use]
 pub fn is_unchanged_since(workload: &Workload, since: Timestamp) -> bool {
@@ -102,8 +102,8 @@ impl RolloutView {
         follows_from_workload(workload).then(|| Self::of(&Observation::of_alone(workload.clone()), now))
     }
 
-    /// Keeps of the workload only [its identity](Workload::identity), unless a cause explains more of it. The fields of the view
-    /// stay: they are all that a row shows.
+    /// Keeps of the workload only [its identity](Workload::identity), unless a cause explains more of it. The fields of the
+    /// view stay: they are all that a row shows.
     #[must_use]
     pub fn with_identity_only(self) -> Self {
         let workload = if self.causes.is_empty() { self.workload.identity() } else { self.workload };

@@ -74,7 +74,8 @@ impl PlanRecord {
     }
 
     /// Returns the patch that stores the record, and the record as it is then. The patch also writes new values of the
-    /// fields of the hold, if there are any: pods up to the goal are released, and the others stay held. It tests the uid, the template, all fields of the hold, and the annotation.
+    /// fields of the hold, if there are any: pods up to the goal are released, and the others stay held. It tests the uid,
+    /// the template, all fields of the hold, and the annotation.
     #[must_use]
     pub fn into_patch(self, workload: &Workload, hold_fields: Option<HoldFields>) -> (Self, Patch) {
         let mut patch = guarded(workload);
