@@ -11,7 +11,7 @@ use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::observation::{Observation, PodCount, Role};
 use crate::model::revision::{Integrity, Revision};
-use crate::model::status::uses::template_author;
+use crate::model::status::uses::{dated_uses, template_author};
 
 /// The history of one workload.
 #[derive(Debug)]
@@ -51,18 +51,11 @@ impl<'a> History<'a> {
     #[must_use]
     pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
         let (role, count) = (observation.roles(), observation.pod_counts());
-        let mut uses: Vec<(Option<i64>, &Revision)> = Vec::new();
-        for revision in &observation.revisions {
-            uses.extend(revision.past_numbers.iter().map(|number| (Some(*number), revision)));
-            uses.push((revision.number.known(), revision));
-        }
-        uses.sort_by_key(|(number, _)| *number);
-        let mut by_first_use: Vec<&Revision> = uses.iter().map(|(_, revision)| *revision).collect();
-        if by_first_use.len() == observation.revisions.len() {
-            by_first_use.sort_by_key(|revision| revision.created); // without past numbers, a rollback leaves no other trace
-        }
-        let origins = cause_origins(&by_first_use);
-        let predecessors = predecessors(&uses);
+        let uses = dated_uses(observation);
+        let origins = cause_origins(uses.iter().map(|one| one.revision));
+        let present = uses.iter().filter(|one| one.number == one.revision.number.known());
+        let predecessors: BTreeMap<&str, &Revision> =
+            present.filter_map(|one| Some((one.revision.name.as_str(), one.before?))).collect();
         let mut row_above: Option<(&str, Value)> = None; // mostly the predecessor
         let entries = observation.revisions.iter().map(|revision| {
             let template = revision.template();
@@ -70,10 +63,14 @@ impl<'a> History<'a> {
             let template = template.into_canonical();
             let between =
                 |before: &Value| Changes::between(before, &template, SecretValues::Masked).summary();
-            let changes = predecessors.get(revision.name.as_str()).map(|before| match &row_above {
-                Some((name, above)) if *name == before.name => between(above),
-                _ => between(&before.template().into_canonical()),
-            });
+            let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
+                (Some(before), Some((name, above))) if *name == before.name => Some(between(above)),
+                (Some(before), _) => Some(between(&before.template().into_canonical())),
+                // Recorded objects can lack the time of their creation.
+                (None, above) => {
+                    above.as_ref().filter(|_| revision.created.is_none()).map(|(_, above)| between(above))
+                }
+            };
             row_above = Some((&revision.name, template));
             HistoryEntry {
                 revision,
@@ -90,33 +87,16 @@ impl<'a> History<'a> {
     }
 }
 
-/// One use of a revision, with the number that it had then.
-type Use<'a> = (Option<i64>, &'a Revision);
-
-/// Returns the revision that was in use before the present use of each revision, by the name of that revision. `uses`
-/// are sorted by number.
-fn predecessors<'a>(uses: &[Use<'a>]) -> BTreeMap<&'a str, &'a Revision> {
-    let mut predecessors = BTreeMap::new();
-    let (mut last, mut before): (Option<&Revision>, Option<&Revision>) = (None, None);
-    for &(number, revision) in uses {
-        if last.is_none_or(|last| last.name != revision.name) {
-            before = last.replace(revision);
-        }
-        if let Some(before) = before.filter(|_| number == revision.number.known()) {
-            predecessors.insert(revision.name.as_str(), before);
-        }
-    }
-    predecessors
-}
-
 /// Returns the revision from which each change-cause was copied, by the name of the revision; none for a cause of its own.
 ///
 /// A change without a cause keeps the annotation of the workload, which the controller copies to the new revision. So a
-/// cause is a copy if the revision before the first use has it too. `by_first_use` can contain a revision several times.
-fn cause_origins<'a>(by_first_use: &[&'a Revision]) -> BTreeMap<&'a str, Option<&'a Revision>> {
+/// cause is a copy if the revision before the first use has it too.
+fn cause_origins<'a>(
+    in_order_of_use: impl Iterator<Item = &'a Revision>,
+) -> BTreeMap<&'a str, Option<&'a Revision>> {
     let mut origins = BTreeMap::new();
     let mut before: Option<&Revision> = None;
-    for &revision in by_first_use {
+    for revision in in_order_of_use {
         if !origins.contains_key(revision.name.as_str()) {
             let same = before.filter(|before| before.cause.is_some() && before.cause == revision.cause);
             let origin = same.map(|same| origins.get(same.name.as_str()).copied().flatten().unwrap_or(same));
@@ -179,13 +159,13 @@ mod tests {
     #[test]
     fn a_restored_revision_keeps_the_cause_that_a_bad_one_copied() {
         let kept: [(&[i64], _, _); 3] =
-            [(&[4], "w:3.0", "good"), (&[5], "w:3.1", "good"), (&[3, 6], "w:1.0", "good")];
+            [(&[3, 6], "w:1.0", "good"), (&[4], "w:3.0", "good"), (&[5], "w:3.1", "good")];
         assert_eq!(rows(&kept), ["4 image w:3.0 (as in 6)", "5 image w:3.1 (as in 6)", "6 image w:1.0"]);
         let kept: [(&[i64], _, _); 2] = [(&[1], "w:1", "one"), (&[2], "w:2", "one")];
         assert_eq!(rows(&kept), ["1 first: w:1", "2 image w:2 (as in 1)"]);
         // Other controllers only renumber a restored revision.
         let kept: [(&[i64], _, _); 2] = [(&[3], "w:1", "one"), (&[2], "w:2", "one")];
-        assert_eq!(rows(&kept), ["2 oldest kept: w:2 (as in 3)", "3 image w:1"]);
+        assert_eq!(rows(&kept), ["2 image w:2 (as in 3)", "3 image w:1"]);
     }
 
     #[test]

@@ -90,17 +90,18 @@ pub enum UseEnd {
 /// A new template has a new revision. A return to an earlier template gives its revision a new number: a ReplicaSet stores
 /// the numbers that it had before (`deployment.kubernetes.io/revision-history`). A ControllerRevision does not, so it is a
 /// return if a revision with a lower number is newer.
-fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
+pub(super) fn dated_uses(observed: &Observation) -> Vec<RevisionUse<'_>> {
     let mut uses: Vec<RevisionUse<'_>> = Vec::new();
     let mut newest: Option<Timestamp> = None; // the creation of the newest revision used so far
     for (number, was, revision) in numbered(observed) {
         let Some(created) = revision.created else { continue };
         let is_first = was.is_none() && newest.is_none_or(|newest| created >= newest);
         if was.is_none() && !is_first {
-            // Its number in its first use is not stored.
+            // Its number in its first use is not stored, and follows only for the one before number 2.
             let later = |one: &RevisionUse<'_>| matches!(one.start, UseStart::At(time) if time > created);
             let index = uses.iter().position(later).unwrap_or(uses.len());
-            uses.insert(index, a_use(revision, None, None, UseStart::At(created)));
+            let first = uses.get(index).filter(|next| index == 0 && next.number == Some(2)).map(|_| 1);
+            uses.insert(index, a_use(revision, first, None, UseStart::At(created)));
         }
         let start = match newest {
             Some(earliest) if !is_first => UseStart::Between { earliest, latest: None },

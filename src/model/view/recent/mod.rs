@@ -89,7 +89,7 @@ fn rollout(observed: &Observation, one: RevisionUse<'_>, now: Timestamp) -> Rece
         changes,
         is_first: !one.is_return
             && one.before.is_none()
-            && revision.numbers().min().is_none_or(|least| least <= 1),
+            && one.number.map_or(revision.numbers().next().is_none(), |number| number <= 1),
         images,
         cause: revision.cause.clone(),
         by: one.by,
