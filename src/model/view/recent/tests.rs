@@ -306,6 +306,17 @@ fn a_controller_revision_with_a_higher_number_than_a_newer_one_is_a_return() {
     }
 }
 
+/// A rollback of the second revision takes the number of the first one away.
+#[test]
+fn the_first_revision_is_known_when_only_its_later_number_is_stored() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let kept: [(&str, i64, &[i64]); 2] = [("x:2", 100, &[2]), ("x:1", 0, &[3])];
+        let case =
+            Case { kind, live: "x:1", kept: &kept, managers: vec![setter("undo", 300)], ..Case::default() };
+        assert_eq!(case.rows(0)[1..], ["100 2: image x:2 by - undone", "0 1: first by - replaced"]);
+    }
+}
+
 #[test]
 fn a_return_that_the_controller_has_not_numbered_yet_is_a_row() {
     let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1]), ("x:2", 100, &[2])];
