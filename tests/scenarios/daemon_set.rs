@@ -19,7 +19,7 @@ async fn a_daemon_set_is_updated_and_rolled_back() {
     agent.set_image("app:1.0", "back again").await;
     agent.wait_until_complete().await;
     assert_eq!(agent.status().await, (0, "daemon set \"agent\" successfully rolled out\n".to_owned()));
-    let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
+    let printed = ["2 - 0/0 image app:2.0-bad", "3 current 3/3 image app:1.0"];
     assert_eq!(history(&cluster, agent.name).await, printed);
     cluster.delete_namespace().await;
 }

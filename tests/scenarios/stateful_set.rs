@@ -63,7 +63,7 @@ async fn a_broken_pod_blocks_the_update() {
     cluster.delete_pod("db-2").await;
     db.wait_until_complete().await;
     assert_eq!(db.status().await.0, 0);
-    let printed = ["2 - 0/0 first: app:2.0-bad", "3 current 3/3 image app:1.0"];
+    let printed = ["2 - 0/0 image app:2.0-bad", "3 current 3/3 image app:1.0"];
     assert_eq!(history(&cluster, db.name).await, printed);
     cluster.delete_namespace().await;
 }
