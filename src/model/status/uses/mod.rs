@@ -268,7 +268,9 @@ struct Stamps<'a> {
 
 impl<'a> Stamps<'a> {
     fn of(observed: &'a Observation, uses: &[RevisionUse<'_>]) -> Self {
+        let pending = pending_changers(observed, uses);
         let owners = template_owners(observed.workload.object()).into_iter();
+        let owners = owners.filter(|author| !pending.contains(author));
         let all = owners.map(|author| (author.clone(), began(observed, &author, uses))).collect();
         Self { observed, all }
     }
@@ -316,6 +318,18 @@ fn began(observed: &Observation, author: &Authorship, uses: &[RevisionUse<'_>]) 
     let (last, is_only) = (*best_uses.next()?, best_uses.next().is_none());
     // Of several that match equally, the manager's last write began the latest.
     (is_only || best.owns_change).then_some(last)
+}
+
+/// Returns the clients that own what differs between the last use and a live template that no revision stores yet, as of a
+/// paused Deployment. They began no use.
+fn pending_changers(observed: &Observation, uses: &[RevisionUse<'_>]) -> Vec<Authorship> {
+    let object = observed.workload.object();
+    let (None, Some(last), Some(live)) =
+        (observed.revisions.current(), uses.last(), object.at("/spec/template"))
+    else {
+        return Vec::new();
+    };
+    template_changers(object, &last.revision.template().without_hash_labels(), live)
 }
 
 fn changers_in(observed: &Observation, one: &RevisionUse<'_>) -> Vec<Authorship> {

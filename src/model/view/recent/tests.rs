@@ -332,6 +332,10 @@ fn a_change_without_a_revision_is_no_row() {
     let case = Case { live: "x:2", kept: &kept, managers: vec![setter("set", 300)], ..Case::default() };
     assert_eq!(case.rows(1), [""; 0]);
     assert_eq!(case.rows(0).len(), 1);
+    // Nor is it the return to the revision that was in use before.
+    let kept: [(&str, i64, &[i64]); 2] = [("x:1", 0, &[1, 3]), ("x:2", 100, &[2])];
+    let case = Case { live: "x:3", kept: &kept, managers: vec![setter("set", 300)], ..Case::default() };
+    assert_eq!(case.rows(1)[0], "100.. 3 (was 1) back: image x:1 by - complete");
     let undated: [(&str, i64, &[i64]); 0] = [];
     assert_eq!(Case { kept: &undated, ..Case::default() }.rows(0), [""; 0]);
 }
