@@ -1,5 +1,7 @@
 //! `--revision`: only the rollout of the expected revision counts.
 
+use serde_json::json;
+
 use super::fixture::*;
 use crate::model::follow::*;
 use crate::model::revision::RevisionWord;
@@ -39,6 +41,13 @@ fn a_replaced_revision_fails() {
     // Before the controller observes it.
     fixture.becomes(Truth { counts: BEGUN, ..at(3, 3, 2) });
     assert!(taken_over(&fixture), "{:?}", fixture.outcome());
+    // The controller has not numbered the new template yet.
+    let mut fixture = FollowerFixture::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
+    let mut unnumbered = Truth { counts: BEGUN, ..at(2, 3, 2) };
+    unnumbered.spec["template"] = json!({"spec": {"containers": [{"name": "app", "image": "app:3"}]}});
+    fixture.becomes(unnumbered);
+    let line = "desired revision (2) is different from the running revision (another)";
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Superseded(line.to_owned()))));
     // From the start.
     assert!(taken_over(&FollowerFixture::of(options_for_revision("1"), at(2, 2, 2))));
     // The same template under another number: another client rolled back to it.
