@@ -7,7 +7,7 @@ use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
+use crate::model::revision::{Revision, RevisionWord};
 use crate::model::text::shell_command::{Word, command};
 
 /// A reason to ask before a rollback.
@@ -18,7 +18,7 @@ pub enum Doubt<'a> {
         /// The number of its pods.
         pods: usize,
     },
-    /// An earlier revision replaced the default target. If that was a rollback, going there ends it.
+    /// An earlier revision replaced the target. If that was a rollback, going there ends it.
     ReplacedByEarlier {
         /// The current revision, which is the earlier one.
         current: &'a Revision,
@@ -36,13 +36,15 @@ pub enum Doubt<'a> {
     },
 }
 
-/// Returns the reasons to doubt a rollback from the current revision to `target`. A user who names a revision
-/// may want to take a rollback back.
+/// Returns the reasons to doubt a rollback from the current revision to `target`. A user who names one revision may want to
+/// take a rollback back. A word that counts back is another revision after each rollback.
 #[must_use]
 pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
     let count = observation.pod_count(target).filter(|count| count.total > 0 && count.ready == 0);
     let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
-    let current = observation.revisions.current().filter(|_| *word == TargetRevision::Previous);
+    let counts_back =
+        *word == TargetRevision::Previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
+    let current = observation.revisions.current().filter(|_| counts_back);
     let replaced = current.filter(|current| is_replaced_by_earlier(target, current));
     let replaced = replaced.zip(is_undo(&observation.workload, target)).map(|(current, is_undo)| {
         let was = current.past_numbers.last().copied();
@@ -220,6 +222,8 @@ mod tests {
         ] {
             let observation = written_by(&[("kubectl-rollout2", "Update")], observation(kind, &kept, &[]));
             assert_eq!(doubts_of(&observation, &TargetRevision::Previous), expected, "{kind} {kept:?}");
+            let counted_back = TargetRevision::Named(RevisionWord::Back(1));
+            assert_eq!(doubts_of(&observation, &counted_back), expected, "--to previous, {kind} {kept:?}");
             let named = doubts_of(&observation, &TargetRevision::Stable);
             assert!(named.is_empty(), "the user chose the revision: {named:?}");
         }
