@@ -321,7 +321,7 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
     let revision = state.observed.revisions.current().filter(|_| record.plan.is_rolling_back());
     let rolls_back_to = revision.map(Revision::label);
     if origin != Origin::Plan {
-        record.hold = record.hold.written_by(own.by.as_deref(), &now.server_time.to_string());
+        record.hold = record.hold.written_by(own.by.as_deref(), &now.stamp());
     }
     record.lock = Some(own.written_at(now.stamp()));
     let why = "no other process steps it, or it is taken over: acquire the lock";

@@ -32,13 +32,15 @@ impl StartTime {
         }
     }
 
-    /// Returns the time. A duration that reaches before the first possible time is that time.
+    /// Returns the time, in whole seconds as the stamps of a cluster. A duration that reaches before the first possible time
+    /// is that time.
     #[must_use]
     pub fn resolve(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(duration) => {
                 let before =
                     SignedDuration::try_from(duration).and_then(|duration| now.checked_sub(duration));
+                let before = before.and_then(|before| Timestamp::from_second(before.as_second()));
                 before.unwrap_or(Timestamp::MIN)
             }
             Self::TimeOfDay(time) => {
@@ -102,9 +104,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_duration_is_the_first_time() {
+    fn a_duration_ends_at_a_whole_second_and_a_long_one_is_the_first_time() {
         let long = StartTime::parse("2540400h10m").unwrap(); // 289 years
         assert_eq!(long.resolve("2026-11-24T15:10:00Z".parse().unwrap()).to_string(), "1737-02-02T15:00:00Z");
+        let before = StartTime::parse("1h").unwrap().resolve("2026-11-24T15:10:00.75Z".parse().unwrap());
+        assert_eq!(before.to_string(), "2026-11-24T14:10:00Z");
         let longest = StartTime::parse("9999999999h").unwrap();
         assert_eq!(longest.resolve(Timestamp::UNIX_EPOCH), Timestamp::MIN);
         let midnight = StartTime::parse("0:01").unwrap();
