@@ -161,6 +161,8 @@ pub struct TargetResult {
 pub struct Rollback {
     /// How the target failed.
     pub failed: TargetResult,
+    /// The causes of the failure, most important first.
+    pub causes: Vec<Cause>,
     /// The label that the stable revision had when the rollout failed.
     pub revision: String,
     /// Whether the rollback was written. Until then every event may be older than the write and is

@@ -69,8 +69,8 @@ impl FollowedTarget {
     }
 
     fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetEffects) {
-        let (failed, to) = (result.clone(), revision.clone());
-        self.rollback = Some(Rollback { failed, revision: to, is_written: false });
+        let (failed, causes) = (result.clone(), self.causes().cloned().collect());
+        self.rollback = Some(Rollback { failed, causes, revision: revision.clone(), is_written: false });
         out.reports.push(Report::RollbackStarted { result, revision });
         out.tasks.push(FollowerTask::RollBack);
     }

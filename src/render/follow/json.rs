@@ -16,8 +16,8 @@ use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::json::{
-    cause_facts, event_document, least_time_json, log_json, merge, pods_json, remarks_json, revision_json,
-    rollout_json, workload_json,
+    cause_facts, cause_json, event_document, least_time_json, log_json, merge, pods_json, remarks_json,
+    revision_json, rollout_json, workload_json,
 };
 
 /// Returns one report.
@@ -63,7 +63,8 @@ pub fn event(target: &FollowedTarget, report: &Report, elapsed: Duration) -> Val
     document
 }
 
-/// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code.
+/// Returns the last document: of every target what `Status` says of a rollout, and how it ended; and the exit code. A target
+/// that was rolled back has the causes of its failure.
 #[must_use]
 pub fn summary(
     follower: &Follower,
@@ -84,6 +85,9 @@ fn target_summary(target: &FollowedTarget, configuration: &[Configuration], now:
     let mut facts = rollout_json(&target.view(now).unwrap_or_else(alone));
     if let Some(result) = target.result() {
         merge(&mut facts, ended(result));
+    }
+    if let Some(rollback) = target.rollback() {
+        facts["causes"] = rollback.causes.iter().map(cause_json).collect();
     }
     facts["remarks"] = remarks_json(target.workload(), &target.stale_configuration(configuration));
     facts

@@ -315,6 +315,9 @@ async fn json_reports_the_rollback() {
     let rollback = json!({"toRevision": 1, "outcome": "reached", "reason": null});
     assert_eq!((&of("ended")[0]["rollback"], &of("ended")[0]["outcome"]), (&rollback, &json!("failed")));
     assert_eq!(of("summary")[0]["exitCode"], 4);
+    let workload = &of("summary")[0]["workloads"][0];
+    assert_eq!((&workload["state"], &workload["outcome"]), (&json!("complete"), &json!("failed")));
+    assert_eq!(workload["causes"][0]["id"], "image-not-found", "why it failed");
 }
 
 /// Commands that only read reject the flags that write.
