@@ -48,7 +48,8 @@ pub(super) struct ListArgs {
 
     /// Show only these states
     ///
-    /// held includes paused, and complete StatefulSets whose partition keeps outdated pods.
+    /// stuck is a rollout of which a cause has needed a fix for 30 seconds. held includes paused, and complete
+    /// StatefulSets whose partition keeps outdated pods.
     #[arg(long = "state", value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
     states: Vec<&'static [RolloutState]>,
 
@@ -61,8 +62,8 @@ pub(super) struct ListArgs {
 
     /// Exit with the code of a rollout in one of these states, as status does
     ///
-    /// The code is 4 for failed, 5 for held and paused, and 3 for progressing and unobserved. A complete
-    /// StatefulSet does not fail, whatever its partition keeps.
+    /// The code is 4 for failed, 5 for held and paused, and 3 for progressing, stuck and unobserved. A
+    /// complete StatefulSet does not fail, whatever its partition keeps.
     #[arg(long, value_name = "STATE", value_delimiter = ',', ignore_case = true, value_parser = words(STATES))]
     fail_on_state: Vec<&'static [RolloutState]>,
 
@@ -98,7 +99,7 @@ pub(super) struct ListArgs {
 const EXAMPLES: &str = "\
 Examples:
   kubectl rollout2 list
-  kubectl rollout2 list -A --state stuck,failed,held
+  kubectl rollout2 list -A --state failed,stuck,held,progressing
   kubectl rollout2 list deploy,sts -l app=web -o wide
   kubectl rollout2 list -A --since 30m -o wide
   kubectl rollout2 list -A --fail-on-state failed -o json

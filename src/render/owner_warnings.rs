@@ -11,7 +11,7 @@ use crate::model::text::shell_command::{Word, command};
 pub fn before_an_undo(owner: &ManifestOwner, workload: &Workload) -> String {
     if *owner == ManifestOwner::Apply {
         return format!(
-            "warning: the next kubectl apply of the present manifest of {} reverts this; correct the manifest too",
+            "warning: the next kubectl apply of the present manifest of {} changes the template again; correct it too",
             workload.target()
         );
     }
