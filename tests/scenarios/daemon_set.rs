@@ -1,6 +1,9 @@
 //! DaemonSets: a rolling update, OnDelete, and a rollback.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
@@ -11,6 +14,7 @@ async fn a_daemon_set_is_updated_and_rolled_back() {
     let cluster = Cluster::real("node-by-node").await;
     let agent = Workload::agent(&cluster, &json!({})).await;
     agent.wait_until_complete().await;
+    sleep(Duration::from_secs(1)).await; // which revision is older shows in whole seconds
     agent.set_image("app:2.0-bad", "a slip").await;
     let stuck =
         |agent: &Value| count(agent, "updatedNumberScheduled") == 1 && count(agent, "numberAvailable") == 2;

@@ -1,6 +1,9 @@
 //! StatefulSets: a canary by partition, a broken pod that blocks the update, OnDelete.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
@@ -45,6 +48,7 @@ async fn a_broken_pod_blocks_the_update() {
     let cluster = Cluster::real("broken-pod").await;
     let db = Workload::db(&cluster, &json!({ "replicas": 3 })).await;
     db.wait_until_complete().await;
+    sleep(Duration::from_secs(1)).await; // which revision is older shows in whole seconds
     db.set_image("app:2.0-bad", "a slip").await;
     let broken = |pod: &Value| {
         pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff"
