@@ -60,9 +60,8 @@ impl ExpectedRevision {
         let grown = number.zip(current).is_some_and(|(wanted, current)| current > wanted);
         if grown || observation.workload.template_digest() != *template {
             // The controller numbers a new template later, and its old number is no answer.
-            let current =
-                current.filter(|current| Some(*current) != *number).map(|current| current.to_string());
-            let current = current.filter(|current| current != label).unwrap_or_else(|| "another".to_owned());
+            let current = current.map(|number| number.to_string()).filter(|current| current != label);
+            let current = current.unwrap_or_else(|| "another".to_owned());
             return Ok(RevisionMatch::Superseded(taken_over_line(label, &current)));
         }
         Ok(RevisionMatch::Expected)
