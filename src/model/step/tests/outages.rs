@@ -53,9 +53,8 @@ fn refreshes_are_used_unless_they_took_longer_than_a_minute() {
     );
 }
 
-/// The command gives up a minute after the first of several failures in a row, until it has acquired the lock.
-#[test]
-fn a_failed_write_from_before_a_wait_does_not_count() {
+/// A command that waits for the controller, and loses the server before it acquires the lock.
+fn away_at_the_lock() -> StepperFixture {
     let mut cluster = FakeCluster::paused(5);
     cluster.tick();
     cluster.controls = false;
@@ -63,6 +62,13 @@ fn a_failed_write_from_before_a_wait_does_not_count() {
     let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
     fixture.is_away = true;
     fixture.cluster.controls = true;
+    fixture
+}
+
+/// The command gives up a minute after the first of several failures in a row, until it has acquired the lock.
+#[test]
+fn a_failed_write_from_before_a_wait_does_not_count() {
+    let mut fixture = away_at_the_lock();
     fixture.pass(1);
     assert!(
         fixture
@@ -85,13 +91,7 @@ fn a_failed_write_from_before_a_wait_does_not_count() {
 /// Without an answer for a minute it does give up.
 #[test]
 fn a_lock_that_cannot_be_acquired_ends_the_command() {
-    let mut cluster = FakeCluster::paused(5);
-    cluster.tick();
-    cluster.controls = false;
-    cluster.change("/spec/template", template(3));
-    let mut fixture = StepperFixture::of(StepOptions::default(), cluster);
-    fixture.is_away = true;
-    fixture.cluster.controls = true;
+    let mut fixture = away_at_the_lock();
     assert!(matches!(fixture.run(), StepOutcome::Error(_)));
     assert!((60..70).contains(&fixture.elapsed()), "{}", fixture.elapsed());
 }
