@@ -9,7 +9,7 @@ use crate::command::context::Context;
 use crate::command::targets::TargetScope;
 use crate::error::{ErrorKind, Result};
 use crate::model::api::patch::Patch;
-use crate::model::hold::plan::{PlanRecord, completed_rollback, have_same_plan, is_rollback_held};
+use crate::model::hold::plan::{Plan, completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::hold::{
     Pause, Resume, end_lost_hold, is_annotation_lost, pause, refuse_lost_annotation, resume,
 };
@@ -165,8 +165,7 @@ async fn write(
 ) -> Result<()> {
     let workload = &observed.workload;
     // A plan releases pods batch by batch, which `step --dry-run` shows.
-    let has_plan =
-        || Workload::of_json(patch.after()).is_some_and(|after| PlanRecord::in_force(&after).is_some());
+    let has_plan = || Workload::of_json(patch.after()).is_some_and(|after| Plan::in_force(&after).is_some());
     if writer.options.dry_run == DryRun::Client && writer.options.output == Output::Text && !has_plan() {
         let is_complete = observed.pods.is_some();
         let read =

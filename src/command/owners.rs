@@ -8,7 +8,7 @@ use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::patch::FieldPath;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::undo::{UndoOptions, apply_reverts};
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::revision::Revision;
 use crate::render::owner_warnings as warnings;
@@ -70,7 +70,7 @@ pub(super) fn warn_before_a_hold(workload: &Workload, place: &FieldPath, ui: &mu
 /// Prints a warning for each owner whose next apply may end a plan, with the fields that it may write. A plan in force
 /// has begun with that warning.
 pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
-    if PlanRecord::in_force(workload).is_some() {
+    if Plan::in_force(workload).is_some() {
         return;
     }
     let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();

@@ -14,7 +14,7 @@ use super::template_text::{pod_template_text, with_change_cause};
 use crate::model::api::managed_fields::{Authorship, last_template_author};
 use crate::model::api::object::drop_managed_fields;
 use crate::model::diff::short_digests;
-use crate::model::hold::{HoldSummary, hold_words, left_words};
+use crate::model::hold::{hold_json, hold_words, left_words};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, Role};
 use crate::model::revision::{Integrity, Revision, RevisionNumber, Revisions};
@@ -226,7 +226,7 @@ pub fn json(history: &History<'_>) -> Value {
     json!({
         "workload": workload_json(workload),
         "templateChangedBy": author.map(|author| &author.manager),
-        "held": HoldSummary::of(workload).map(|hold| hold.json()),
+        "held": hold_json(workload),
         "templateChangedAt": author.map(|author| author.time.to_string()),
         "revisions": history.entries.iter().map(entry_json).collect::<Vec<_>>(),
     })

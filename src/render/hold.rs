@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
 use crate::model::api::managed_fields::last_author;
-use crate::model::hold::plan::{Hold, HoldReason, PlanRecord, is_rolling_back};
+use crate::model::hold::plan::{Hold, is_rolling_back};
 use crate::model::hold::{HeldBy, end_command, held_by, restored_words, step_command, surplus_pods};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -73,7 +73,7 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
     let target = workload.target();
-    if Hold::of(workload).ok().flatten().is_some_and(|hold| hold.reason() == HoldReason::Plan) {
+    if Hold::of(workload).ok().flatten().is_some_and(|hold| hold.has_plan()) {
         return format!("note: the plan of {target} was already ended by {who}; removed its annotation");
     }
     format!(
@@ -112,11 +112,11 @@ pub fn own_hold(workload: &Workload) -> Vec<String> {
 /// replaced.
 #[must_use]
 pub fn step_hint(workload: &Workload) -> String {
-    let record = PlanRecord::in_force(workload);
-    if record.as_ref().is_some_and(|record| !record.hold.is_strategy_held(workload)) {
+    let hold = Hold::in_force(workload).filter(|hold| hold.plan.is_some());
+    if hold.as_ref().is_some_and(|hold| !hold.is_strategy_held(workload)) {
         return command("hint: to end the hold: {}", [end_command(workload)]);
     }
-    let hint = if record.is_none_or(|record| record.plan.is_for_live_template(workload)) {
+    let hint = if hold.is_none_or(|hold| hold.is_for_live_template(workload)) {
         "hint: to continue the plan: {}"
     } else {
         "hint: to replace the plan, which is for another template: {}"

@@ -12,7 +12,6 @@ use super::{owner_warnings, pods};
 use crate::model::change::effect::{Effect, UpdatePace};
 use crate::model::change::preview::{Preview, PreviewOutcome, PreviewWarning};
 use crate::model::diff::{Change, short_text};
-use crate::model::hold::plan::HoldReason;
 use crate::model::hold::{HeldBy, end_command};
 use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
@@ -104,8 +103,8 @@ fn field(change: &Change) -> Line {
 pub fn warning(warning: &PreviewWarning, workload: &Workload) -> String {
     let target = workload.target();
     match warning {
-        PreviewWarning::EndsHold(HoldReason::Pause) => format!("warning: it ends the pause of {target}"),
-        PreviewWarning::EndsHold(HoldReason::Plan) => {
+        PreviewWarning::EndsPause => format!("warning: it ends the pause of {target}"),
+        PreviewWarning::EndsPlan => {
             format!("warning: it ends the plan of step for {target}, and the controller updates all pods")
         }
         PreviewWarning::ReplacesHeldStrategy => {

@@ -137,8 +137,7 @@ fn lost_plan(user: User) -> SimCluster {
     let cluster = shop(user).build();
     let author = Author::new("kubectl-rollout2");
     let set = json!({"minReadySeconds": 2_147_483_646, "progressDeadlineSeconds": 2_147_483_647});
-    let hold =
-        json!({"version": 1, "reason": "plan", "set": set, "strategy": {"progressDeadlineSeconds": 600}});
+    let hold = json!({"version": 1, "set": set, "strategy": {"progressDeadlineSeconds": 600}, "plan": {}});
     cluster.store(|store| {
         let web = Key::new(&DEPLOYMENTS, "shop", "web");
         let hold_web = |web: &mut Value| {

@@ -92,7 +92,7 @@ async fn a_failed_second_batch_is_held_and_then_undone() {
     let db = Box::pin(failed(&cluster, &[])).await;
     let object = cluster.get(&db.path).await;
     let held = hold_annotation(&object).unwrap();
-    assert_eq!((&held["reason"], held.get("lock")), (&json!("plan"), None));
+    assert!(held["plan"].is_object() && held["lock"].is_null(), "{held}");
     assert_eq!(count(&object, "replicas"), 5);
     let status = cluster.rollout2(&["status", db.name, "--watch=false"]).await;
     print_output("status --watch=false", &status);

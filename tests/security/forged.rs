@@ -392,8 +392,8 @@ fn forged_additional_members_have_no_effect() {
                 ("check", json!({"sha256": digest, "timeout": "9000h", "command": "touch MARK"})),
                 ("check", json!("touch MARK")),
                 ("goesBack", json!(true)),
-                ("phase", json!("rollingBack")),
-                ("phase", json!("touch MARK")),
+                ("rollingBack", json!(true)),
+                ("rollingBack", json!("touch MARK")),
                 ("from", json!("other-1")),
                 ("maxUnavailable", json!("100%")),
                 ("evict", json!(true)),
@@ -446,7 +446,7 @@ fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
                 let set = &before["spec"]["updateStrategy"];
                 let mut forged = set.clone();
                 forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
-                workload.forge(&json!({"reason": "pause", "set": set, "strategy": forged}));
+                workload.forge(&json!({"version": 1, "set": set, "strategy": forged}));
                 workload.run("pause TARGET").await.ends(0);
                 workload.cluster.advance(10).await;
                 let output = workload.run(args).await;

@@ -239,7 +239,7 @@ fn stepped() -> Value {
     let db = items.iter_mut().find(|item| item["kind"] == "StatefulSet").unwrap();
     let template = Workload::of(Object::read(db.clone()).unwrap()).unwrap().template().digest().hex();
     let held = json!({
-        "reason": "plan", "by": hostile_within_bounds(), "since": hostile_within_bounds(), "set": db["spec"]["updateStrategy"],
+        "version": 1, "by": hostile_within_bounds(), "since": hostile_within_bounds(), "set": db["spec"]["updateStrategy"],
         "lock": {"holder": hostile_within_bounds(), "by": hostile_within_bounds(), "written": hostile_within_bounds()},
         "plan": {
             "template": template, "from": hostile_within_bounds(), "batch": {"number": 1, "slots": [hostile_within_bounds()]},

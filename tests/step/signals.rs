@@ -58,7 +58,8 @@ async fn the_lock_is_released_and_the_same_command_continues() {
         let hints = "hint: continue the plan: kubectl rollout2 step statefulset/db -n default\n\
                      hint: to roll back: kubectl rollout2 undo statefulset/db -n default\n";
         assert!(step.stderr().ends_with(hints), "{}", step.stderr());
-        assert_eq!((&served.hold()["reason"], &served.hold()["lock"]), (&json!("plan"), &Value::Null));
+        let hold = served.hold();
+        assert!(hold["plan"].is_object() && hold["lock"].is_null(), "{hold}");
         let mut again = served.start("step statefulset/db --soak 0s");
         assert_eq!(again.wait().await, Some(0), "{}{}", again.stdout(), again.stderr());
         assert!(
@@ -130,10 +131,8 @@ async fn an_interrupted_rollback_is_reported() {
         "{}",
         step.stderr()
     );
-    assert_eq!(
-        (&served.hold()["plan"]["phase"], &served.hold()["lock"]),
-        (&json!("rollingBack"), &Value::Null)
-    );
+    let hold = served.hold();
+    assert!(hold["plan"]["rollingBack"] == true && hold["lock"].is_null(), "{hold}");
     let mut on = served.start("step statefulset/db");
     assert_eq!(on.wait().await, Some(4), "{}", on.stderr());
     assert!(on.stderr().contains("the check of batch 1 failed: exit 1"), "{}", on.stderr());

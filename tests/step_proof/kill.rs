@@ -86,7 +86,8 @@ const DEPLOYMENT_UNDONE: Scenario = Scenario { workload: Stepped::Deployment, ..
 #[derive(Debug, PartialEq)]
 struct Left {
     fields: Vec<Value>,
-    reason: Value,
+    is_held: bool,
+    has_plan: bool,
     lock: Value,
     image: Value,
     pods: Vec<String>,
@@ -111,7 +112,8 @@ impl Left {
             pods.sort();
             Self {
                 fields: fields.map(|field| set["spec"][field].clone()).to_vec(),
-                reason: hold["reason"].clone(),
+                is_held: !hold.is_null(),
+                has_plan: hold["plan"].is_object(),
                 lock: hold["lock"].clone(),
                 image: set["spec"]["template"]["spec"]["containers"][0]["image"].clone(),
                 pods,
@@ -230,8 +232,8 @@ async fn killed(scenario: Scenario, start: Value, kill: Kill) -> Option<Continue
             let cluster = left.start();
             let target = scenario.workload.target();
             let found = Left::of(&cluster.sim, &key);
-            let has_begun = found != before && found.reason != "pause";
-            let is_over = has_begun && found.reason.is_null();
+            let has_begun = found != before && (found.has_plan || !found.is_held);
+            let is_over = has_begun && !found.is_held;
             let output = step(&cluster, &target, if has_begun { "" } else { scenario.words }).await;
             // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
             let exit = if is_over && output.exit == 0 { scenario.exit } else { output.exit };

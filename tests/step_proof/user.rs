@@ -207,9 +207,9 @@ fn says_none_is_outdated(output: &Output) -> bool {
 
 /// The plan is rolling back, and the next `step` completes that.
 fn rolls_back(set: &Value) -> bool {
-    hold(set).is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
+    hold(set).is_some_and(|hold| hold["plan"]["rollingBack"] == true)
 }
 
 fn is_paused(set: &Value) -> bool {
-    hold(set).is_some_and(|hold| hold["paused"] == true || hold["reason"] == "pause")
+    hold(set).is_some_and(|hold| hold["paused"] == true || hold.is_object() && hold["plan"].is_null())
 }

@@ -287,7 +287,7 @@ impl World {
 
     /// Whether a plan is written down, and the strategy is the one that it set.
     pub(crate) fn is_stepped(&self) -> bool {
-        let Some(hold) = self.hold().filter(|hold| hold["reason"] == "plan") else { return false };
+        let Some(hold) = self.hold().filter(|hold| hold["plan"].is_object()) else { return false };
         let (set, strategy) = (&hold["set"], self.strategy());
         match self.kind {
             Kind::Deployment => self.is_never_available(),
@@ -305,7 +305,7 @@ impl World {
 
     /// Whether the plan is rolling back.
     pub(crate) fn rolls_back(&self) -> bool {
-        self.hold().is_some_and(|hold| hold["plan"]["phase"] == "rollingBack")
+        self.hold().is_some_and(|hold| hold["plan"]["rollingBack"] == true)
     }
 
     /// Whether a process holds the lock of a plan.
@@ -315,7 +315,7 @@ impl World {
 
     /// Whether a plan is written down.
     pub(crate) fn has_plan(&self) -> bool {
-        self.hold().is_some_and(|hold| hold["reason"] == "plan")
+        self.hold().is_some_and(|hold| hold["plan"].is_object())
     }
 }
 

@@ -42,7 +42,7 @@ async fn an_external_change_is_never_overwritten() {
         (
             "statefulset/db",
             db(),
-            |db| db["metadata"]["annotations"]["kubectl-rollout2/held"] = "{\"reason\":\"pause\"}".into(),
+            |db| db["metadata"]["annotations"]["kubectl-rollout2/held"] = "{\"version\":1}".into(),
             "the hold added",
         ),
         (

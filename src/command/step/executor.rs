@@ -21,7 +21,7 @@ use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
 use crate::model::change::answer::DeletionResult;
 use crate::model::engine::{PodRef, StopSignal, TargetEvent, TargetId};
-use crate::model::hold::plan::{CheckResult, Hold, PlanRecord};
+use crate::model::hold::plan::{CheckResult, Hold, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{BatchView, PlanView, StepEvent, Stepper, Task};
@@ -163,7 +163,7 @@ impl<'a> StepExecutor<'a> {
             let object = workload.object();
             let now = source.get(workload.kind().type_(), object.namespace(), object.name()).await;
             let blocked = match now {
-                Ok(Some(now)) if PlanRecord::is_unchanged(&workload, &now) => None,
+                Ok(Some(now)) if guarded(&workload).failed_preconditions(&now).next().is_none() => None,
                 Ok(_) => Some(DeletionResult::NotSent),
                 Err(error) if error.kind() == ErrorKind::Refused => Some(DeletionResult::Refused(error)),
                 Err(error) => Some(DeletionResult::Unavailable(error)),
@@ -214,7 +214,7 @@ impl<'a> StepExecutor<'a> {
 
 /// Returns the holder of the lock of a workload, if its process has ended on this host.
 pub(super) fn ended_holder(workload: &Workload, processes: &Processes) -> Option<String> {
-    let lock = Hold::of(workload).ok()??.lock()?;
+    let lock = Hold::of(workload).ok()??.lock?;
     let process = Process { host: lock.host?, id: lock.process? };
     processes.has_ended(&process).then_some(lock.holder)
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::step::{StepOptions, StepOutcome, StepReport, Stepper, preview};
 use crate::render::frame::{Frame, Steps};
@@ -63,7 +63,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     other_objects::check_budgets(&request.options, &found, source, ui).await?;
     let (messages, target) = (ui.messages(), found.clone());
-    let is_new = request.options.new_plan || PlanRecord::in_force(&found).is_none();
+    let is_new = request.options.new_plan || Plan::in_force(&found).is_none();
     let planned = Planned::of(found.clone());
     if request.strict && is_new {
         preflight::refuse(&found, &preflight::check(&planned, source).await)?;

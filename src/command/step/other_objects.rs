@@ -13,7 +13,7 @@ use crate::model::api::autoscaler::SurgeCountingAutoscaler;
 use crate::model::api::disruption_budget::eviction_blockers;
 use crate::model::api::node::Node;
 use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::step::{StepOptions, deletes_pods};
@@ -70,7 +70,7 @@ fn evicts(options: &StepOptions, workload: &Workload) -> bool {
 
 /// Whether the plan that the command continues evicts pods.
 fn plan_evicts(options: &StepOptions, workload: &Workload) -> bool {
-    !options.new_plan && PlanRecord::in_force(workload).is_some_and(|record| record.plan.pace.evict)
+    !options.new_plan && Plan::in_force(workload).is_some_and(|plan| plan.pace.evict)
 }
 
 /// Warns before a new plan of a workload with surge pods. Silent if the autoscalers cannot be listed.
@@ -81,7 +81,7 @@ pub(super) async fn warn_of_autoscalers(
     messages: &MessageWriter,
 ) {
     let has_surge = workload.update_budget().surge > 0 || options.pace.surge.is_some();
-    let is_new = options.new_plan || PlanRecord::in_force(workload).is_none();
+    let is_new = options.new_plan || Plan::in_force(workload).is_none();
     if !workload.is_completion_blocked_by_hold() || !has_surge || !is_new {
         return;
     }

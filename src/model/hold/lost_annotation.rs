@@ -27,9 +27,9 @@ pub fn lost_hold(observed: &Observation) -> Option<Hold> {
     let workload = &observed.workload;
     let copies = observed.revisions.iter().filter_map(|revision| {
         let hold = Hold::read(workload, revision.hold.as_deref()?).ok()?;
-        (hold.is_in_force(workload) && !hold.fields().are_absent()).then_some(hold)
+        (hold.is_in_force(workload) && !hold.fields.are_absent()).then_some(hold)
     });
-    let newest = copies.max_by_key(|hold| hold.since()?.parse::<Timestamp>().ok());
+    let newest = copies.max_by_key(|hold| hold.since.as_ref()?.parse::<Timestamp>().ok());
     newest.filter(|_| is_annotation_lost(workload))
 }
 
@@ -97,7 +97,7 @@ mod tests {
         let workload = Workload::of_json(&workload).unwrap();
         let copies = [("web-1", "2026-11-20T13:20:00Z", 7), ("web-2", "2026-11-20T13:10:00Z", 5)];
         let copies = copies.map(|(name, since, seconds)| {
-            let hold = json!({"reason": "plan", "since": since, "set": HeldBudget::ONE_SURGE_POD.running_fields().to_json(),
+            let hold = json!({"version": 1, "since": since, "set": HeldBudget::ONE_SURGE_POD.running_fields().to_json(),
                 "strategy": {"minReadySeconds": seconds}, "plan": {}});
             let copy = json!({"kind": "ReplicaSet", "metadata": {"name": name,
                 "annotations": {HOLD_ANNOTATION: hold.to_string()},
@@ -106,6 +106,6 @@ mod tests {
         });
         let revisions = Revisions::of(&workload, copies);
         let hold = lost_hold(&Observation { revisions, ..Observation::of_alone(workload) }).unwrap();
-        assert_eq!(hold.original().to_json().unwrap()["minReadySeconds"], 7);
+        assert_eq!(hold.original.to_json().unwrap()["minReadySeconds"], 7);
     }
 }

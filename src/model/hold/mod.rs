@@ -12,7 +12,7 @@ pub(in crate::model) use pause::holding_fields;
 pub use pause::{Pause, Resume, pause, resume, surplus_pods};
 pub(in crate::model) use plan::end_pause;
 pub use summary::{
-    HeldBy, HoldSummary, brief_hold, held_by, hold_words, left_fields, left_words, next_change_hold,
+    HeldBy, brief_hold, held_by, hold_json, hold_words, left_fields, left_words, next_change_hold,
     restored_words, resume_and_step_command, step_command,
 };
 

@@ -4,7 +4,7 @@ use super::summary::{HeldBy, held_by};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::hold::plan::{
-    HOLD_ANNOTATION, Hold, HoldReason, begin_pause, completed_rollback, end_pause, require_fields,
+    HOLD_ANNOTATION, Hold, begin_pause, completed_rollback, end_pause, require_fields,
 };
 use crate::model::kind::PresentPods;
 use crate::model::kind::fields::HoldFields;
@@ -53,7 +53,8 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         {
             begin_pause(workload, field, &mut patch); // the partition of a rollback keeps no pod
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(true).to_json_text().into());
+        let annotation = hold.with_pause(true).annotation(workload);
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), annotation.into());
         return Ok(Pause::Change { patch, held_by: HeldBy::Plan });
     }
     if workload.is_paused() {
@@ -80,10 +81,9 @@ fn add_hold(
     }
     require_hold(workload, "paused")?;
     strategy::require_gradual(workload, "paused")?;
-    let hold = Hold::new(workload, HoldReason::Pause, holding_fields(observation, workload)?);
-    let hold = hold.written_by(by, since);
+    let hold = Hold::new(workload, holding_fields(observation, workload)?).written_by(by, since);
     hold.add_fields_to(patch);
-    patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.to_json_text().into());
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     Ok(Workload::of_json(patch.after()).and_then(|held| held_by(&held)).unwrap_or(HeldBy::Plan))
 }
 
@@ -148,14 +148,15 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
         return Ok(if workload.is_paused() { Resume::End(patch) } else { Resume::NotPaused });
     };
     let is_in_force = hold.is_in_force(workload);
-    if is_in_force && hold.reason() == HoldReason::Plan && !release_all {
+    if is_in_force && hold.has_plan() && !release_all {
         require_fields(workload, &mut patch);
         if hold.is_paused_by_another_client(workload) {
             end_pause(workload, &mut patch);
         } else if !hold.is_paused() {
             return Ok(Resume::Stepping);
         }
-        patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.with_pause(false).to_json_text().into());
+        let annotation = hold.with_pause(false).annotation(workload);
+        patch.set(FieldPath::annotation(HOLD_ANNOTATION), annotation.into());
         return Ok(Resume::Continue(patch));
     }
     hold.end(workload, &mut patch);

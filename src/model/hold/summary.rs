@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::lost_annotation::{end_command, is_annotation_lost};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
-use crate::model::hold::plan::{Hold, HoldReason, Lock, Plan, PlanRecord};
+use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;
@@ -39,110 +39,74 @@ pub fn held_by(workload: &Workload) -> Option<HeldBy> {
     Some(strategy::partition(workload)).filter(|partition| *partition > 0).map(HeldBy::Partition)
 }
 
-/// The summary of a hold in force.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HoldSummary {
-    hold: Hold,
-    /// The plan of the hold, if it has one that is readable.
-    plan: Option<Plan>,
-    /// The lock of the process that steps the plan.
-    lock: Option<Lock>,
+/// Returns how a batch failed, if the plan of a hold has stopped or rolls back because of that.
+fn failure_words(hold: &Hold) -> Option<String> {
+    Some(hold.plan.as_ref()?.failure.as_ref()?.words())
 }
 
-impl HoldSummary {
-    /// Returns the summary of a workload's hold; none if no hold is in force.
-    #[must_use]
-    pub fn of(workload: &Workload) -> Option<Self> {
-        let hold = Hold::in_force(workload)?;
-        let plan = hold.plan().ok().flatten();
-        let lock = hold.lock();
-        Some(Self { hold, plan, lock })
-    }
+fn progress(hold: &Hold) -> String {
+    failure_words(hold).filter(|_| !hold.is_rolling_back()).unwrap_or_else(|| position(hold))
+}
 
-    fn is_plan(&self) -> bool {
-        self.hold.reason() == HoldReason::Plan
+fn position(hold: &Hold) -> String {
+    match hold.plan.as_ref().and_then(|plan| plan.last_batch.as_ref()) {
+        _ if hold.is_rolling_back() => "rolling back".to_owned(),
+        Some(batch) if batch.done => format!("after batch {}", batch.number),
+        Some(batch) => format!("in batch {}", batch.number),
+        None => "before batch 1".to_owned(),
     }
+}
 
-    /// Whether the plan is for the live template. True for a hold without a readable plan.
-    fn is_for_live_template(&self, workload: &Workload) -> bool {
-        self.plan.as_ref().is_none_or(|plan| plan.is_for_live_template(workload))
+/// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
+/// rollout2 step statefulset/db`.
+fn words(hold: &Hold, workload: &Workload) -> String {
+    let by = hold.by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
+    if !hold.has_plan() {
+        let resume = command("kubectl rollout2 resume {}", [workload.command_target()]);
+        return format!("held by a pause{by}, until {resume}");
     }
-
-    fn is_rolling_back(&self) -> bool {
-        self.plan.as_ref().is_some_and(Plan::is_rolling_back)
-    }
-
-    /// Returns how a batch failed, if the plan has stopped or rolls back because of that.
-    fn failure_words(&self) -> Option<String> {
-        Some(self.plan.as_ref()?.failure.as_ref()?.words())
-    }
-
-    fn progress(&self) -> String {
-        self.failure_words().filter(|_| !self.is_rolling_back()).unwrap_or_else(|| self.position())
-    }
-
-    fn position(&self) -> String {
-        match self.plan.as_ref().and_then(|plan| plan.last_batch.as_ref()) {
-            _ if self.is_rolling_back() => "rolling back".to_owned(),
-            Some(batch) if batch.done => format!("after batch {}", batch.number),
-            Some(batch) => format!("in batch {}", batch.number),
-            None => "before batch 1".to_owned(),
+    let progress = progress(hold);
+    let scaled = hold.scaled_from(workload).map_or_else(String::new, |before| {
+        format!(" and scaling from {before} to {}", plural(workload.wanted(), "pod"))
+    });
+    let next = match &hold.lock {
+        _ if hold.is_paused() => format!("paused, until {}", resume_and_step_command(workload)),
+        // A lock names its holder. It does not show that the process still runs.
+        Some(lock) => {
+            let stepper = lock.by.as_deref().unwrap_or("another process");
+            let written =
+                lock.written.as_ref().map(|time| format!(", last write {time}")).unwrap_or_default();
+            let step = step_command(workload);
+            format!("stepped by {stepper}{written}; if that process has ended: {step} --take-over")
         }
-    }
+        None => format!("until {}", step_command(workload)),
+    };
+    format!("held by a plan of step{by}, {progress}{scaled}, {next}")
+}
 
-    /// Returns text such as `held by a plan of step (ada@laptop), in batch 2, until kubectl
-    /// rollout2 step statefulset/db`.
-    fn words(&self, workload: &Workload) -> String {
-        let by = self.hold.by().map(|by| format!(" ({by})")).unwrap_or_default();
-        if !self.is_plan() {
-            let resume = command("kubectl rollout2 resume {}", [workload.command_target()]);
-            return format!("held by a pause{by}, until {resume}");
-        }
-        let progress = self.progress();
-        let scaled = self.hold.scaled_from(workload).map_or_else(String::new, |before| {
-            format!(" and scaling from {before} to {}", plural(workload.wanted(), "pod"))
-        });
-        let next = match &self.lock {
-            _ if self.hold.is_paused() => {
-                format!("paused, until {}", resume_and_step_command(workload))
-            }
-            // A lock names its holder. It does not show that the process still runs.
-            Some(lock) => {
-                let stepper = lock.by.as_deref().unwrap_or("another process");
-                let written =
-                    lock.written.as_ref().map(|time| format!(", last write {time}")).unwrap_or_default();
-                let step = step_command(workload);
-                format!("stepped by {stepper}{written}; if that process has ended: {step} --take-over")
-            }
-            None => format!("until {}", step_command(workload)),
-        };
-        format!("held by a plan of step{by}, {progress}{scaled}, {next}")
-    }
-
-    /// Returns the summary as JSON.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let batch = self.plan.as_ref().and_then(|plan| plan.last_batch.as_ref());
-        let lock = self.lock.as_ref();
-        json!({
-            "reason": if self.is_plan() { "plan" } else { "pause" },
-            "by": self.hold.by(),
-            "since": self.hold.since(),
-            "paused": self.hold.is_paused(),
-            "rollingBack": self.is_rolling_back(),
-            "failure": self.failure_words(),
-            "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
-            "steppedBy": lock.map(|lock| json!({"by": lock.by, "lastWrite": lock.written})),
-        })
-    }
+/// Returns a workload's hold in force as JSON.
+#[must_use]
+pub fn hold_json(workload: &Workload) -> Option<Value> {
+    let hold = Hold::in_force(workload)?;
+    let batch = hold.plan.as_ref().and_then(|plan| plan.last_batch.as_ref());
+    Some(json!({
+        "reason": if hold.has_plan() { "plan" } else { "pause" },
+        "by": hold.by,
+        "since": hold.since,
+        "paused": hold.is_paused(),
+        "rollingBack": hold.is_rolling_back(),
+        "failure": failure_words(&hold),
+        "batch": batch.map(|batch| json!({"number": batch.number, "done": batch.done})),
+        "steppedBy": hold.lock.as_ref().map(|lock| json!({"by": lock.by, "lastWrite": lock.written})),
+    }))
 }
 
 /// Returns the words about a hold in force, or about the hold of a plan whose annotation is gone.
 #[must_use]
 pub fn hold_words(workload: &Workload) -> Option<String> {
-    let hold = HoldSummary::of(workload);
+    let hold = Hold::in_force(workload);
     let Some(what) = why_plan_stands(workload, hold.as_ref()) else {
-        return hold.map(|hold| hold.words(workload));
+        return hold.map(|hold| words(&hold, workload));
     };
     let finishes = command("the Deployment does not finish until {}", [end_command(workload)]);
     Some(format!("held by a plan {what}, so that {finishes}"))
@@ -151,14 +115,14 @@ pub fn hold_words(workload: &Workload) -> Option<String> {
 /// Returns why the plan of a Deployment does not go on as it is, so that `resume --release-all` is the shortest way to the end
 /// of its hold; none if the next `step` continues it, and without such a hold. `step` can also begin again from a strategy that
 /// another client wrote, and with `--new-plan` for another template.
-fn why_plan_stands(workload: &Workload, hold: Option<&HoldSummary>) -> Option<&'static str> {
+fn why_plan_stands(workload: &Workload, hold: Option<&Hold>) -> Option<&'static str> {
     let Some(hold) = hold else {
         return is_annotation_lost(workload).then_some("whose annotation is gone");
     };
     if !workload.is_completion_blocked_by_hold() {
         return None;
     }
-    if !hold.hold.is_strategy_held(workload) {
+    if !hold.is_strategy_held(workload) {
         return Some("whose strategy another client replaced");
     }
     (!hold.is_for_live_template(workload)).then_some("for another template")
@@ -167,18 +131,18 @@ fn why_plan_stands(workload: &Workload, hold: Option<&HoldSummary>) -> Option<&'
 /// Returns the hold in few words, and the command that continues or ends it: `step plan, after batch 2: 1 of 6 updated`.
 #[must_use]
 pub fn brief_hold(workload: &Workload) -> Option<(String, Word)> {
-    let hold = HoldSummary::of(workload);
+    let hold = Hold::in_force(workload);
     let resume = || Word::command("kubectl rollout2 resume {}", [workload.command_target()]);
     let (what, command) = match (why_plan_stands(workload, hold.as_ref()), &hold) {
         (Some(why), _) => (format!("step plan {why}"), end_command(workload)),
-        (None, Some(hold)) if !hold.is_plan() => {
-            let by = hold.hold.by().map(|by| format!(" by {by}")).unwrap_or_default();
+        (None, Some(hold)) if !hold.has_plan() => {
+            let by = hold.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
             (format!("paused{by}"), resume())
         }
-        (None, Some(hold)) if hold.hold.is_paused() => {
-            (format!("step plan, paused {}", hold.position()), resume_and_step_command(workload))
+        (None, Some(hold)) if hold.is_paused() => {
+            (format!("step plan, paused {}", position(hold)), resume_and_step_command(workload))
         }
-        (None, Some(hold)) => (format!("step plan, {}", hold.progress()), step_command(workload)),
+        (None, Some(hold)) => (format!("step plan, {}", progress(hold)), step_command(workload)),
         (None, None) => return None,
     };
     let counts = workload.counts();
@@ -196,11 +160,11 @@ pub fn resume_and_step_command(workload: &Workload) -> Word {
 /// placeholder for the check of the plan, which only the user knows. A rollback runs no check.
 #[must_use]
 pub fn step_command(workload: &Workload) -> Word {
-    let flags = |record: PlanRecord| {
-        let has_check = record.plan.pace.check.is_some() && !record.plan.is_rolling_back();
-        (has_check, !record.plan.is_for_live_template(workload))
+    let flags = |plan: Plan| {
+        let has_check = plan.pace.check.is_some() && !plan.rolling_back;
+        (has_check, !plan.is_for_live_template(workload))
     };
-    let command = match PlanRecord::in_force(workload).map(flags).unwrap_or_default() {
+    let command = match Plan::in_force(workload).map(flags).unwrap_or_default() {
         (false, false) => "kubectl rollout2 step {}",
         (true, false) => "kubectl rollout2 step {} --check '...'",
         (false, true) => "kubectl rollout2 step {} --new-plan",
@@ -224,13 +188,12 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
         let until = command("until kubectl rollout2 step {}", [workload.command_target()]);
         return Some(format!("rolled back, and its own {own} is not restored {until}"));
     }
-    let reason = hold.map(|hold| hold.reason());
-    if reason == Some(HoldReason::Plan) {
+    if hold.as_ref().is_some_and(Hold::has_plan) {
         let until =
             command("held by a plan of step, which holds the next change until {}", [end_command(workload)]);
         return Some(until);
     }
-    let is_paused = reason.is_some() || workload.is_paused();
+    let is_paused = hold.is_some() || workload.is_paused();
     let target = [workload.command_target()];
     if is_paused {
         return Some(command("paused, which holds the next change until kubectl rollout2 resume {}", target));
@@ -280,7 +243,7 @@ pub fn left_words(workload: &Workload) -> Option<String> {
 #[must_use]
 pub fn left_fields(workload: &Workload) -> Option<String> {
     let hold = Hold::of(workload).ok().flatten().filter(|hold| !hold.is_in_force(workload))?;
-    if !hold.plan().ok().flatten()?.is_releasing() {
+    if hold.plan.as_ref()?.rolling_back {
         return None;
     }
     let mut patch = Patch::of(workload.object());
@@ -329,17 +292,20 @@ mod tests {
     #[test]
     fn a_hold_of_pause_and_one_of_step_have_their_commands() {
         let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 3}});
-        for (reason, words) in [
-            ("pause", "paused, which holds the next change until kubectl rollout2 resume statefulset/db"),
+        for (plan, words) in [
+            (None, "paused, which holds the next change until kubectl rollout2 resume statefulset/db"),
             (
-                "plan",
+                Some(json!({})),
                 "held by a plan of step, which holds the next change until kubectl rollout2 resume \
                       statefulset/db --release-all",
             ),
         ] {
-            let hold = json!({"reason": reason, "set": strategy, "strategy": {}}).to_string();
+            let mut hold = json!({"version": 1, "set": strategy, "strategy": {}});
+            if let Some(plan) = plan {
+                hold["plan"] = plan;
+            }
             let object = json!({"kind": "StatefulSet", "spec": {"updateStrategy": strategy},
-                "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold}}});
+                "metadata": {"name": "db", "annotations": {HOLD_ANNOTATION: hold.to_string()}}});
             assert_eq!(next_change_hold(&Workload::of_json(&object).unwrap()).as_deref(), Some(words));
         }
     }

@@ -4,9 +4,7 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{
-    HOLD_ANNOTATION, Hold, HoldReason, Pace, Plan, PlanRecord, Reach, have_same_plan,
-};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Pace, Plan, Reach, have_same_plan};
 use crate::model::kind::Workload;
 use crate::model::kind::deployment_hold::HeldBudget;
 use crate::model::kind::fields::HoldFields;
@@ -138,7 +136,7 @@ fn a_hold_ended_by_another_client_is_removed_and_its_strategy_stays() {
 /// The user paused the Deployment after another client ended its plan.
 #[test]
 fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
-    let memory = json!({"reason": "plan", "set": HeldBudget::ONE_SURGE_POD.paused_fields().to_json(), "strategy": {}, "plan": {"by": 2}});
+    let memory = json!({"version": 1, "set": HeldBudget::ONE_SURGE_POD.paused_fields().to_json(), "strategy": {}, "plan": {"by": 2}});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let paused = observation("Deployment", &json!({"paused": true}), &annotations, &[]);
     let Resume::End(patch) = resume(&paused.workload, false).unwrap() else {
@@ -152,7 +150,7 @@ fn a_pause_after_a_plan_that_another_client_ended_is_resumed() {
 #[test]
 fn pausing_a_plan_sets_a_flag_that_resume_removes() {
     let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
-    let memory = json!({"reason": "plan", "set": set, "strategy": {"type": "RollingUpdate"}, "plan": {"by": 2}, "unknown": 7});
+    let memory = json!({"version": 1, "set": set, "strategy": {"type": "RollingUpdate"}, "plan": {"by": 2}, "unknown": 7});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let stepping = observation("StatefulSet", &json!({"updateStrategy": set}), &annotations, &[]);
     assert_eq!(resume(&stepping.workload, false).unwrap(), Resume::Stepping);
@@ -192,7 +190,7 @@ fn a_stateful_set_is_not_held_without_its_pods() {
 #[test]
 fn progress_does_not_change_the_plan() {
     let plan = |changes: &Value| {
-        let mut memory = json!({"reason": "plan", "set": {"rollingUpdate": {"partition": 2}}, "strategy": {},
+        let mut memory = json!({"version": 1, "set": {"rollingUpdate": {"partition": 2}}, "strategy": {},
             "plan": {"template": "ab", "by": "1", "batch": {"number": 1}}, "lock": {"turn": 1}});
         for (pointer, value) in changes.as_object().into_iter().flatten() {
             *memory.pointer_mut(pointer).unwrap() = value.clone();
@@ -210,7 +208,7 @@ fn progress_does_not_change_the_plan() {
             true,
         ),
         (json!({"/plan/by": "2"}), false),
-        (json!({"/reason": "pause"}), false),
+        (json!({"/version": 2}), false),
         (json!({"/strategy": {"type": "OnDelete"}}), false),
     ] {
         assert_eq!(have_same_plan(&one, &plan(&changes)), is_same, "{changes}");
@@ -222,20 +220,20 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
     let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 1}});
     let spec = json!({"replicas": 2, "updateStrategy": strategy});
     let status = json!({"observedGeneration": 1, "replicas": 2, "readyReplicas": 2, "updatedReplicas": 1, "currentReplicas": 1});
-    for (reason, state) in [
+    for (hold, state) in [
         (None, crate::model::kind::verdict::RolloutState::Complete),
-        (Some("pause"), crate::model::kind::verdict::RolloutState::Held),
-        (Some("plan"), crate::model::kind::verdict::RolloutState::Held),
+        (Some(json!({})), crate::model::kind::verdict::RolloutState::Held),
+        (Some(json!({"plan": {}})), crate::model::kind::verdict::RolloutState::Held),
     ] {
-        let annotations = match reason {
-            None => json!(null),
-            Some(reason) => json!({HOLD_ANNOTATION: json!({"reason": reason, "set": strategy}).to_string()}),
-        };
+        let annotations = hold.map_or(json!(null), |mut hold| {
+            (hold["version"], hold["set"]) = (json!(1), strategy.clone());
+            json!({HOLD_ANNOTATION: hold.to_string()})
+        });
         let mut seen = observation("StatefulSet", &spec, &annotations, &[]);
         let mut object = seen.workload.object().json().clone();
         object["status"] = status.clone();
         seen.workload = Workload::of(Object::read(object).unwrap()).unwrap();
-        assert_eq!(crate::model::status::verdict(&seen).state, state, "{reason:?}");
+        assert_eq!(crate::model::status::verdict(&seen).state, state, "{annotations}");
     }
 }
 
@@ -243,7 +241,7 @@ fn a_held_plan_is_held_and_the_original_partition_is_complete() {
 #[test]
 fn resuming_a_plan_tests_the_strategy() {
     let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 2}});
-    let memory = json!({"reason": "plan", "set": set, "strategy": {}, "plan": {"by": 2}});
+    let memory = json!({"version": 1, "set": set, "strategy": {}, "plan": {"by": 2}});
     let annotations = json!({HOLD_ANNOTATION: memory.to_string()});
     let (pause, _) = held(&observation("StatefulSet", &json!({"updateStrategy": set}), &annotations, &[]));
     let Resume::Continue(patch) = resume(&after(&pause), false).unwrap() else { panic!("does not continue") };
@@ -282,12 +280,9 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
 
             for observed in [observed.clone(), Observation { workload: paused, ..observed }] {
                 let fields = holding_fields(&observed, &observed.workload).unwrap();
-                let plan = PlanRecord {
-                    hold: Hold::new(&observed.workload, HoldReason::Plan, fields.clone()),
-                    plan: Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All),
-                    lock: None,
-                };
-                let stepped = after(&plan.into_patch(&observed.workload, Some(fields)).1);
+                let plan = Plan::new(&observed.workload.template_digest(), None, Pace::default(), Reach::All);
+                let hold = Hold::new(&observed.workload, fields.clone()).with_plan(plan);
+                let stepped = after(&hold.into_patch(&observed.workload, Some(fields)).1);
                 let hold = Hold::in_force(&stepped).unwrap();
                 assert_eq!(*hold.ending(&stepped).after(), object, "{words}: a plan");
             }
@@ -299,6 +294,6 @@ fn an_empty_and_an_absent_strategy_come_back_as_they_were() {
 #[test]
 fn a_hold_without_fields_is_changed() {
     let workload = observation("StatefulSet", &json!({"replicas": 2}), &json!({}), &[]).workload;
-    let held = Hold::new(&workload, HoldReason::Plan, HoldFields::default());
+    let held = Hold::new(&workload, HoldFields::default());
     assert!(!held.is_unchanged(&workload));
 }

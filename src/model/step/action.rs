@@ -6,7 +6,7 @@ use super::event::StepReport;
 use super::outcome::StepOutcome;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, PlanRecord};
+use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold};
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
 
@@ -49,8 +49,8 @@ pub(super) enum Action {
 pub(super) struct Write {
     pub(super) purpose: Purpose,
     pub(super) patch: Patch,
-    /// The plan that it stores; none if it ends the plan.
-    pub(super) record: Option<PlanRecord>,
+    /// The hold of the plan that it stores; none if it ends the plan.
+    pub(super) hold: Option<Hold>,
     /// The label of the revision to which the plan rolls back from now on.
     pub(super) rolls_back_to: Option<String>,
     /// The reports to print once the patch is stored.
@@ -105,24 +105,24 @@ impl Decision {
     pub(super) fn write_plan(
         purpose: Purpose,
         reports: Vec<StepReport>,
-        record: PlanRecord,
+        hold: Hold,
         hold_fields: Option<HoldFields>,
         workload: &Workload,
         why: impl Into<String>,
     ) -> Self {
-        Self::write(Write::of_plan(purpose, reports, record, hold_fields, workload), why)
+        Self::write(Write::of_plan(purpose, reports, hold, hold_fields, workload), why)
     }
 
     /// Creates the decision to end the plan of a workload, and to restore the original fields.
     pub(super) fn end_plan(
         purpose: Purpose,
-        record: &PlanRecord,
+        hold: &Hold,
         workload: &Workload,
         reports: Vec<StepReport>,
         why: impl Into<String>,
     ) -> Self {
-        let patch = record.hold.ending(workload);
-        Self::write(Write { purpose, patch, record: None, rolls_back_to: None, reports }, why)
+        let patch = hold.ending(workload);
+        Self::write(Write { purpose, patch, hold: None, rolls_back_to: None, reports }, why)
     }
 }
 
@@ -131,12 +131,12 @@ impl Write {
     pub(super) fn of_plan(
         purpose: Purpose,
         reports: Vec<StepReport>,
-        record: PlanRecord,
+        hold: Hold,
         hold_fields: Option<HoldFields>,
         workload: &Workload,
     ) -> Self {
-        let (record, patch) = record.into_patch(workload, hold_fields);
-        Self { purpose, patch, record: Some(record), rolls_back_to: None, reports }
+        let (hold, patch) = hold.into_patch(workload, hold_fields);
+        Self { purpose, patch, hold: Some(hold), rolls_back_to: None, reports }
     }
 
     /// Returns the value of the annotation that it stores.

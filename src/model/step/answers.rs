@@ -157,7 +157,7 @@ impl Stepper {
         let had_failed = check.failures() > 0;
         check.record(result, now.elapsed);
         let failures = check.failures();
-        let plan = self.cluster.record().map(|record| &record.plan);
+        let plan = self.cluster.plan();
         let Some((batch, watch)) =
             plan.and_then(|plan| Some((plan.last_batch.as_ref()?.number, plan.pace.check.as_ref()?.watch?)))
         else {
@@ -209,7 +209,7 @@ impl Stepper {
             return;
         };
         self.unanswered_pods.remove(&pod.name);
-        let batch = self.cluster.record().and_then(|record| record.plan.last_batch.as_ref());
+        let batch = self.cluster.plan().and_then(|plan| plan.last_batch.as_ref());
         let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
         if let (Some(batch), Some((slot, _))) = (batch, slot) {
             self.reporter.report(StepReport::Released { batch: batch.number, slot: slot.clone() });
@@ -257,7 +257,7 @@ impl Stepper {
         let memory = &mut self.memory;
         if write.rolls_back_to.is_some() {
             memory.rollback.revision.clone_from(&write.rolls_back_to);
-            let stored = write.record.as_ref().and_then(|record| record.plan.failure.clone());
+            let stored = write.hold.as_ref().and_then(|hold| hold.plan.as_ref()?.failure.clone());
             memory.rollback.failure = memory.rollback.failure.take().or(stored);
         }
         match &write.purpose {
@@ -277,8 +277,8 @@ impl Stepper {
 
     /// Reports what a stored write did: the batch that is over, before the batch that begins and its slots.
     pub(super) fn report_stored(&mut self, write: Write, state: Option<&State<'_>>) {
-        if let Some(record) = self.cluster.record() {
-            self.reporter.keep_batch(record);
+        if let Some(plan) = self.cluster.plan() {
+            self.reporter.keep_batch(plan);
         }
         let mut others = Vec::new();
         for report in write.reports {

@@ -40,12 +40,12 @@ pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &Planned
     );
     let mut reports = Vec::new();
     if let Some((fields, slots)) = release(state, batch, &mut reports) {
-        let record = state.record.written_at(state.now.stamp());
+        let hold = state.hold.clone().written_at(state.now.stamp());
         let why = format!("{status}: release {slots}");
         return Decision::write_plan(
             Purpose::ReleaseSlots,
             reports,
-            record,
+            hold,
             Some(fields),
             state.workload(),
             why,
@@ -97,16 +97,16 @@ fn is_wave_due(state: &State<'_>, memory: &Memory, in_batch: &[&PodSlot<'_>], si
 
 /// Records that the batch soaked and passed its check.
 fn finish_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Decision {
-    let mut record = state.record.written_at(state.now.stamp());
-    if let Some(batch) = &mut record.plan.last_batch {
+    let mut plan = state.plan().clone();
+    if let Some(batch) = &mut plan.last_batch {
         batch.done = true;
     }
-    if record.plan.reach == Some(Reach::Next) {
-        record.plan.reach = None; // the goal of the command is reached
+    if plan.reach == Some(Reach::Next) {
+        plan.reach = None; // the goal of the command is reached
     }
     let reports = vec![StepReport::Batch(finished_batch(state, memory, batch))];
     let why = format!("batch {}: done", batch.number);
-    Decision::write_plan(Purpose::FinishBatch, reports, record, None, state.workload(), why)
+    Decision::write_plan(Purpose::FinishBatch, reports, state.hold_with(plan), None, state.workload(), why)
 }
 
 /// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
@@ -213,23 +213,23 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
 /// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
 /// rest.
 fn begin_batch(state: &State<'_>, memory: &Memory, next: PlannedBatch) -> Decision {
-    let mut record = state.record.written_at(state.now.stamp());
+    let mut plan = state.plan().clone();
     let mut reports = Vec::new();
-    match record.plan.last_batch.take() {
+    match plan.last_batch.take() {
         Some(_) if is_back_to_canary(state) => {
-            record.plan.batch_sizes.clear();
+            plan.batch_sizes.clear();
             reports.push(StepReport::BackToCanary);
         }
         Some(before) => {
             reports.extend(gone_batch(state, memory));
-            record.plan.batch_sizes.push(before.slots.len());
+            plan.batch_sizes.push(before.slots.len());
         }
         None => {}
     }
     let fields = release(state, &next, &mut reports).map(|(fields, _)| fields);
     let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
-    record.plan.last_batch = Some(next);
-    Decision::write_plan(Purpose::BeginBatch, reports, record, fields, state.workload(), why)
+    plan.last_batch = Some(next);
+    Decision::write_plan(Purpose::BeginBatch, reports, state.hold_with(plan), fields, state.workload(), why)
 }
 
 /// Decides after the last batch: waits for the final soak, then restores the original fields. The controller of a
@@ -273,7 +273,7 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
         let limit = state.pace().batch_timeout;
         let purpose =
             if is_completed_later { Purpose::CompletePlan { limit } } else { Purpose::EndPlan(outcome) };
-        return Decision::end_plan(purpose, state.record, state.workload(), reports, why);
+        return Decision::end_plan(purpose, state.hold, state.workload(), reports, why);
     }
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),

@@ -7,7 +7,7 @@ use super::kind_lookup::state_of;
 use super::state::State;
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 
@@ -21,10 +21,10 @@ pub(super) struct ClusterView {
     nodes: Option<Arc<[Node]>>,
     /// The holder of the lock, if its process has ended on this host.
     ended_holder: Option<String>,
-    /// The plan in the annotation, if it is readable.
-    record: Option<Arc<PlanRecord>>,
-    /// The last plan in the annotation, kept to show its outcome.
-    last_record: Option<Arc<PlanRecord>>,
+    /// The hold of the plan, if it is readable.
+    hold: Option<Arc<Hold>>,
+    /// The hold of the last plan, kept to show its outcome.
+    last_hold: Option<Arc<Hold>>,
 }
 
 impl ClusterView {
@@ -34,8 +34,8 @@ impl ClusterView {
             observed: None,
             nodes: None,
             ended_holder: None,
-            record: None,
-            last_record: None,
+            hold: None,
+            last_hold: None,
         }
     }
 
@@ -47,14 +47,19 @@ impl ClusterView {
         self.observed.as_deref()
     }
 
-    /// Returns the plan in the annotation, if it is readable.
-    pub(super) fn record(&self) -> Option<&PlanRecord> {
-        self.record.as_deref()
+    /// Returns the hold of the plan, if it is readable.
+    pub(super) fn hold(&self) -> Option<&Hold> {
+        self.hold.as_deref()
     }
 
-    /// Returns the present plan in the annotation, or the last one.
-    pub(super) fn last_record(&self) -> Option<&PlanRecord> {
-        self.last_record.as_deref()
+    /// Returns the plan in the annotation, if it is readable.
+    pub(super) fn plan(&self) -> Option<&Plan> {
+        self.hold()?.plan.as_ref()
+    }
+
+    /// Returns the hold of the present plan, or of the last one.
+    pub(super) fn last_hold(&self) -> Option<&Hold> {
+        self.last_hold.as_deref()
     }
 
     /// Returns the nodes; none when listing nodes is forbidden.
@@ -75,7 +80,7 @@ impl ClusterView {
     /// Returns the state of the plan in the annotation; none before the first observation, and without a readable plan. The
     /// `tolerated` slots do not count.
     pub(super) fn state(&self, tolerated: &BTreeSet<String>, now: Now) -> Option<State<'_>> {
-        let mut state = state_of(self.observed()?, self.nodes(), self.record.as_deref()?, now).ok()?;
+        let mut state = state_of(self.observed()?, self.nodes(), self.hold()?, now).ok()?;
         state.tolerate(tolerated);
         Some(state)
     }
@@ -119,9 +124,9 @@ impl ClusterView {
     }
 
     fn read_plan(&mut self) {
-        let record = self.observed().and_then(|observed| PlanRecord::of(&observed.workload).ok().flatten());
-        self.record = record.map(Arc::new);
-        self.last_record = self.record.clone().or(self.last_record.take());
+        let hold = self.observed().and_then(|observed| Hold::of_plan(&observed.workload).ok().flatten());
+        self.hold = hold.map(Arc::new);
+        self.last_hold = self.hold.clone().or(self.last_hold.take());
     }
 
     /// Whether a newer state of the workload is known.

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{Hold, HoldReason, PlannedBatch};
+use crate::model::hold::plan::{Hold, PlannedBatch};
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 
@@ -29,7 +29,7 @@ impl StepKind for StepDaemonSet {
         options.refuse_surge()?;
         Selector::parse(options.pace.node_selector.as_deref().unwrap_or_default())?;
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
-        let is_accepted = hold.as_ref().is_some_and(|hold| hold.reason() == HoldReason::Plan);
+        let is_accepted = hold.as_ref().is_some_and(Hold::has_plan);
         let live = || strategy::update_strategy(workload);
         let own = hold.as_ref().map_or_else(live, |hold| hold.original_strategy(workload));
         if own.is_none_or(|own| !surges(own)) || is_accepted || options.force {

@@ -128,7 +128,7 @@ fn surge_limit(state: &State<'_>) -> i64 {
 }
 
 fn own_budget(state: &State<'_>) -> UpdateBudget {
-    budget_of(state.record.hold.original_strategy(state.workload()), state.workload().wanted())
+    budget_of(state.hold.original_strategy(state.workload()), state.workload().wanted())
 }
 
 /// Returns the budget of the live strategy, if `step` wrote it.
@@ -142,7 +142,7 @@ fn released(state: &State<'_>, updated: usize) -> i64 {
     if workload.is_paused() {
         return as_number(updated);
     }
-    let budget = live_budget(workload).filter(|_| state.record.hold.is_in_force(workload));
+    let budget = live_budget(workload).filter(|_| state.hold.is_in_force(workload));
     budget.map_or(workload.wanted(), |budget| budget.updated(workload.wanted()))
 }
 

@@ -78,7 +78,7 @@ impl Stepper {
     pub(super) fn check_limits(&mut self, now: Now) {
         let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
-            let undoes = self.cluster.record().is_some_and(|one| one.plan.pace.on_failure == OnFailure::Undo);
+            let undoes = self.cluster.plan().is_some_and(|plan| plan.pace.on_failure == OnFailure::Undo);
             let outcome = match self.memory.rollback.failure.clone().filter(|_| undoes) {
                 Some(failure) => {
                     let why = format!("the command timed out after {}", go_duration::write(limit));

@@ -150,7 +150,7 @@ impl Stepper {
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
     /// reported.
     fn observe(&mut self, state: Option<&State<'_>>, now: Now) {
-        let lock = self.cluster.record().and_then(|record| record.lock.as_ref());
+        let lock = self.cluster.hold().and_then(|hold| hold.lock.as_ref());
         let is_ours = lock.is_some_and(|lock| self.memory.ownership.is_own(lock)) && self.is_stepping();
         let Some(observed) = self.cluster.observed().filter(|_| is_ours) else { return };
         let memory = &mut self.memory;
@@ -159,7 +159,7 @@ impl Stepper {
         self.tasks.extend(tasks);
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
-        if state.plan().is_rolling_back() {
+        if state.plan().rolling_back {
             return memory.rollback.observe(state);
         }
         let interruption = memory.observe(state);
@@ -267,8 +267,8 @@ impl Stepper {
         let memory = &self.memory;
         let has_stage = |state: &&State<'_>| {
             memory.rollback.failure.is_none()
-                && !state.plan().is_rolling_back()
-                && state.record.hold.is_in_force(state.workload())
+                && !state.plan().rolling_back
+                && state.hold.is_in_force(state.workload())
         };
         if let Some(state) = state.filter(|_| self.is_stepping()).filter(has_stage) {
             self.reporter.stage(state, memory);

@@ -51,7 +51,7 @@ pub enum Task {
     /// Read the workload again. If it is [unchanged], delete a wave of pods, each with a uid precondition. Then apply
     /// [`StepEvent::Deleted`].
     ///
-    /// [unchanged]: crate::model::hold::plan::PlanRecord::is_unchanged
+    /// [unchanged]: crate::model::hold::plan::guarded
     DeletePods {
         /// The pods.
         pods: Vec<PodRef>,

@@ -13,7 +13,7 @@ use crate::model::api::patch::FieldPath;
 use crate::model::cause::CauseId;
 use crate::model::change::undo::{Undo, UndoOptions, is_live, undo};
 use crate::model::engine::PodRef;
-use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, PlannedBatch};
+use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -102,30 +102,29 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
         return not_started("the stable revision is not stored any more".to_owned());
     };
-    let mut record = state.record.written_at(state.now.stamp());
-    record.plan.failure = failure.stored();
-    let held = record.rolling_back_held(workload, &before.digest);
-    let options = UndoOptions { keep_hold: held.is_some(), ..UndoOptions::default() };
+    let hold = state.hold_with(Plan { failure: failure.stored(), ..state.plan().clone() });
+    let below = hold.rolling_back_held(workload, &before.digest);
+    let options = UndoOptions { keep_hold: below.is_some(), ..UndoOptions::default() };
     let mut patch = match undo(observed, before, &options) {
         Ok(Undo { patch, .. }) => patch,
         Err(error) => return not_started(error.sentence()),
     };
     let (rolls_back_to, reports) = (Some(before.label()), Vec::new());
     let why = format!("the batch failed: roll back to revision {}", before.label());
-    let is_on_delete = record.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
-    if is_on_delete && held.is_none() {
+    let is_on_delete = hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
+    if is_on_delete && below.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
-        return Decision::write(Write { purpose, patch, record: None, rolls_back_to, reports }, why);
+        return Decision::write(Write { purpose, patch, hold: None, rolls_back_to, reports }, why);
     }
-    if let Some(held) = held.as_ref().filter(|held| held.hold.fields() != record.hold.fields()) {
-        held.hold.add_fields_to(&mut patch);
+    if let Some(below) = below.as_ref().filter(|below| below.fields != hold.fields) {
+        below.add_fields_to(&mut patch);
     }
-    let record = held.unwrap_or_else(|| record.rolling_back_freely(&before.digest));
-    patch.set(FieldPath::annotation(HOLD_ANNOTATION), record.annotation(workload).into());
+    let hold = below.unwrap_or_else(|| hold.rolling_back_freely(&before.digest));
+    patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     let purpose = Purpose::RollBack;
-    Decision::write(Write { purpose, patch, record: Some(record), rolls_back_to, reports }, why)
+    Decision::write(Write { purpose, patch, hold: Some(hold), rolls_back_to, reports }, why)
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
@@ -149,11 +148,11 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     }
     let (back, is_all_back) = state.returned_pods();
     let is_complete = is_all_back && observed.is_observed();
-    let is_held = state.record.hold.is_in_force(workload);
+    let is_held = state.hold.is_in_force(workload);
     if is_complete && (!is_held || is_current_in_status(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
         let why = "every pod is back: end the plan";
-        return Decision::end_plan(Purpose::EndPlan(outcome), state.record, workload, Vec::new(), why);
+        return Decision::end_plan(Purpose::EndPlan(outcome), state.hold, workload, Vec::new(), why);
     }
     if memory.rollback.progress.is_over(state.pace().batch_timeout) {
         let not_current = "the controller does not report the revision as the current one";
@@ -181,7 +180,7 @@ mod tests {
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::hold::plan::PlanRecord;
+    use crate::model::hold::plan::Hold;
     use crate::model::kind::Workload;
     use crate::model::revision::Revisions;
     use crate::model::step::StepOptions;
@@ -207,19 +206,19 @@ mod tests {
         let revisions = Revisions::of(&workload, replica_sets);
         let mut observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
         let mut prepared = prepare_plan(&StepOptions::default(), &observed).unwrap();
-        prepared.record.plan.from = Some("web-1".to_owned());
-        let (_, patch) = prepared.record.into_patch(&observed.workload, prepared.fields_to_write);
+        prepared.hold.plan.as_mut().unwrap().from = Some("web-1".to_owned());
+        let (_, patch) = prepared.hold.into_patch(&observed.workload, prepared.fields_to_write);
         observed.workload = Workload::of_json(patch.after()).unwrap();
         assert!(observed.workload.object().annotation(HOLD_ANNOTATION).unwrap().contains("endByHand"));
 
-        let record = PlanRecord::of(&observed.workload).unwrap().unwrap();
-        let state = state_of(&observed, None, &record, NOW).unwrap();
+        let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
+        let state = state_of(&observed, None, &hold, NOW).unwrap();
         let Action::Write(write) = roll_back(&state, &Memory::default(), &BatchFailure::Earlier).action
         else {
             panic!("no rollback")
         };
         let annotation: Value = serde_json::from_str(write.annotation().unwrap()).unwrap();
-        assert_eq!(annotation["plan"]["phase"], "rollingBack");
+        assert_eq!(annotation["plan"]["rollingBack"], true);
         assert_eq!(annotation.get("endByHand"), None);
     }
 }

@@ -8,7 +8,7 @@ use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::Hold;
 use crate::model::kind::{HoldMethod, StepMethod};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -41,14 +41,15 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
 /// Returns the state of a plan.
 ///
 /// # Errors
-/// As [`step_kind`].
+/// As [`step_kind`], and when the hold has no plan.
 pub(super) fn state_of<'a>(
     observed: &'a Observation,
     nodes: Option<&'a [Node]>,
-    record: &'a PlanRecord,
+    hold: &'a Hold,
     now: Now,
 ) -> Result<State<'a>> {
-    Ok(State::new(step_kind(&observed.workload)?, observed, nodes, record, now))
+    let (kind, plan) = (step_kind(&observed.workload)?, hold.require_plan(&observed.workload)?);
+    Ok(State::new(kind, observed, nodes, hold, plan, now))
 }
 
 /// Whether `step` itself deletes the pods that it releases.

@@ -146,7 +146,7 @@ impl Memory {
     /// Returns when elapsed time alone changes the decision on a plan that is stepped.
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.pace().batch_timeout;
-        if state.plan().is_rolling_back() {
+        if state.plan().rolling_back {
             return self.rollback.progress.due(limit);
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));

@@ -9,7 +9,7 @@ use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::answer::Conflict;
 use crate::model::change::undo::is_live;
 use crate::model::hold::is_annotation_lost;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, Plan, PlanRecord, guarded};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
@@ -49,7 +49,7 @@ impl Ownership {
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.
     pub(super) fn record_stored(&mut self, write: &Write) {
-        self.stored = write.record.is_some().then(|| write.clone());
+        self.stored = write.hold.is_some().then(|| write.clone());
         self.unanswered_writes.clear();
     }
 
@@ -72,18 +72,19 @@ impl Ownership {
     /// Returns the external change to a field that the plan relies on, if there is one.
     pub(super) fn external_change(&self, observed: &Observation) -> Option<StopReason> {
         let (stored, now) = (self.stored.as_ref()?, &observed.workload);
-        let record = stored.record.as_ref()?;
-        let is_template_kept = record.plan.is_for_live_template(now);
-        let hold = &record.hold;
-        let is_held = record.holds_nothing()
+        let hold = stored.hold.as_ref()?;
+        let is_template_kept = hold.is_for_live_template(now);
+        let is_held = hold.holds_nothing()
             || hold.is_in_force(now) && hold.is_unchanged(now) && !hold.is_paused_by_another_client(now);
         if now.object().annotation(HOLD_ANNOTATION) == stored.annotation() && is_template_kept && is_held {
             return None;
         }
-        let changed = || Some(Self::changed(stored, record, observed));
+        let changed = || Some(Self::changed(stored, hold, observed));
         let Ok(Some(found)) = Hold::of(now) else { return changed() };
-        match found.lock() {
-            Some(lock) if !self.is_own(&lock) => return Some(StopReason::TakenOver { by: lock.by }),
+        match &found.lock {
+            Some(lock) if !self.is_own(lock) => {
+                return Some(StopReason::TakenOver { by: lock.by.clone() });
+            }
             _ if !is_template_kept || !is_held => return changed(),
             None => return Some(StopReason::TakenOver { by: None }),
             Some(_) => {}
@@ -92,38 +93,40 @@ impl Ownership {
     }
 
     /// Describes the external change: its author, and how the workload differs from what this process stored.
-    fn changed(stored: &Write, record: &PlanRecord, observed: &Observation) -> StopReason {
+    fn changed(stored: &Write, hold: &Hold, observed: &Observation) -> StopReason {
         let now = &observed.workload;
         let mut as_stored = Patch::of(now.object());
-        let is_released = |revision: &&Revision| revision.digest.hex() == record.plan.template;
+        let template = hold.plan.as_ref().map(|plan| &plan.template);
+        let is_released = |revision: &&Revision| Some(&revision.digest.hex()) == template;
         if let Some(revision) =
-            observed.revisions.iter().find(is_released).filter(|_| !record.plan.is_for_live_template(now))
+            observed.revisions.iter().find(is_released).filter(|_| !hold.is_for_live_template(now))
         {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
-        if !record.hold.is_unchanged(now) && !record.holds_nothing() {
-            record.hold.add_fields_to(&mut as_stored);
+        if !hold.is_unchanged(now) && !hold.holds_nothing() {
+            hold.add_fields_to(&mut as_stored);
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());
         let as_stored = Workload::of_json(as_stored.after());
         let conflict = as_stored.and_then(|as_stored| Conflict::of(&guarded(&as_stored), now.object()));
         let (manager, mut changes) = conflict.map(|one| (one.manager, one.changes)).unwrap_or_default();
         // The annotation is gone or not readable, and nothing else stores the original strategy.
-        let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && record.hold.is_unchanged(now);
-        let lost_original = record.hold.original().to_json().filter(|_| is_lost);
+        let is_lost = !matches!(Hold::of(now), Ok(Some(_))) && hold.is_unchanged(now);
+        let lost_original = hold.original.to_json().filter(|_| is_lost);
         if let Some(original) = &lost_original {
             changes.push(format!("the original update strategy was {}", go_json(original)));
         }
-        let rolled_back_to = rolled_back_to(&record.plan, observed);
+        let rolled_back_to = rolled_back_to(hold, observed);
         StopReason::Changed { manager, changes, lost_original, rolled_back_to }
     }
 }
 
 /// Returns the label of the revision that a plan began from, if another client rolled back to it: no hold is in force any
 /// more, and the live template is the one of that revision.
-fn rolled_back_to(plan: &Plan, observed: &Observation) -> Option<String> {
+fn rolled_back_to(hold: &Hold, observed: &Observation) -> Option<String> {
     let workload = &observed.workload;
+    let plan = hold.plan.as_ref().filter(|plan| !plan.rolling_back)?;
     let from = observed.revisions.iter().find(|revision| plan.from.as_ref() == Some(&revision.name))?;
-    let is_back = plan.is_releasing() && is_live(observed, from) && from.digest.hex() != plan.template;
+    let is_back = is_live(observed, from) && from.digest.hex() != plan.template;
     (is_back && Hold::in_force(workload).is_none() && !is_annotation_lost(workload)).then(|| from.label())
 }

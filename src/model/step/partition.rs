@@ -124,8 +124,7 @@ fn without_nodes(selector: Option<Value>, hostnames: &BTreeSet<&str>) -> Value {
 
 /// Returns the node selector of the original strategy.
 pub(super) fn own_node_selector<'a>(state: &State<'a>) -> Option<&'a Value> {
-    let selector =
-        state.record.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
+    let selector = state.hold.original_strategy(state.workload())?.pointer("/rollingUpdate/selector")?;
     (!selector.is_null()).then_some(selector)
 }
 
@@ -143,8 +142,7 @@ pub(super) fn released_from(workload: &Workload) -> i64 {
 
 /// Returns the partition below which the plan releases no pod.
 pub(super) fn original_partition(state: &State<'_>) -> i64 {
-    let record = state.record;
-    if record.plan.below_partition { 0 } else { record.hold.original_partition(state.workload()) }
+    if state.plan().below_partition { 0 } else { state.hold.original_partition(state.workload()) }
 }
 
 /// Whether the controller considers the update complete, so that the original strategy can be restored. If the original
@@ -162,7 +160,7 @@ pub(super) fn own_partition_reached(state: &State<'_>) -> Option<StopReason> {
     let is_kept = |slot: &PodSlot<'_>| slot.excluded == Some(ExcludedBy::OwnPartition);
     let outdated = slots.iter().filter(|slot| is_kept(slot) && !slot.is_updated).count();
     let is_short = matches!(reach, Some(Reach::To(_))) && !is_reached(reach, slots);
-    let partition = state.record.hold.original_partition(state.workload());
+    let partition = state.hold.original_partition(state.workload());
     (outdated > 0 && (is_short || slots.iter().all(is_kept)))
         .then_some(StopReason::OwnPartition { partition, outdated })
 }
@@ -176,7 +174,7 @@ mod tests {
     use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
     use crate::model::step::kind_lookup::state_of;
-    use crate::model::step::slot::tests::{NOW, record_of};
+    use crate::model::step::slot::tests::{NOW, held_by_plan};
 
     /// A node without the label cannot be left out.
     #[test]
@@ -184,7 +182,7 @@ mod tests {
         let pool = json!({"key": "pool", "operator": "Exists"});
         let strategy = json!({"type": "RollingUpdate", "rollingUpdate": {
             "partition": 3, "selector": {"matchExpressions": [pool]}}});
-        let hold = json!({"reason": "plan", "set": {}, "strategy": strategy}).to_string();
+        let hold = json!({"version": 1, "set": {}, "strategy": strategy, "plan": {}}).to_string();
         let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "DaemonSet",
             "metadata": {"name": "web", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
             "spec": {"template": {}, "updateStrategy": strategy}});
@@ -204,9 +202,9 @@ mod tests {
         });
         let pods = pods
             .map(|(name, revision)| Pod::read(&Object::read(owned("Pod", name, revision)).unwrap()).into());
-        let (record, pods) = (record_of(&workload), Some(pods.to_vec()));
+        let (hold, pods) = (held_by_plan(&workload), Some(pods.to_vec()));
         let observed = Observation { workload, revisions, pods, events: None };
-        let state = state_of(&observed, Some(&nodes), &record, NOW).unwrap();
+        let state = state_of(&observed, Some(&nodes), &hold, NOW).unwrap();
         let is_skippable = |pod: &Pod| skippable_node(&state, pod).is_some();
         assert_eq!(observed.own_pods().map(is_skippable).collect::<Vec<_>>(), [true, true, false]);
         let strategy = strategy_with(&state, 0).to_json().unwrap();

@@ -11,7 +11,7 @@ use super::start::acquire;
 use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{BatchFailure, OnFailure, PlanRecord};
+use crate::model::hold::plan::{BatchFailure, Hold, OnFailure};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
@@ -56,7 +56,7 @@ pub(super) fn reconcile(
         return stop(cluster, memory, reason);
     }
     let Some(state) = state else { return Decision::wait_for("the plan to be readable") };
-    if state.plan().is_rolling_back() {
+    if state.plan().rolling_back {
         return continue_rollback(state, memory);
     }
     if let Some(failure) = &memory.rollback.failure {
@@ -105,7 +105,7 @@ fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Decision 
         StopReason::TakenOver { by } => {
             format!("{} took it over", by.as_deref().unwrap_or("another process"))
         }
-        _ if cluster.record().is_some_and(|record| !record.plan.is_for_live_template(workload)) => {
+        _ if cluster.hold().is_some_and(|hold| !hold.is_for_live_template(workload)) => {
             "another client changed the template meanwhile".to_owned()
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
@@ -148,20 +148,19 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     {
         return stop(cluster, memory, reason);
     }
-    let is_ours =
-        |record: &&PlanRecord| record.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
-    let Some(record) = cluster.record().filter(is_ours) else {
+    let is_ours = |hold: &&Hold| hold.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
+    let Some(hold) = cluster.hold().filter(is_ours) else {
         return Decision::new(Action::End(outcome.clone()), "the lock is released: end");
     };
-    let mut record = record.clone();
-    record.lock = None;
-    match outcome {
-        StepOutcome::Reached { .. } => record.plan.reach = None,
-        StepOutcome::Failed { failure, .. } => record.plan.failure = failure.stored(),
+    let mut hold = hold.clone();
+    hold.lock = None;
+    match (outcome, &mut hold.plan) {
+        (StepOutcome::Reached { .. }, Some(plan)) => plan.reach = None,
+        (StepOutcome::Failed { failure, .. }, Some(plan)) => plan.failure = failure.stored(),
         _ => {}
     }
     let why = "the command ends: release the lock";
-    Decision::write_plan(Purpose::Unlock, Vec::new(), record, None, cluster.workload(), why)
+    Decision::write_plan(Purpose::Unlock, Vec::new(), hold, None, cluster.workload(), why)
 }
 
 /// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the

@@ -11,7 +11,7 @@ use super::soak::Interruption;
 use super::state::State;
 use super::view::{batch, stage};
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::PlanRecord;
+use crate::model::hold::plan::Plan;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl ChangeReporter {
         let is_new = updated.filter(|slot| known.insert(slot.key.clone()));
         let added: Vec<String> = is_new.filter(|slot| !slot.is_in_last_batch).map(PodSlot::label).collect();
         // After another client changed the template, pods that never moved may count as updated.
-        if !added.is_empty() && state.record.plan.is_for_live_template(state.workload()) {
+        if !added.is_empty() && state.plan().is_for_live_template(state.workload()) {
             self.report(StepReport::AddedByController(added));
         }
     }
@@ -114,8 +114,8 @@ impl ChangeReporter {
     }
 
     /// Stores the slots of the last batch for later views.
-    pub(super) fn keep_batch(&mut self, record: &PlanRecord) {
-        if let Some(batch) = &record.plan.last_batch {
+    pub(super) fn keep_batch(&mut self, plan: &Plan) {
+        if let Some(batch) = &plan.last_batch {
             self.batches.insert(batch.number, batch.slots.clone());
         }
     }

@@ -35,12 +35,12 @@ pub fn preview(
     now: Now,
 ) -> Result<PlanView, StepOutcome> {
     let prepared = prepare_plan(options, observed)?;
-    if prepared.record.plan.is_rolling_back() {
+    if prepared.hold.is_rolling_back() {
         return Err(rolling_back(observed, &prepared));
     }
     let held = prepared.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
-    let state = state_of(observed, nodes, &prepared.record, now).map_err(StepOutcome::Error)?;
+    let state = state_of(observed, nodes, &prepared.hold, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
     if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
@@ -49,9 +49,7 @@ pub fn preview(
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
         batch_updates: batch_updates(&state, &view.batches),
-        stops: foreign_lock(options, &prepared.record, ended)
-            .map(StopReason::Locked)
-            .or_else(|| stops(&state)),
+        stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
         ..view
     })
 }
@@ -93,14 +91,15 @@ fn stops(state: &State<'_>) -> Option<StopReason> {
 
 fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome {
     let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
-    let is_held = prepared.origin == Origin::Plan && prepared.record.hold.is_in_force(&observed.workload);
+    let is_held = prepared.origin == Origin::Plan && prepared.hold.is_in_force(&observed.workload);
     let why = if is_held {
         "step waits for it, and then restores the original strategy"
     } else {
         "step waits for it"
     };
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
-    let failure = prepared.record.plan.failure.clone().unwrap_or(BatchFailure::Earlier);
+    let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
+    let failure = failure.unwrap_or(BatchFailure::Earlier);
     StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
@@ -139,9 +138,9 @@ impl Stepper {
     #[must_use]
     pub fn view(&self, now: Now) -> Option<PlanView> {
         let observed = self.observed()?;
-        let planned = || Some(prepare_plan(&self.options, observed).ok()?.record);
-        let record = self.cluster.last_record().cloned().or_else(planned)?;
-        let mut state = state_of(observed, self.cluster.nodes(), &record, now).ok()?;
+        let planned = || Some(prepare_plan(&self.options, observed).ok()?.hold);
+        let hold = self.cluster.last_hold().cloned().or_else(planned)?;
+        let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
         state.tolerate(&self.memory.tolerated);
         Some(self.view_of(&state))
     }

@@ -147,13 +147,12 @@ pub(super) mod tests {
 
     use super::*;
     use crate::model::engine::Now;
-    use crate::model::hold::plan::{Hold, Plan, PlanRecord, Reach};
+    use crate::model::hold::plan::{Hold, Plan, Reach};
 
-    /// Returns a plan for the live template of a workload with the annotation of a hold.
-    pub(in crate::model::step) fn record_of(workload: &Workload) -> PlanRecord {
-        let hold = Hold::of(workload).unwrap().unwrap();
+    /// Returns the hold in the annotation of a workload, with a plan for the live template.
+    pub(in crate::model::step) fn held_by_plan(workload: &Workload) -> Hold {
         let plan = Plan::new(&workload.template_digest(), None, Pace::default(), Reach::All);
-        PlanRecord { hold, plan, lock: None }
+        Hold::of(workload).unwrap().unwrap().with_plan(plan)
     }
 
     pub(in crate::model::step) const NOW: Now =

@@ -18,9 +18,7 @@ use crate::model::api::managed_fields::{last_author, last_template_author};
 use crate::model::api::object::Object;
 use crate::model::engine::Now;
 use crate::model::hold;
-use crate::model::hold::plan::{
-    Amount, Hold, HoldReason, Lock, Pace, Plan, PlanRecord, Reach, StartRevision,
-};
+use crate::model::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy;
@@ -31,8 +29,9 @@ use crate::model::revision::Revision;
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
 pub(super) struct PreparedPlan {
-    /// The record as this process would write it, with the lock that is stored, which [`acquire_lock`] replaces.
-    pub(super) record: PlanRecord,
+    /// The hold with its plan as this process would write it, with the lock that is stored, which [`acquire_lock`]
+    /// replaces.
+    pub(super) hold: Hold,
     pub(super) origin: Origin,
     /// The fields to write so that the workload is held; none if it is held already.
     pub(super) fields_to_write: Option<HoldFields>,
@@ -44,7 +43,7 @@ impl PreparedPlan {
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let (_, patch) =
-            self.record.clone().into_patch(&observed.workload, Some(self.fields_to_write.clone()?));
+            self.hold.clone().into_patch(&observed.workload, Some(self.fields_to_write.clone()?));
         let workload = Workload::of(Object::read(patch.after().clone()).ok()?)?;
         Some(Observation { workload, ..observed.clone() })
     }
@@ -62,22 +61,22 @@ pub(super) fn prepare_plan(
     check_options(options, observed).map_err(StepOutcome::Error)?;
     let hold = Hold::of(workload).map_err(StepOutcome::Error)?;
     let prepared = match hold {
-        Some(hold) if hold.is_in_force(workload) && hold.reason() == HoldReason::Pause => {
-            let record = new_plan(options, observed, hold.into_plan_hold()).adopting(workload);
-            PreparedPlan { record, origin: Origin::Pause, fields_to_write: None, has_to_end: false }
+        Some(hold) if hold.is_in_force(workload) && !hold.has_plan() => {
+            let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload).with_pause(false);
+            hold.lock = None;
+            PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None, has_to_end: false }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
-            Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
-                PreparedPlan { record, origin: Origin::Plan, fields_to_write: None, has_to_end: true }
+            Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
+                PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None, has_to_end: true }
             }
             rollback => {
                 let was_held = hold.is_some() && rollback.is_none();
                 let fields = fields_to_hold_now(observed)?;
-                let hold = Hold::new(workload, HoldReason::Plan, fields.clone());
-                let record = new_plan(options, observed, hold);
+                let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
                 PreparedPlan {
-                    record,
+                    hold,
                     origin: Origin::Free { was_held },
                     fields_to_write: Some(fields),
                     has_to_end: false,
@@ -86,35 +85,32 @@ pub(super) fn prepare_plan(
         },
     };
     let is_in_place_only = workload.pod_update_policy() == PodUpdatePolicy::InPlaceOnly;
-    if (options.in_place_only || is_in_place_only) && prepared.record.plan.is_releasing() {
+    if (options.in_place_only || is_in_place_only) && !prepared.hold.is_rolling_back() {
         let after = prepared.as_held(observed);
         check_in_place(options, after.as_ref().unwrap_or(observed)).map_err(StepOutcome::Error)?;
     }
-    let plan = &prepared.record.plan;
-    if plan.reach == Some(Reach::All) && plan.is_releasing() {
+    let plan =
+        prepared.hold.plan.as_ref().filter(|plan| plan.reach == Some(Reach::All) && !plan.rolling_back);
+    if let Some(plan) = plan {
         plan.pace.batch_size.check_end().map_err(StepOutcome::Error)?;
     }
     Ok(prepared)
 }
 
-/// Returns the record of a rollback whose original strategy is restored already, for any live template.
-fn rollback_without_hold(workload: &Workload) -> Option<PlanRecord> {
-    let record = PlanRecord::of(workload).ok().flatten()?;
-    let is_free = record.plan.is_rolling_back() && !record.hold.is_in_force(workload);
-    is_free.then(|| record.with_hold_fields(HoldFields::default()))
+/// Returns the hold of a rollback whose original strategy is restored already, for any live template.
+fn rollback_without_hold(workload: &Workload) -> Option<Hold> {
+    let hold = Hold::of_plan(workload).ok().flatten()?;
+    let is_free = hold.is_rolling_back() && !hold.is_in_force(workload);
+    is_free.then(|| hold.with_fields(HoldFields::default()))
 }
 
-fn new_plan(options: &StepOptions, observed: &Observation, hold: Hold) -> PlanRecord {
+fn new_plan(options: &StepOptions, observed: &Observation) -> Plan {
     let template = observed.workload.template_digest();
     let reach = options.reach.unwrap_or(Reach::Next);
     let pace = options.pace.apply_to(Pace::default());
     let from = observed.stable_at_start().ok().map(|stable| stable.name.clone());
     let plan = Plan::new(&template, from, pace, reach);
-    PlanRecord {
-        hold,
-        plan: Plan { below_partition: goes_below_partition(options.reach), ..plan },
-        lock: None, // one in a hold that another client ended has no effect
-    }
+    Plan { below_partition: goes_below_partition(options.reach), ..plan }
 }
 
 /// Continues the plan in force, unless it is paused or is for another template.
@@ -127,36 +123,33 @@ fn continue_plan(
     if hold.is_paused() || hold.is_paused_by_another_client(workload) {
         return Err(StepOutcome::Stopped(StopReason::Paused));
     }
-    let record = PlanRecord::of(workload).map_err(StepOutcome::Error)?;
-    match record {
-        Some(record) if record.plan.is_for_live_template(workload) && !options.new_plan => {
-            let plan = &record.plan;
-            if !plan.is_rolling_back() {
-                check_repeated(options, plan, workload).map_err(StepOutcome::Error)?;
+    let hold = Hold::of_plan(workload).map_err(StepOutcome::Error)?;
+    match hold.and_then(|hold| Some((hold.plan.clone()?, hold))) {
+        Some((plan, hold)) if plan.is_for_live_template(workload) && !options.new_plan => {
+            if !plan.rolling_back {
+                check_repeated(options, &plan, workload).map_err(StepOutcome::Error)?;
+                check_start(options, &plan, observed).map_err(StepOutcome::Error)?;
             }
-            if plan.is_releasing() {
-                check_start(options, plan, observed).map_err(StepOutcome::Error)?;
-            }
-            let failure = plan.failure.clone().filter(|_| plan.is_rolling_back()); // a failed batch is tried again
             let plan = Plan {
-                failure,
-                pace: options.pace.apply_to(plan.pace.clone().with_floors()),
+                failure: plan.failure.filter(|_| plan.rolling_back), // a failed batch is tried again
+                pace: options.pace.apply_to(plan.pace.with_floors()),
                 reach: Some(options.reach.or(plan.reach).unwrap_or(Reach::Next)),
                 below_partition: plan.below_partition || goes_below_partition(options.reach),
-                ..plan.clone()
+                ..plan
             };
-            let record = PlanRecord { plan, ..record };
-            if record.plan.is_releasing() && !record.hold.is_strategy_held(workload) {
-                return hold_again(record, Origin::Plan, true, observed);
+            let is_held = plan.rolling_back || hold.is_strategy_held(workload);
+            let hold = hold.with_plan(plan);
+            if !is_held {
+                return hold_again(hold, Origin::Plan, true, observed);
             }
             Ok(PreparedPlan {
-                record: record.adopting(workload),
+                hold: hold.adopting(workload),
                 origin: Origin::Plan,
                 fields_to_write: None,
                 has_to_end: true,
             })
         }
-        Some(record) if options.new_plan => replace_plan(options, observed, record),
+        Some((plan, hold)) if options.new_plan => replace_plan(options, observed, hold, plan),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
     }
 }
@@ -165,27 +158,27 @@ fn continue_plan(
 fn replace_plan(
     options: &StepOptions,
     observed: &Observation,
-    other: PlanRecord,
+    hold: Hold,
+    other: Plan,
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
-    let is_same_template = other.plan.is_for_live_template(workload);
-    let is_strategy_held = other.hold.is_strategy_held(workload);
+    let is_same_template = other.is_for_live_template(workload);
+    let is_strategy_held = hold.is_strategy_held(workload);
     let was_below = is_same_template
-        && other.plan.below_partition
-        && strategy::partition(workload) < other.hold.original_partition(workload);
-    let mut record = new_plan(options, observed, other.hold);
+        && other.below_partition
+        && strategy::partition(workload) < hold.original_partition(workload);
+    let mut plan = new_plan(options, observed);
     // A rollback still goes to the revision before the replaced plan.
-    let is_contradicted =
-        matches!(StartRevision::of(observed, &other.plan), StartRevision::Contradicted { .. });
-    let from = other.plan.from.filter(|from| !is_contradicted && is_replaced(observed, from));
-    record.plan.from = from.or(record.plan.from);
-    record.plan.below_partition |= was_below;
-    record.lock = other.lock;
+    let is_contradicted = matches!(StartRevision::of(observed, &other), StartRevision::Contradicted { .. });
+    let from = other.from.filter(|from| !is_contradicted && is_replaced(observed, from));
+    plan.from = from.or(plan.from);
+    plan.below_partition |= was_below;
+    let hold = hold.with_plan(plan);
     if !is_same_template || !is_strategy_held {
-        return hold_again(record, Origin::Replaced, is_same_template, observed);
+        return hold_again(hold, Origin::Replaced, is_same_template, observed);
     }
     Ok(PreparedPlan {
-        record: record.adopting(workload),
+        hold: hold.adopting(workload),
         origin: Origin::Replaced,
         fields_to_write: None,
         has_to_end: true,
@@ -195,17 +188,17 @@ fn replace_plan(
 /// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
 /// the original one.
 fn hold_again(
-    mut record: PlanRecord,
+    mut hold: Hold,
     origin: Origin,
     has_to_end: bool,
     observed: &Observation,
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     let fields = fields_to_hold_now(observed)?;
-    if !record.hold.is_strategy_held(workload) {
-        record.hold = record.hold.with_present_originals(workload);
+    if !hold.is_strategy_held(workload) {
+        hold = hold.with_present_originals(workload);
     }
-    Ok(PreparedPlan { record: record.adopting(workload), origin, fields_to_write: Some(fields), has_to_end })
+    Ok(PreparedPlan { hold: hold.adopting(workload), origin, fields_to_write: Some(fields), has_to_end })
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
@@ -257,13 +250,13 @@ pub(super) fn acquire(
         Ok(prepared) => prepared,
         Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
     };
-    let lock = foreign_lock(options, &prepared.record, cluster.ended_holder());
+    let lock = foreign_lock(options, &prepared.hold, cluster.ended_holder());
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
         let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
         return Decision::finish(outcome, "another process holds the lock: stop");
     }
     let begin = || {
-        let state = state_of(observed, cluster.nodes(), &prepared.record, now)?;
+        let state = state_of(observed, cluster.nodes(), &prepared.hold, now)?;
         if let Some(decision) = wait_or_end(&state, &prepared, memory)? {
             return Ok(decision);
         }
@@ -277,7 +270,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     if !state.is_observed() {
         return Ok(Some(Decision::wait_for("the controller to observe the change")));
     }
-    if !state.plan().is_releasing() {
+    if state.plan().rolling_back {
         return Ok(None);
     }
     state.kind.check_state(state)?;
@@ -299,8 +292,8 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
 fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Decision> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, prepared)?;
-    let PreparedPlan { mut record, origin, fields_to_write, .. } = prepared.clone();
-    let mut reports: Vec<_> = record
+    let PreparedPlan { mut hold, origin, fields_to_write, .. } = prepared.clone();
+    let mut reports: Vec<_> = hold
         .lock
         .take()
         .filter(|lock| lock.holder != own.holder)
@@ -318,14 +311,14 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
     {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }
-    let revision = state.observed.revisions.current().filter(|_| record.plan.is_rolling_back());
+    let revision = state.observed.revisions.current().filter(|_| hold.is_rolling_back());
     let rolls_back_to = revision.map(Revision::label);
     if origin != Origin::Plan {
-        record.hold = record.hold.written_by(own.by.as_deref(), &now.stamp());
+        hold = hold.written_by(own.by.as_deref(), &now.stamp());
     }
-    record.lock = Some(own.written_at(now.stamp()));
+    hold.lock = Some(own.written_at(now.stamp()));
     let why = "no other process steps it, or it is taken over: acquire the lock";
-    let write = Write::of_plan(Purpose::AcquireLock, reports, record, fields_to_write, workload);
+    let write = Write::of_plan(Purpose::AcquireLock, reports, hold, fields_to_write, workload);
     Ok(Decision::write(Write { rolls_back_to, ..write }, why))
 }
 
@@ -336,15 +329,14 @@ fn already_updated(state: &State<'_>, prepared: &PreparedPlan) -> Result<Vec<Str
     }
     let held = prepared.as_held(state.observed);
     let observed = held.as_ref().unwrap_or(state.observed);
-    let slots = state_of(observed, state.nodes, &prepared.record, state.now)?.slots;
+    let slots = state_of(observed, state.nodes, &prepared.hold, state.now)?.slots;
     let released = slots.into_iter().filter(|slot| slot.is_updated || slot.is_released);
     Ok(released.filter(|slot| slot.key != UNKNOWN_NODE).map(|slot| slot.label()).collect())
 }
 
 /// Returns the lock of another process, unless this command replaces it: with `--take-over`, or because the process of
 /// the holder `ended` on this host.
-pub(super) fn foreign_lock(options: &StepOptions, record: &PlanRecord, ended: Option<&str>) -> Option<Lock> {
-    let lock =
-        record.lock.as_ref().filter(|lock| !options.take_over && ended != Some(lock.holder.as_str()))?;
+pub(super) fn foreign_lock(options: &StepOptions, hold: &Hold, ended: Option<&str>) -> Option<Lock> {
+    let lock = hold.lock.as_ref().filter(|lock| !options.take_over && ended != Some(lock.holder.as_str()))?;
     Some(lock.clone())
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::{Pace, Plan, PlanRecord, PlannedBatch};
+use crate::model::hold::plan::{Hold, Pace, Plan, PlannedBatch};
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -21,7 +21,9 @@ pub(super) struct State<'a> {
     /// The nodes; none when listing nodes is forbidden.
     pub(super) nodes: Option<&'a [Node]>,
     nodes_by_name: HashMap<&'a str, &'a Node>,
-    pub(super) record: &'a PlanRecord,
+    /// The hold of the plan.
+    pub(super) hold: &'a Hold,
+    plan: &'a Plan,
     pub(super) now: Now,
     pub(super) kind: &'static dyn StepKind,
     /// How long a pod must be ready before it counts as available, by the original `minReadySeconds`.
@@ -46,10 +48,11 @@ impl<'a> State<'a> {
         kind: &'static dyn StepKind,
         observed: &'a Observation,
         nodes: Option<&'a [Node]>,
-        record: &'a PlanRecord,
+        hold: &'a Hold,
+        plan: &'a Plan,
         now: Now,
     ) -> Self {
-        let (revisions, plan, workload) = (&observed.revisions, &record.plan, &observed.workload);
+        let (revisions, workload) = (&observed.revisions, &observed.workload);
         let current = if plan.is_for_live_template(workload) {
             revisions.current()
         } else {
@@ -63,10 +66,11 @@ impl<'a> State<'a> {
             observed,
             nodes,
             nodes_by_name: nodes.unwrap_or_default().iter().map(by_name).collect(),
-            record,
+            hold,
+            plan,
             now,
             kind,
-            original_min_ready_seconds: record.hold.original_min_ready_seconds(workload),
+            original_min_ready_seconds: hold.original_min_ready_seconds(workload),
             plan_revision: current,
             updated,
             outdated,
@@ -92,11 +96,16 @@ impl<'a> State<'a> {
     }
 
     pub(super) fn plan(&self) -> &'a Plan {
-        &self.record.plan
+        self.plan
+    }
+
+    /// Returns the hold as the next write stores it, with another plan.
+    pub(super) fn hold_with(&self, plan: Plan) -> Hold {
+        self.hold.clone().with_plan(plan).written_at(self.now.stamp())
     }
 
     pub(super) fn pace(&self) -> &'a Pace {
-        &self.record.plan.pace
+        &self.plan.pace
     }
 
     /// Returns the revision of the plan, once the controller stored it: the current one, until another client changes the
@@ -335,18 +344,18 @@ mod tests {
     use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::revision::Revisions;
     use crate::model::step::kind_lookup::state_of;
-    use crate::model::step::slot::tests::{NOW, record_of};
+    use crate::model::step::slot::tests::{NOW, held_by_plan};
 
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
     #[test]
     fn a_pod_is_not_available_during_its_update_in_place() {
-        let hold = json!({"reason": "plan", "set": {}, "strategy": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "strategy": {}, "plan": {}}).to_string();
         let set = json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
             "metadata": {"name": "web", "annotations": {HOLD_ANNOTATION: hold}}, "spec": {"template": {}}});
         let workload = Workload::of_json(&set).unwrap();
-        let (record, revisions) = (record_of(&workload), Revisions::of(&workload, []));
+        let (hold, revisions) = (held_by_plan(&workload), Revisions::of(&workload, []));
         let observed = Observation { workload, revisions, pods: None, events: None };
-        let state = state_of(&observed, None, &record, NOW).unwrap();
+        let state = state_of(&observed, None, &hold, NOW).unwrap();
         for (gate, is_available) in [("True", true), ("False", false)] {
             let pod = json!({"kind": "Pod", "metadata": {"name": "web-1"}, "status": {"conditions": [
                 {"type": "Ready", "status": "True"}, {"type": "InPlaceUpdateReady", "status": gate}]}});

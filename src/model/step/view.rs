@@ -113,8 +113,8 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: state.skipped(),
         ignoring_nodes_helps: unavailable(&ignoring) < unavailable(pace),
-        is_paused: state.record.hold.is_paused(),
-        is_rolling_back: plan.is_rolling_back(),
+        is_paused: state.hold.is_paused(),
+        is_rolling_back: plan.rolling_back,
         is_own_limit: own_limit(state.workload())
             .is_some_and(|own| own < max_unavailable(pace, state.slots.len())),
         surge: state.kind.surge(state),
@@ -123,7 +123,7 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
             let (field, value) = method.step_field(state.workload());
             (field.members().join("."), value)
         }),
-        end_by_hand: state.record.hold.end_by_hand(state.workload()),
+        end_by_hand: state.hold.end_by_hand(state.workload()),
         causes: memory.causes.current().cloned().collect(),
         update: None,
         batch_updates: Vec::new(),

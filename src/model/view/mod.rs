@@ -337,7 +337,7 @@ mod tests {
     /// Its verdict is that it is held, and the cause has the number of the revision.
     #[test]
     fn a_held_deployment_without_pods_does_not_follow_from_itself() {
-        let hold = json!({"reason": "plan", "set": {}, "plan": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "plan": {}}).to_string();
         for (seconds, follows) in [(NEVER_AVAILABLE, false), (0, true)] {
             let deployment = json!({"kind": "Deployment", "metadata": {"name": "w", "annotations": {
                     "deployment.kubernetes.io/revision": "3", HOLD_ANNOTATION: hold}},
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn during_a_plan_the_ready_pods_that_do_not_terminate_are_available() {
         let hold =
-            json!({"reason": "plan", "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}}).to_string();
+            json!({"version": 1, "set": {}, "strategy": {"minReadySeconds": 0}, "plan": {}}).to_string();
         let deployment = json!({"kind": "Deployment",
             "metadata": {"name": "w", "uid": "u", "annotations": {HOLD_ANNOTATION: hold}},
             "spec": {"minReadySeconds": NEVER_AVAILABLE, "template": {}}, "status": {"availableReplicas": 0}});

@@ -67,7 +67,7 @@ fn progressing(observed: &Observation) -> Option<Timestamp> {
 }
 
 fn held(observed: &Observation) -> Option<Timestamp> {
-    let hold = Hold::in_force(&observed.workload).and_then(|hold| hold.since()?.parse().ok());
+    let hold = Hold::in_force(&observed.workload).and_then(|hold| hold.since?.parse().ok());
     let paused = || {
         progressing_condition(observed).filter(|condition| condition.reason == "DeploymentPaused")?.updated
     };

@@ -1,6 +1,6 @@
 //! Hints: the command to type next.
 
-use crate::model::hold::plan::{Hold, HoldReason, is_rollback_held, is_rolling_back, restore_by_hand};
+use crate::model::hold::plan::{Hold, is_rollback_held, is_rolling_back, restore_by_hand};
 use crate::model::hold::{
     end_command, is_annotation_lost, left_fields, resume_and_step_command, step_command,
 };
@@ -183,9 +183,10 @@ fn keeps_every_outdated_pod(workload: &Workload) -> bool {
 /// Returns the hint to end a hold without outdated pods, because it also holds the next change of the template.
 fn stays_held(workload: &Workload) -> Option<String> {
     let hold = Hold::in_force(workload)?;
-    let end = match hold.reason() {
-        HoldReason::Plan => "it stays held; to end the hold: kubectl rollout2 resume {} --release-all",
-        HoldReason::Pause => "it stays held; to end the hold: kubectl rollout2 resume {}",
+    let end = if hold.has_plan() {
+        "it stays held; to end the hold: kubectl rollout2 resume {} --release-all"
+    } else {
+        "it stays held; to end the hold: kubectl rollout2 resume {}"
     };
     Some(command(end, [workload.command_target()]))
 }

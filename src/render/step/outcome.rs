@@ -3,7 +3,7 @@
 use super::words::{check_result, slots, time};
 use super::{Closing, Printed, hints, holder, last_write};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, Hold, HoldReason, is_rollback_held};
+use crate::model::hold::plan::{BatchFailure, Hold, is_rollback_held};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
     BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
@@ -105,13 +105,13 @@ fn left_behind(closing: &Closing<'_>) -> String {
     let Some(hold) = Hold::in_force(workload) else {
         return "it is not held, and its rollout continues in the cluster".to_owned();
     };
-    match hold.lock() {
+    match &hold.lock {
         Some(lock) if *own == Some(lock.holder.as_str()) => format!(
             "it stays held; {}; its lock was not released, so a step on another host needs --take-over",
             under_way()
         ),
-        Some(lock) => format!("it stays held, and is stepped by {}", holder(&lock)),
-        None if hold.reason() == HoldReason::Pause => "it stays paused".to_owned(),
+        Some(lock) => format!("it stays held, and is stepped by {}", holder(lock)),
+        None if !hold.has_plan() => "it stays paused".to_owned(),
         None => format!("it stays held; {}", under_way()),
     }
 }

@@ -4,7 +4,7 @@
 use rollout2::model::api::object::Object;
 use rollout2::model::api::patch::Patch;
 use rollout2::model::hold::plan::Hold;
-use rollout2::model::hold::{HoldSummary, Pause, Resume, hold_words, pause, resume};
+use rollout2::model::hold::{Pause, Resume, hold_json, hold_words, pause, resume};
 use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
@@ -32,8 +32,8 @@ fn try_workload(workload: Workload) {
         assert_eq!(error.sentence().lines().count(), 1, "{}", error.sentence());
         assert!(error.sentence().len() < 1000, "{}", error.sentence());
     }
-    if let Some(summary) = HoldSummary::of(&workload) {
-        assert!(summary.json().is_object() && hold_words(&workload).is_some());
+    if let Some(json) = hold_json(&workload) {
+        assert!(json.is_object() && hold_words(&workload).is_some());
     }
     for release_all in [false, true] {
         match resume(&workload, release_all) {

@@ -103,8 +103,8 @@ impl Strategies {
 /// `pause` holds it by.
 pub(super) fn take_external_change(original: &mut Map<String, Value>, before: &World, after: &World) {
     let (was, is) = (before.fields(), after.fields());
-    let is_pause =
-        before.hold() != after.hold() && after.hold().is_some_and(|hold| hold["reason"] == "pause");
+    let is_without_plan = |hold: Value| hold.is_object() && hold["plan"].is_null();
+    let is_pause = before.hold() != after.hold() && after.hold().is_some_and(is_without_plan);
     if is_pause || before.kind != Kind::Deployment && after.is_stepped() {
         return;
     }

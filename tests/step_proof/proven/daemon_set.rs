@@ -88,7 +88,7 @@ fn a_plan_that_is_written_during_a_rollback() {
     let rolling = json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}});
     history.set["spec"]["updateStrategy"] = rolling.clone();
     history.set["spec"]["template"]["spec"]["containers"][0]["image"] = "app:1.0".into();
-    let plan = json!({"phase": "rollingBack", "batch": {"slots": ["node-0"]}});
+    let plan = json!({"rollingBack": true, "batch": {"slots": ["node-0"]}});
     history.plan_of(0, &plan);
     let back = history.pod(0, "app:1.0", Some(history.now));
     history.push(By::Cluster, What::Pod("db-0".to_owned(), Some(back)));
@@ -216,7 +216,7 @@ fn a_deletion_while_paused_or_without_a_lock() {
         history.batch(&[0]);
         let batch = json!({"slots": ["node-0"]});
         let set = json!({"type": "OnDelete"});
-        let mut whole = json!({"reason": "plan", "set": set, "plan": {"batch": batch}});
+        let mut whole = json!({"version": 1, "set": set, "plan": {"batch": batch}});
         whole.as_object_mut().unwrap().extend(hold.as_object().unwrap().clone());
         history.hold(&whole, By::Other);
         history.removes(0);

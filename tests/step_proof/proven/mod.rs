@@ -34,7 +34,7 @@ impl History {
     /// get these options.
     fn paused(strategies: [&Value; 2], count: i64, words: Words) -> Self {
         let mut history = Self::changed(words.kind, strategies, count, words);
-        history.hold(&json!({"reason": "pause"}), By::Other);
+        history.hold(&json!({"version": 1}), By::Other);
         history
     }
 
@@ -106,7 +106,7 @@ impl History {
     fn plan_of(&mut self, process: usize, plan: &Value) {
         let lock = lock(&format!("holder {process}"));
         let set = self.set["spec"]["updateStrategy"].clone();
-        self.hold(&json!({"reason": "plan", "lock": lock, "set": set, "plan": plan}), By::Process(process));
+        self.hold(&json!({"version": 1, "lock": lock, "set": set, "plan": plan}), By::Process(process));
     }
 
     /// Adds a ready pod of the new revision to a slot.

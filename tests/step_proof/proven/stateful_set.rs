@@ -234,7 +234,7 @@ fn wrong_outcomes() {
     released.pass(30);
     let set = released.set["spec"]["updateStrategy"].clone();
     let plan = json!({"batch": {"number": 1, "slots": ["db-4"], "done": true}});
-    released.hold(&json!({"reason": "plan", "set": set, "plan": plan}), By::Process(0));
+    released.hold(&json!({"version": 1, "set": set, "plan": plan}), By::Process(0));
     released.set["spec"]["updateStrategy"] = strategy(0);
     let set = Arc::new(released.set.clone());
     released.push(By::Other, What::Set(set));
@@ -251,7 +251,7 @@ fn pods_released_while_paused() {
     let mut history = History::new();
     history.canary();
     history.pass(30);
-    let paused = json!({"reason": "plan", "paused": true, "lock": lock("holder 0")});
+    let paused = json!({"version": 1, "paused": true, "lock": lock("holder 0"), "plan": {}});
     history.hold(&paused, By::Other);
     history.set["spec"]["updateStrategy"]["rollingUpdate"]["partition"] = 2.into();
     history.hold(&paused, By::Process(0));
@@ -302,7 +302,7 @@ fn a_released_lease_needs_no_further_report() {
     history.set["spec"]["updateStrategy"] = strategy(2);
     let set = Arc::new(history.set.clone());
     history.push(By::Other, What::Set(set));
-    let hold = json!({"reason": "plan", "set": strategy(4), "plan": {}});
+    let hold = json!({"version": 1, "set": strategy(4), "plan": {}});
     history.hold(&hold, By::Process(0)); // the process sees that, and ends
     history.plan(1, Some(2)); // a new plan without a soak
     history.replace(3);

@@ -11,7 +11,7 @@ use crate::model::change::effect::Effect;
 use crate::model::change::owners::{ManifestOwner, owners};
 use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::diff::{Change, Diff, SecretValues};
-use crate::model::hold::plan::{Hold, HoldReason};
+use crate::model::hold::plan::Hold;
 use crate::model::hold::{end_command, held_by, left_fields};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -212,8 +212,10 @@ fn masked(change: Change) -> Change {
 /// What the user may not expect of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreviewWarning {
-    /// The object ends a hold.
-    EndsHold(HoldReason),
+    /// The object ends a pause.
+    EndsPause,
+    /// The object ends a plan of `step`.
+    EndsPlan,
     /// The object replaces the strategy of a plan, whose other fields still hold.
     ReplacesHeldStrategy,
     /// Fields of the plan that the object ends stay, with the command that restores them.
@@ -244,7 +246,7 @@ impl PreviewWarning {
     #[must_use]
     pub fn id(&self) -> &'static str {
         match self {
-            Self::EndsHold(_) => "ends-hold",
+            Self::EndsPause | Self::EndsPlan => "ends-hold",
             Self::ReplacesHeldStrategy => "replaces-held-strategy",
             Self::LeavesFields(_) => "leaves-fields",
             Self::Owner(_) => "owner",
@@ -271,7 +273,7 @@ fn warnings(
     if now.deletion_sentence().is_some() {
         warnings.push(PreviewWarning::BeingDeleted);
     }
-    warnings.extend(ended_hold(now, after).map(PreviewWarning::EndsHold));
+    warnings.extend(ended_hold(now, after));
     if let (Some(before), Some(hold)) = (Hold::in_force(now), Hold::in_force(after))
         && before.is_strategy_held(now)
         && !hold.is_strategy_held(after)
@@ -316,12 +318,14 @@ fn warnings(
     warnings
 }
 
-/// Returns the reason of the hold that the object ends.
-fn ended_hold(now: &Workload, after: &Workload) -> Option<HoldReason> {
-    if let Some(hold) = Hold::in_force(now) {
-        return Hold::in_force(after).is_none().then(|| hold.reason());
+/// Returns the warning if the object ends a hold.
+fn ended_hold(now: &Workload, after: &Workload) -> Option<PreviewWarning> {
+    match Hold::in_force(now) {
+        Some(_) if Hold::in_force(after).is_some() => None,
+        Some(hold) if hold.has_plan() => Some(PreviewWarning::EndsPlan),
+        None if !now.is_paused() || after.is_paused() => None,
+        _ => Some(PreviewWarning::EndsPause),
     }
-    (now.is_paused() && !after.is_paused()).then_some(HoldReason::Pause)
 }
 
 /// The API server's default of `revisionHistoryLimit`.

@@ -8,7 +8,6 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::change::owners::ManifestOwner;
-use crate::model::hold::plan::HoldReason;
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"app": "w"}}, "spec": {"containers": [{"name": "c", "image": image}]}})
@@ -205,12 +204,7 @@ fn unexpected_consequences_are_warnings() {
     };
     for (before, after, metadata, expected) in [
         (("x:3", &none), ("x:4", &none), &none, vec![]),
-        (
-            ("x:3", &json!({"paused": true})),
-            ("x:3", &none),
-            &none,
-            vec![PreviewWarning::EndsHold(HoldReason::Pause)],
-        ),
+        (("x:3", &json!({"paused": true})), ("x:3", &none), &none, vec![PreviewWarning::EndsPause]),
         (("x:3", &none), ("x:4", &none), &helm, owner(ManifestOwner::Helm(Some("shop".to_owned())))),
         (("x:3", &none), ("x:3", &none), &helm, vec![]),
         (("x:3", &none), ("x:4", &none), &applied, vec![]),

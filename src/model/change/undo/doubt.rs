@@ -338,7 +338,7 @@ mod tests {
     /// `undo` ends the pause of a plan together with the plan, and refuses any other pause without `--resume`.
     #[test]
     fn the_rollback_command_resumes_what_only_a_pause_holds() {
-        let hold = json!({"reason": "plan", "set": {}, "plan": {}}).to_string();
+        let hold = json!({"version": 1, "set": {}, "plan": {}}).to_string();
         let kept = [(1, 1, "x:2", ""), (2, 2, "x:1", "")];
         for (is_paused, is_stepped, resume) in
             [(true, false, " --resume"), (true, true, ""), (false, false, "")]

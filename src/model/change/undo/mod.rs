@@ -110,10 +110,10 @@ pub fn undo<'a>(
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
         (Some(below), _) => {
-            if hold.as_ref().is_some_and(|hold| hold.fields() != below.hold.fields()) {
+            if hold.as_ref().is_some_and(|hold| hold.fields != below.hold.fields) {
                 below.hold.add_fields_to(&mut patch);
             }
-            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.to_json_text().into());
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation(workload).into());
         }
         (None, Some(hold)) => {
             hold.end(workload, &mut patch);

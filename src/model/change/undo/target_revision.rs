@@ -114,7 +114,7 @@ fn previous(observation: &Observation) -> Result<Option<&Revision>> {
 /// not released.
 fn revision_before_hold(observation: &Observation) -> Result<Option<&Revision>> {
     let Some(hold) = Hold::in_force(&observation.workload) else { return Ok(None) };
-    let Some(plan) = hold.plan().ok().flatten() else { return Ok(observation.stable()) };
+    let Some(plan) = hold.plan else { return Ok(observation.stable()) };
     let Some(from) = &plan.from else { return Ok(None) };
     if let StartRevision::Contradicted { by } = StartRevision::of(observation, &plan) {
         return Err(contradicted_start(&observation.workload, from, &by));

@@ -150,8 +150,7 @@ fn a_paused_deployment_is_refused_unless_it_is_to_be_resumed() {
 #[test]
 fn a_hold_ends_in_the_same_patch_unless_it_is_kept() {
     let set = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 9}});
-    let applied_config =
-        json!({"reason": "pause", "set": set, "strategy": {"type": "RollingUpdate"}}).to_string();
+    let applied_config = json!({"version": 1, "set": set, "strategy": {"type": "RollingUpdate"}}).to_string();
     let rest = json!({"metadata": {"annotations": {HOLD_ANNOTATION: applied_config}}, "spec": {"updateStrategy": set}});
     let observation = observation("StatefulSet", &rest);
     let ended = undone(&observation, &UndoOptions::default());

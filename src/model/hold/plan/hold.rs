@@ -2,61 +2,50 @@
 //! is in [`plan`](super).
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::pause_field::{end_pause, forget_pause};
-use super::schema;
-use super::schema::{Lock, Plan};
+use super::pause_field::end_pause;
+use super::schema::{Lock, Plan, check_limits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::kind::{Workload, strategy};
-use crate::model::text::go_json::go_json;
 use crate::model::text::shell_command::{Word, command};
 
 /// The version of the schema that this version writes.
 const VERSION: u32 = 1;
 
-/// The content of the annotation. In a [`PlanRecord`](super::PlanRecord) the plan and the lock are taken out.
+/// The content of the annotation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hold {
-    #[serde(default = "first_version")]
-    version: u32,
-    reason: HoldReason,
+    pub(super) version: u32,
     /// The fields before the hold.
     #[serde(rename = "strategy", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
-    original: HoldFields,
+    pub original: HoldFields,
     /// The fields that hold; none during a rollback that holds nothing.
     #[serde(rename = "set", skip_deserializing, skip_serializing_if = "HoldFields::are_absent")]
-    pub(super) fields: HoldFields,
+    pub fields: HoldFields,
+    /// When it was written, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    since: Option<String>,
+    pub since: Option<String>,
+    /// The user who wrote it, for display.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
+    pub by: Option<String>,
+    /// Whether its plan is paused.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    paused: bool,
-    /// Raw JSON, so that a plan of a newer version can be paused and ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) plan: Option<Value>,
-    #[serde(default, alias = "lease", skip_serializing_if = "Option::is_none")]
-    pub(super) lock: Option<Value>,
-    /// The kubectl command that ends the hold, for people without this program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) end_by_hand: Option<String>,
+    pub paused: bool,
+    /// The plan; none for a hold of `pause`, and for a plan that this version cannot read.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// The lock of the process that steps the workload.
+    #[serde(default, deserialize_with = "Lock::read", skip_serializing_if = "Option::is_none")]
+    pub lock: Option<Lock>,
+    /// Members that this version does not know, and a plan that it cannot read. They are kept, so that a plan of a newer
+    /// version can be paused and ended.
     #[serde(flatten)]
     pub(in crate::model) rest: Map<String, Value>,
-}
-
-/// Why a workload is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HoldReason {
-    /// `pause` holds it.
-    Pause,
-    /// A plan of `step` holds it.
-    Plan,
 }
 
 impl Hold {
@@ -70,19 +59,37 @@ impl Hold {
         text.map(|text| Self::read(workload, text)).transpose()
     }
 
+    /// Returns the hold of the plan of a workload, if it has one, whether or not the hold is in force. Where pods are only
+    /// counted, the last batch is scaled to the present replicas, and the next write stores that.
+    ///
+    /// # Errors
+    /// When the annotation or the plan in it is invalid.
+    pub fn of_plan(workload: &Workload) -> Result<Option<Self>> {
+        let Some(mut hold) = Self::of(workload)?.filter(Self::has_plan) else { return Ok(None) };
+        hold.plan = Some(hold.require_plan(workload)?.clone().scaled_to(workload));
+        Ok(Some(hold))
+    }
+
     /// Reads an annotation of a workload.
     pub(in crate::model) fn read(workload: &Workload, text: &str) -> Result<Self> {
         let mut members: Map<_, _> = serde_json::from_str(text).map_err(|_| unreadable(workload))?;
+        members.remove(END_BY_HAND); // each write renews it
         let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
         let types = workload.field_types();
         let [original, fields] =
             stored.map(|stored| HoldFields::read(&types, workload.object().json(), &stored));
-        schema::check_limits(&members).map_err(invalid)?;
+        check_limits(&members).map_err(invalid)?;
         let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
-        let rest = serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
+        let mut hold: Self =
+            serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
+        if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(Plan::deserialize)
+        {
+            hold.plan = Some(plan);
+            hold.rest.remove(PLAN);
+        }
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
-        Ok(Self { original: original.without_pause(workload.pause_field().as_ref()), fields, ..rest })
+        Ok(Self { original: original.without_pause(workload.pause_field().as_ref()), fields, ..hold })
     }
 
     /// Returns the hold of a workload if it is in force and readable.
@@ -91,13 +98,12 @@ impl Hold {
         Self::of(workload).ok()?.filter(|hold| hold.is_in_force(workload))
     }
 
-    /// Creates a hold by these fields. It stores the present ones, without a pause. If another client ended a hold in
-    /// part, the original of each field that was not restored is stored again.
+    /// Creates a hold by these fields, without a plan. It stores the present ones, without a pause. If another client ended a
+    /// hold in part, the original of each field that was not restored is stored again.
     #[must_use]
-    pub fn new(workload: &Workload, reason: HoldReason, fields: HoldFields) -> Self {
+    pub fn new(workload: &Workload, fields: HoldFields) -> Self {
         Self {
             version: VERSION,
-            reason,
             original: originals(workload),
             fields,
             since: None,
@@ -105,7 +111,6 @@ impl Hold {
             paused: false,
             plan: None,
             lock: None,
-            end_by_hand: None,
             rest: Map::new(),
         }
     }
@@ -116,6 +121,24 @@ impl Hold {
         Self { original: originals(workload), ..self }
     }
 
+    /// Returns the same hold with the live fields as those that hold.
+    #[must_use]
+    pub fn adopting(self, workload: &Workload) -> Self {
+        if self.is_in_force(workload) { self.with_fields(workload.replaceable_fields()) } else { self }
+    }
+
+    /// Returns the same hold by other fields.
+    #[must_use]
+    pub fn with_fields(self, fields: HoldFields) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// Returns the same hold with another plan.
+    #[must_use]
+    pub fn with_plan(self, plan: Plan) -> Self {
+        Self { plan: Some(plan), ..self }
+    }
+
     /// Sets the user who wrote it and the time, for display.
     #[must_use]
     pub fn written_by(mut self, by: Option<&str>, since: &str) -> Self {
@@ -123,36 +146,63 @@ impl Hold {
         self
     }
 
+    /// Returns the same hold with the time of a write in its lock.
+    #[must_use]
+    pub fn written_at(self, now: String) -> Self {
+        Self { lock: self.lock.map(|lock| lock.written_at(now)), ..self }
+    }
+
     /// Sets whether the plan is paused.
     #[must_use]
-    pub fn with_pause(mut self, paused: bool) -> Self {
-        self.paused = paused;
-        self
+    pub fn with_pause(self, paused: bool) -> Self {
+        Self { paused, ..self }
     }
 
-    /// Turns the hold of a pause into the hold of a plan.
+    /// Whether a plan of `step` holds the workload, which this version may not be able to read; otherwise `pause` does.
     #[must_use]
-    pub fn into_plan_hold(mut self) -> Self {
-        (self.reason, self.paused) = (HoldReason::Plan, false);
-        self
+    pub fn has_plan(&self) -> bool {
+        self.plan.is_some() || self.rest.contains_key(PLAN)
     }
 
-    /// Returns why the workload is held.
-    #[must_use]
-    pub fn reason(&self) -> HoldReason {
-        self.reason
+    /// Returns the plan.
+    ///
+    /// # Errors
+    /// When there is none that this version can read.
+    pub fn require_plan(&self, workload: &Workload) -> Result<&Plan> {
+        self.plan.as_ref().ok_or_else(|| {
+            let why = match self.rest.get(PLAN).map(Plan::deserialize) {
+                _ if self.version > VERSION => {
+                    format!("it has version {}, this is version {VERSION}", self.version)
+                }
+                Some(Err(error)) => error.to_string(),
+                _ => "it has no plan".to_owned(),
+            };
+            let sentence = format!(
+                "the plan in the annotation {HOLD_ANNOTATION} of {} is not readable",
+                workload.target()
+            );
+            Error::new(ErrorKind::Malformed, sentence)
+                .caused_by(why)
+                .hint(command("kubectl rollout2 resume {} --release-all", [workload.command_target()]))
+        })
     }
 
-    /// Returns the original fields.
+    /// Whether its plan is for the live template of a workload. True for a hold without a readable plan.
     #[must_use]
-    pub fn original(&self) -> &HoldFields {
-        &self.original
+    pub fn is_for_live_template(&self, workload: &Workload) -> bool {
+        self.plan.as_ref().is_none_or(|plan| plan.is_for_live_template(workload))
     }
 
-    /// Returns the fields that hold.
+    /// Whether its plan is rolling back.
     #[must_use]
-    pub fn fields(&self) -> &HoldFields {
-        &self.fields
+    pub fn is_rolling_back(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.rolling_back)
+    }
+
+    /// Whether its plan is rolling back to the live template.
+    #[must_use]
+    pub fn is_rolling_back_to_live_template(&self, workload: &Workload) -> bool {
+        self.is_rolling_back() && self.is_for_live_template(workload)
     }
 
     /// Returns the original update strategy, if there was one.
@@ -177,51 +227,18 @@ impl Hold {
         self.original.get(&path).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    /// Returns the user who wrote it, if it is stored.
-    #[must_use]
-    pub fn by(&self) -> Option<&str> {
-        self.by.as_deref()
-    }
-
-    /// Returns when it was written, if it is stored.
-    #[must_use]
-    pub fn since(&self) -> Option<&str> {
-        self.since.as_deref()
-    }
-
     /// Whether no more pods are released: during a pause, or when a plan is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
-        self.reason == HoldReason::Pause || self.paused
-    }
-
-    /// Returns the plan, if this is the hold of one.
-    ///
-    /// # Errors
-    /// The reason why it cannot be read, as a fragment.
-    pub fn plan(&self) -> Result<Option<Plan>, String> {
-        if self.reason != HoldReason::Plan {
-            return Ok(None);
-        }
-        if self.version > VERSION {
-            return Err(format!("it has version {}, this is version {VERSION}", self.version));
-        }
-        let plan = self.plan.as_ref().ok_or("it has no plan")?;
-        Plan::deserialize(plan).map(Some).map_err(|error| error.to_string())
+        !self.has_plan() || self.paused
     }
 
     /// Returns how many pods were wanted when the last batch began, where pods are only counted and the workload was scaled
     /// since.
     #[must_use]
     pub fn scaled_from(&self, workload: &Workload) -> Option<i64> {
-        let before = i64::try_from(self.plan().ok()??.last_batch?.of?).ok()?;
+        let before = i64::try_from(self.plan.as_ref()?.last_batch.as_ref()?.of?).ok()?;
         (before != workload.wanted()).then_some(before)
-    }
-
-    /// Returns the lock of the process that steps the workload.
-    #[must_use]
-    pub fn lock(&self) -> Option<Lock> {
-        self.lock.as_ref().filter(|lock| !lock.is_null()).map(Lock::read)
     }
 
     /// Whether the hold is in force: the workload still has the fields that hold.
@@ -237,7 +254,7 @@ impl Hold {
         self.is_field_held(workload, &strategy::strategy_path(workload))
     }
 
-    fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
+    pub(super) fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
         workload.kind().hold_method().is_ok_and(|method| {
             let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
             may_be_held && method.is_field_held(workload, &self.fields, path)
@@ -247,7 +264,7 @@ impl Hold {
     /// Whether the program holds this kind by fields for this reason. A kind that has a pause of its own is paused by that
     /// field alone, so another client wrote the annotation of such a pause.
     fn holds_by_fields(&self, workload: &Workload) -> bool {
-        self.reason == HoldReason::Plan || workload.pause_field().is_none()
+        self.has_plan() || workload.pause_field().is_none()
     }
 
     /// Whether no other client changed a field that holds.
@@ -261,58 +278,23 @@ impl Hold {
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
         let holds_paused = workload.pause_field().is_some_and(|pause| self.fields.get(&pause).is_some());
-        self.reason == HoldReason::Plan && workload.is_paused() && !holds_paused
-    }
-
-    /// Adds to a patch the fields that hold.
-    pub fn add_fields_to(&self, patch: &mut Patch) {
-        for (path, value) in self.fields.iter() {
-            patch.set_or_remove(path.clone(), value.cloned());
-        }
-    }
-
-    /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
-    /// client wrote meanwhile stays.
-    pub fn end(&self, workload: &Workload, patch: &mut Patch) {
-        for (path, _) in workload.replaceable_fields().iter() {
-            if self.is_field_held(workload, path) {
-                patch.set_or_remove(path.clone(), self.original.get(path).cloned());
-            } else {
-                patch.require_unchanged(path.clone());
-            }
-        }
-        patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
-        forget_pause(workload, patch);
-    }
-
-    /// Returns the kubectl command that ends the hold without this program, as `resume --release-all` does. None where the
-    /// rollout completes without it, at the latest when the strategy is applied again.
-    #[must_use]
-    pub fn end_by_hand(&self, workload: &Workload) -> Option<String> {
-        if !workload.is_completion_blocked_by_hold() || self.fields.are_absent() {
-            return None;
-        }
-        let null = &Value::Null;
-        let merged = |(path, held): (&FieldPath, Option<&Value>)| {
-            let merged = merge(held.unwrap_or(null), self.original.get(path).unwrap_or(null));
-            Some((path.members().last()?.clone(), merged))
-        };
-        let spec: Map<String, Value> = self.fields.iter().filter_map(merged).collect();
-        let patch = json!({"metadata": {"annotations": {HOLD_ANNOTATION: null}}, "spec": spec});
-        Some(patch_command(workload, &patch))
-    }
-
-    /// Returns the hold as the annotation stores it. A plan renews `endByHand` first: see
-    /// [`PlanRecord::annotation`](super::PlanRecord::annotation).
-    #[must_use]
-    pub fn to_json_text(&self) -> String {
-        go_json(&serde_json::to_value(self).unwrap_or_default())
+        self.has_plan() && workload.is_paused() && !holds_paused
     }
 }
 
-fn first_version() -> u32 {
-    1
+impl Plan {
+    /// Returns the plan that holds a workload, if it is readable.
+    #[must_use]
+    pub fn in_force(workload: &Workload) -> Option<Self> {
+        Hold::in_force(workload)?.plan
+    }
 }
+
+/// The member with the plan.
+const PLAN: &str = "plan";
+
+/// The member with the kubectl command that ends the hold, for people without this program.
+pub(super) const END_BY_HAND: &str = "endByHand";
 
 /// Returns the original fields of a workload, without a pause. Of a hold that another client ended in part, those come from
 /// it that were not restored.
@@ -339,30 +321,6 @@ pub fn original_min_ready_seconds(workload: &Workload) -> i64 {
     hold.map_or_else(|| workload.min_ready_seconds(), |hold| hold.original_min_ready_seconds(workload))
 }
 
-/// Returns the kubectl command that puts back an update strategy that nothing in the cluster stores any more; none if there
-/// is no strategy to replace.
-#[must_use]
-pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> {
-    let live = strategy::update_strategy(workload)?;
-    let member = *workload.kind().strategy().last()?;
-    let patch = json!({"spec": {member: merge(live, original)}});
-    Some(patch_command(workload, &patch))
-}
-
-/// Returns the kubectl command that applies a merge patch.
-fn patch_command(workload: &Workload, patch: &Value) -> String {
-    let words = [workload.command_target(), Word::text(&go_json(patch), "PATCH")];
-    command("kubectl patch {} --type=merge -p {}", words)
-}
-
-/// Returns the merge patch that turns one value into another.
-fn merge(from: &Value, to: &Value) -> Value {
-    let (Value::Object(from), Value::Object(to)) = (from, to) else { return to.clone() };
-    let removed = from.keys().filter(|name| !to.contains_key(*name)).map(|name| (name, Value::Null));
-    let set = to.iter().map(|(name, value)| (name, merge(from.get(name).unwrap_or(&Value::Null), value)));
-    Value::Object(removed.chain(set).map(|(name, value)| (name.clone(), value)).collect())
-}
-
 /// The members of a plan that change while `step` runs.
 const PROGRESS: [&str; 4] = ["batch", "batchSizes", "reach", "failure"];
 
@@ -371,10 +329,11 @@ const PROGRESS: [&str; 4] = ["batch", "batchSizes", "reach", "failure"];
 #[must_use]
 pub fn have_same_plan(one: &Workload, other: &Workload) -> bool {
     let plan = |workload: &Workload| {
-        let mut hold = Hold::of(workload).ok()?.filter(|hold| hold.reason == HoldReason::Plan)?;
-        (hold.lock, hold.fields) = (None, HoldFields::default());
-        hold.plan.as_mut()?.as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
-        Some((workload.template_digest(), hold))
+        let hold = Hold::of(workload).ok()?.filter(Hold::has_plan)?;
+        let hold = Hold { lock: None, fields: HoldFields::default(), ..hold };
+        let mut members = serde_json::to_value(hold).ok()?;
+        members[PLAN].as_object_mut()?.retain(|member, _| !PROGRESS.contains(&member.as_str()));
+        Some((workload.template_digest(), members))
     };
     plan(one).is_some_and(|one| plan(other) == Some(one))
 }

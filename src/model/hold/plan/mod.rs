@@ -8,13 +8,12 @@
 //! | member | content |
 //! |---|---|
 //! | `version` | version of this schema: 1 |
-//! | `reason` | `pause`, or `plan` for a plan of `step` |
 //! | `strategy` | the original fields: an update strategy, or members of `spec`; absent when there were none |
 //! | `set` | the fields that hold, in the same form, as they were written |
 //! | `since`, `by` | the time and the user, for display |
 //! | `paused` | `true` when a plan is paused |
-//! | `plan` | see [`Plan`] |
-//! | `lock` | see [`Lock`]; earlier versions wrote a `lease`, which counts as a lock of its holder |
+//! | `plan` | see [`Plan`]; absent for a hold of `pause` |
+//! | `lock` | see [`Lock`] |
 //! | `endByHand` | the kubectl command that ends the hold of a Deployment, for people |
 //!
 //! Unknown members are kept, because a newer version may have written them.
@@ -22,20 +21,20 @@
 mod failure;
 mod hold;
 mod pace;
+mod patch;
 mod pause_field;
-mod record;
 mod rollback;
 mod schema;
 
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use failure::{BatchFailure, CheckResult};
-pub use hold::{Hold, HoldReason, have_same_plan, original_min_ready_seconds, restore_by_hand};
+pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
 pub use pace::{
     Amount, BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,
 };
+pub(in crate::model) use patch::require_fields;
+pub use patch::{guarded, restore_by_hand};
 pub(in crate::model) use pause_field::{begin_pause, end_pause};
-pub(in crate::model) use record::require_fields;
-pub use record::{PlanRecord, guarded};
 pub use rollback::{PartitionRollback, StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
-pub use schema::{Lock, Phase, Plan, PlannedBatch};
+pub use schema::{Lock, Plan, PlannedBatch};

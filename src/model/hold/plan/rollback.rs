@@ -1,7 +1,7 @@
 //! The annotation during a rollback of a plan.
 //!
 //! One patch writes the old template and usually the original strategy, so that the controller rolls the pods back
-//! without `step`. The annotation stays, with the phase `rollingBack`, until a second patch removes it after all pods
+//! without `step`. The annotation stays, with `rollingBack`, until a second patch removes it after all pods
 //! are rolled back. If the process dies before, the next `step` writes the second patch.
 //!
 //! The original strategy may leave released pods on the failed revision: those that a plan with `--to 100%` released
@@ -13,9 +13,7 @@
 //! whether the revisions and their pods confirm it.
 
 use super::hold::Hold;
-use super::record::{PlanRecord, guarded};
-use super::schema::{Phase, Plan};
-use crate::model::api::patch::Patch;
+use super::schema::Plan;
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
@@ -48,23 +46,6 @@ pub fn completed_rollback(observed: &Observation) -> Option<Hold> {
     (is_back && workload.is_observed() && workload.is_update_reported_stable()).then_some(hold)
 }
 
-impl Hold {
-    /// Returns the patch that ends a hold and restores the original fields.
-    #[must_use]
-    pub fn ending(&self, workload: &Workload) -> Patch {
-        let mut patch = guarded(workload);
-        self.end(workload, &mut patch);
-        patch
-    }
-
-    /// Whether its plan is rolling back to the live template.
-    #[must_use]
-    pub fn is_rolling_back_to_live_template(&self, workload: &Workload) -> bool {
-        let plan = self.plan().ok().flatten();
-        plan.is_some_and(|plan| plan.is_rolling_back() && plan.is_for_live_template(workload))
-    }
-}
-
 /// The rollback of pods that a plan released below the original partition of a StatefulSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartitionRollback {
@@ -83,53 +64,47 @@ impl PartitionRollback {
     #[must_use]
     pub fn of(observed: &Observation, template: &Digest) -> Option<Self> {
         let workload = &observed.workload;
-        let record = PlanRecord::of(workload).ok().flatten()?;
-        let kept = record.rolling_back_held(workload, template)?;
-        let (from, partition) = (strategy::partition(workload), record.hold.original_partition(workload));
+        let stored = Hold::of_plan(workload).ok().flatten()?;
+        let hold = Hold { lock: None, paused: false, ..stored.rolling_back_held(workload, template)? };
+        let (from, partition) = (strategy::partition(workload), stored.original_partition(workload));
         let index = |pod: &Pod| strategy::partition_index(workload, &pod.name);
         let mut pods: Vec<_> = observed.own_pods().filter_map(|pod| Some((index(pod)?, &pod.name))).collect();
         pods.retain(|(index, _)| (from..partition).contains(index));
         pods.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
         let pods = pods.into_iter().map(|(_, name)| name.clone()).collect();
-        let hold = PlanRecord { lock: None, ..kept }.to_hold().with_pause(false);
         Some(Self { partition, counts_pods: strategy::partition_counts_pods(workload), pods, hold })
     }
 }
 
-impl PlanRecord {
-    /// Returns the record during the rollback to a template, if the original strategy would leave released pods on the
-    /// failed revision.
+impl Hold {
+    /// Returns the hold during the rollback to a template, if the original strategy would leave released pods on the failed
+    /// revision.
     #[must_use]
     pub fn rolling_back_held(&self, workload: &Workload, template: &Digest) -> Option<Self> {
-        if !self.hold.is_in_force(workload) {
-            return None;
-        }
+        let plan = self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
         let method = workload.kind().hold_method().ok()?;
-        let fields = method.hold_rollback(
-            workload,
-            self.hold.fields(),
-            self.hold.original(),
-            self.plan.below_partition,
-        )?;
-        Some(self.rolling_back_to(template).with_hold_fields(fields))
+        let fields = method.hold_rollback(workload, &self.fields, &self.original, plan.below_partition)?;
+        Some(self.rolling_back_to(template).with_fields(fields))
     }
 
-    /// Returns the record for a rollback whose patch restores the original strategy too. It holds nothing.
+    /// Returns the hold for a rollback whose patch restores the original strategy too. It holds nothing.
     #[must_use]
     pub fn rolling_back_freely(&self, template: &Digest) -> Self {
-        self.rolling_back_to(template).with_hold_fields(HoldFields::default())
+        self.rolling_back_to(template).with_fields(HoldFields::default())
     }
 
-    /// Whether it is the record of such a rollback.
+    /// Whether it is the hold of such a rollback.
     #[must_use]
     pub fn holds_nothing(&self) -> bool {
-        self.plan.is_rolling_back() && self.hold.fields().are_absent()
+        self.is_rolling_back() && self.fields.are_absent()
     }
 
     fn rolling_back_to(&self, template: &Digest) -> Self {
-        let mut record = self.clone();
-        (record.plan.template, record.plan.phase) = (template.hex(), Phase::RollingBack);
-        record
+        let mut hold = self.clone();
+        if let Some(plan) = &mut hold.plan {
+            (plan.template, plan.rolling_back) = (template.hex(), true);
+        }
+        hold
     }
 }
 

@@ -36,9 +36,9 @@ pub struct Plan {
     /// Whether the plan also releases pods below the original partition.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub below_partition: bool,
-    /// What the plan does now.
-    #[serde(default)]
-    pub phase: Phase,
+    /// Whether the pods are rolled back to the stable revision. Otherwise batches are released.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rolling_back: bool,
     /// The last batch that began.
     #[serde(rename = "batch", default, skip_serializing_if = "Option::is_none")]
     pub last_batch: Option<PlannedBatch>,
@@ -56,18 +56,6 @@ pub struct Plan {
 /// Reads a failure; none if a newer version wrote one that this version does not know.
 fn known_failure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BatchFailure>, D::Error> {
     Ok(BatchFailure::deserialize(Value::deserialize(deserializer)?).ok())
-}
-
-/// What a plan does now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Phase {
-    /// Batches are released. Earlier versions stored a plan until the controller had completed the update.
-    #[default]
-    #[serde(alias = "completing")]
-    Rolling,
-    /// The pods are rolled back to the stable revision.
-    RollingBack,
 }
 
 /// A batch that began.
@@ -100,7 +88,7 @@ impl Plan {
             pace,
             reach: Some(reach),
             below_partition: false,
-            phase: Phase::Rolling,
+            rolling_back: false,
             last_batch: None,
             batch_sizes: Vec::new(),
             failure: None,
@@ -131,18 +119,6 @@ impl Plan {
     #[must_use]
     pub fn is_for_live_template(&self, workload: &Workload) -> bool {
         self.template == workload.template_digest().hex()
-    }
-
-    /// Whether batches are released.
-    #[must_use]
-    pub fn is_releasing(&self) -> bool {
-        self.phase == Phase::Rolling
-    }
-
-    /// Whether the plan is rolling back.
-    #[must_use]
-    pub fn is_rolling_back(&self) -> bool {
-        self.phase == Phase::RollingBack
     }
 }
 
@@ -178,17 +154,17 @@ pub struct Lock {
     /// The process on that host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
-    /// The time of its last write. A lease of earlier versions has it as `renewed`.
-    #[serde(default, alias = "renewed", skip_serializing_if = "Option::is_none")]
+    /// The time of its last write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<String>,
 }
 
 impl Lock {
     /// Reads the member `lock`. An unreadable lock counts as held by another process.
-    #[must_use]
-    pub(super) fn read(member: &Value) -> Self {
+    pub(super) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        let member = Value::deserialize(deserializer)?;
         let unreadable = |_| Self { holder: member.to_string(), ..Self::default() };
-        serde_json::from_value(member.clone()).unwrap_or_else(unreadable)
+        Ok((!member.is_null()).then(|| Self::deserialize(&member).unwrap_or_else(unreadable)))
     }
 
     /// Returns the same lock with the time of a write.
@@ -292,7 +268,7 @@ mod tests {
             },
             reach: Some(Reach::To(Amount::PerCent(100))),
             below_partition: true,
-            phase: Phase::RollingBack,
+            rolling_back: true,
             last_batch: Some(PlannedBatch {
                 number: 2,
                 canary: true,
@@ -364,7 +340,7 @@ mod tests {
             ("/pace/check", json!({"sha256": "ab", "watch": {"every": "30s", "failures": 0}})),
             ("/pace/check", json!({"sha256": "ab", "watch": {"every": "-1s", "failures": 1}})),
             ("/reach", json!("far")),
-            ("/phase", json!("sideways")),
+            ("/rollingBack", json!("sideways")),
             ("/batch", json!({"number": 1})),
             ("/batch", json!(3)),
             ("/batchSizes", json!(["x"])),
@@ -388,7 +364,7 @@ mod tests {
             (json!({"lock": {"turn": 1.5}}), Some("lock.turn is out of range")),
             (json!({"by": "x".repeat(254)}), Some("by is too long")),
             (json!({"later": deep}), Some("later is too deep")),
-            (json!({"reason": "pause", "by": "ada@laptop", "later": {"a": [1, true]}}), None),
+            (json!({"by": "ada@laptop", "later": {"a": [1, true]}}), None),
         ] {
             let checked = check_limits(annotation.as_object().unwrap());
             assert_eq!(checked.err().as_deref(), error, "{annotation}");

@@ -13,8 +13,7 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{
-    Amount, BatchSize, HOLD_ANNOTATION, Hold, HoldReason, Pace, PaceFlags, Plan, PlanRecord, PlannedBatch,
-    Reach,
+    Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, PaceFlags, Plan, PlannedBatch, Reach,
 };
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
@@ -24,7 +23,6 @@ use crate::model::step::StepOptions;
 use crate::model::step::action::{Action, Decision};
 use crate::model::step::batch::continue_batch;
 use crate::model::step::daemon_set::StepDaemonSet;
-use crate::model::step::kind_lookup::state_of;
 use crate::model::step::memory::Memory;
 use crate::model::step::next_batch::{FutureBatches, is_reached};
 use crate::model::step::slot::PodSlot;
@@ -38,7 +36,8 @@ type OnNode<'t> = (&'t str, &'t str);
 struct DaemonSetFixture {
     observed: Observation,
     nodes: Option<Vec<Node>>,
-    record: PlanRecord,
+    hold: Hold,
+    plan: Plan,
 }
 
 fn template(image: &str) -> Value {
@@ -94,29 +93,28 @@ impl DaemonSetFixture {
             workload,
         };
         let fields = strategy::as_fields(&observed.workload, json!({"type": "OnDelete"}));
-        let hold = Hold::new(&observed.workload, HoldReason::Plan, fields);
+        let hold = Hold::new(&observed.workload, fields);
         let digest = observed.workload.template_digest();
         let plan = Plan::new(&digest, None, Pace::default(), Reach::All);
-        Self { observed, nodes: None, record: PlanRecord { hold, plan, lock: None } }
+        Self { observed, nodes: None, hold, plan }
     }
 
     fn in_zones(mut self, zones: &[(&str, &str)]) -> Self {
         self.nodes = Some(zones.iter().copied().map(node).collect());
-        self.record.plan.pace.order = Some("zone".to_owned());
+        self.plan.pace.order = Some("zone".to_owned());
         self
     }
 
     fn with_batch(mut self, slots: &[&str]) -> Self {
         let slots = slots.iter().map(|&slot| slot.to_owned()).collect();
-        self.record.plan.last_batch =
-            Some(PlannedBatch { number: 1, canary: false, slots, done: false, of: None });
+        self.plan.last_batch = Some(PlannedBatch { number: 1, canary: false, slots, done: false, of: None });
         self
     }
 
     fn state(&self) -> State<'_> {
         let server_time = "2026-11-20T13:00:00Z".parse::<Timestamp>().unwrap();
         let now = Now { elapsed: Duration::ZERO, server_time };
-        state_of(&self.observed, self.nodes.as_deref(), &self.record, now).unwrap()
+        State::new(&StepDaemonSet, &self.observed, self.nodes.as_deref(), &self.hold, &self.plan, now)
     }
 
     fn slots(&self) -> Vec<PodSlot<'_>> {
@@ -144,16 +142,15 @@ impl DaemonSetFixture {
     /// The nodes of the next wave, if this many more pods may become unavailable.
     fn wave(&mut self, free: usize) -> Vec<String> {
         let most = self.state().unavailable() + free;
-        self.record.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
-        let (state, batch) = (self.state(), self.record.plan.last_batch.as_ref().unwrap());
+        self.plan.pace.max_unavailable = Some(Amount::Pods(u32::try_from(most).unwrap()));
+        let (state, batch) = (self.state(), self.plan.last_batch.as_ref().unwrap());
         assert_eq!(usize::try_from(state.budget_left()), Ok(free));
         StepDaemonSet.wave(&state, batch).into_iter().map(|(node, _)| node).collect()
     }
 
     fn next(&self) -> Vec<String> {
         let slots = self.state().slots;
-        let next =
-            FutureBatches::new(&StepDaemonSet, &slots, &self.record.plan.pace, 0).next(Some(Reach::All));
+        let next = FutureBatches::new(&StepDaemonSet, &slots, &self.plan.pace, 0).next(Some(Reach::All));
         next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
@@ -162,14 +159,14 @@ impl DaemonSetFixture {
 fn a_terminating_or_missing_pod_has_no_revision() {
     let pods = [("n1", "-old"), ("n2", "old"), ("n3", "old"), ("n4", "old")];
     let mut fixture = DaemonSetFixture::of(5, &pods);
-    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
+    fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(fixture.next(), ["n2"], "the canary");
     let slots = fixture.slots();
     assert!(!is_reached(Some(Reach::To(Amount::Pods(1))), &slots));
     let released = DaemonSetFixture::of(5, &pods).with_batch(&["n1"]);
     assert!(is_reached(Some(Reach::To(Amount::Pods(1))), &released.slots()), "the plan released it");
     fixture = DaemonSetFixture::of(4, &[("n1", "new"), ("n2", "old"), ("n3", "old"), ("n4", "old")]);
-    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
+    fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(fixture.next(), ["n2", "n3", "n4"]);
 }
 
@@ -218,20 +215,20 @@ fn a_node_of_the_batch_is_missing_while_the_controller_counts_a_missing_pod() {
 fn a_selector_that_matches_no_node_is_an_error() {
     let mut fixture =
         DaemonSetFixture::of(2, &[("n1", "old"), ("n2", "old")]).in_zones(&[("n1", "a"), ("n2", "b")]);
-    fixture.record.plan.pace.node_selector = Some("zone=c".to_owned());
+    fixture.plan.pace.node_selector = Some("zone=c".to_owned());
     let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert!(
         error.exit().code() == 1 && error.sentence().contains("matches none of the 2 nodes"),
         "{error:?}"
     );
-    fixture.record.plan.pace.node_selector = Some("zone=b".to_owned());
+    fixture.plan.pace.node_selector = Some("zone=b".to_owned());
     assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
 }
 
 #[test]
 fn an_order_without_any_node_is_an_error() {
     let mut fixture = DaemonSetFixture::of(1, &[]).in_zones(&[]);
-    fixture.record.plan.pace.order = Some("zone".to_owned());
+    fixture.plan.pace.order = Some("zone".to_owned());
     let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert_eq!(error.sentence(), "--order needs the labels of nodes, and the cluster has no nodes");
 }
@@ -241,8 +238,7 @@ fn a_batch_is_limited_by_the_annotation_size() {
     let names: Vec<String> = (0..1000).map(|number| format!("{number:0>100}.compute.internal")).collect();
     let pods: Vec<OnNode<'_>> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let mut fixture = DaemonSetFixture::of(1000, &pods);
-    (fixture.record.plan.pace.batch_size, fixture.record.plan.pace.canary) =
-        (BatchSize::By(Amount::PerCent(100)), false);
+    (fixture.plan.pace.batch_size, fixture.plan.pace.canary) = (BatchSize::By(Amount::PerCent(100)), false);
     let batch = fixture.next();
     assert!(batch.len() > 500 && batch.concat().len() < 70_000, "{}", batch.len());
 }
@@ -259,12 +255,11 @@ fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
     let zones = [("n1", "b"), ("n2", ""), ("n3", "a"), ("n4", "b")];
     let mut fixture = DaemonSetFixture::of(4, &pods).in_zones(&zones);
     assert_eq!(fixture.listed(), "n3 up, n1 up, n4 up, n2 up");
-    (fixture.record.plan.pace.batch_size, fixture.record.plan.pace.canary) =
-        (BatchSize::By(Amount::Pods(3)), false);
+    (fixture.plan.pace.batch_size, fixture.plan.pace.canary) = (BatchSize::By(Amount::Pods(3)), false);
     assert_eq!(fixture.next(), ["n3"], "a batch does not cross from one group into the next");
     let mut on = DaemonSetFixture::of(4, &[("n1", "old"), ("n2", "old"), ("n3", "new"), ("n4", "old")])
         .in_zones(&zones);
-    on.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
+    on.plan.pace.batch_size = BatchSize::By(Amount::Pods(3));
     assert_eq!(on.next(), ["n1", "n4"]);
 }
 
@@ -272,7 +267,7 @@ fn groups_are_stepped_one_after_another_and_unlabelled_nodes_last() {
 fn unselected_nodes_stay_held_and_unready_nodes_are_skipped() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old")];
     let mut fixture = DaemonSetFixture::of(3, &pods).in_zones(&[("n1", "!a"), ("n2", "b"), ("n3", "a")]);
-    fixture.record.plan.pace.node_selector = Some("zone=a".to_owned());
+    fixture.plan.pace.node_selector = Some("zone=a".to_owned());
     assert_eq!(fixture.listed(), "n1 up unready, n3 up, n2 up kept");
     assert_eq!(fixture.next(), ["n3"]);
 }
@@ -303,10 +298,10 @@ fn the_rest_of_a_batch_is_deleted_without_a_pause() {
     let pods = [("n1", "old"), ("n2", "old"), ("n3", "old"), ("n4", "old"), ("n5", "new")];
     let nodes = [("n1", "a"), ("n2", "!a"), ("n3", "!a"), ("n4", "!a"), ("n5", "a")];
     let mut fixture = DaemonSetFixture::of(5, &pods).with_batch(&["n1", "n2", "n3", "n4"]).in_zones(&nodes);
-    fixture.record.plan.pace.max_unavailable = Some(Amount::Pods(4));
+    fixture.plan.pace.max_unavailable = Some(Amount::Pods(4));
     let mut memory = Memory::default();
     memory.batch.last_wave = Some(Duration::ZERO);
-    let batch = fixture.record.plan.last_batch.as_ref().unwrap();
+    let batch = fixture.plan.last_batch.as_ref().unwrap();
     let Decision { action, why } = continue_batch(&fixture.state(), &memory, batch);
     assert!(matches!(&action, Action::DeleteWave(wave) if wave.len() == 1), "{why}: {action:?}");
 }
@@ -331,8 +326,9 @@ fn only_the_nodes_of_the_last_batch_soak() {
 #[test]
 fn a_surge_is_refused_without_force() {
     let surging = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%", "maxUnavailable": 0}});
-    let held = |reason: &str| {
-        let memory = json!({"reason": reason, "set": {"type": "OnDelete"}, "strategy": surging, "plan": {}});
+    let held = |mut memory: Value| {
+        (memory["version"], memory["set"]) = (json!(1), json!({"type": "OnDelete"}));
+        memory["strategy"] = surging.clone();
         daemon_set(3, &json!({"type": "OnDelete"}), &json!({HOLD_ANNOTATION: memory.to_string()}))
     };
     let options = StepOptions::default();
@@ -340,8 +336,8 @@ fn a_surge_is_refused_without_force() {
     let plain = json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}});
     for (workload, is_refused) in [
         (daemon_set(3, &surging, &json!({})), true),
-        (held("pause"), true),
-        (held("plan"), false), // a user accepted it when the plan began
+        (held(json!({})), true),
+        (held(json!({"plan": {}})), false), // a user accepted it when the plan began
         (daemon_set(3, &plain, &json!({})), false),
         (daemon_set(3, &json!({"type": "OnDelete"}), &json!({})), false),
     ] {
@@ -355,7 +351,7 @@ fn a_surge_is_refused_without_force() {
 fn missing_permission_to_read_node_labels_is_refused_before_any_write() {
     let mut fixture = DaemonSetFixture::of(1, &[("n1", "old")]);
     assert_eq!(StepDaemonSet.check_state(&fixture.state()), Ok(()));
-    fixture.record.plan.pace.order = Some("zone".to_owned());
+    fixture.plan.pace.order = Some("zone".to_owned());
     let error = StepDaemonSet.check_state(&fixture.state()).unwrap_err();
     assert!(error.sentence().contains("listing nodes is forbidden") && error.exit().code() == 1);
     let given = PaceFlags { node_selector: Some("a in".to_owned()), ..PaceFlags::default() };
@@ -394,7 +390,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     let pods: Vec<_> = names.iter().map(|name| (name.as_str(), "old")).collect();
     let zones = names.iter().enumerate().map(|(index, name)| (name.as_str(), ["a", "!a"][index % 2]));
     let mut fixture = DaemonSetFixture::of(1000, &pods).in_zones(&zones.collect::<Vec<_>>());
-    fixture.record.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
+    fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
     state.kind = &COUNTING;
     let view = plan_view(&state, &Memory::default(), &BTreeMap::new());

@@ -367,5 +367,5 @@ fn a_plan_without_replicas_stops_and_keeps_its_hold() {
     let mut fixture = soaking(4);
     fixture.cluster.change("/spec/replicas", json!(0));
     assert_eq!(fixture.run(), StepOutcome::Stopped(StopReason::NoReplicas));
-    assert_eq!(fixture.cluster.hold().unwrap()["reason"], "plan");
+    assert!(fixture.cluster.hold().unwrap()["plan"].is_object());
 }

@@ -31,7 +31,7 @@ fn undo_rolls_back_below_the_original_partition_and_step_ends_its_hold() {
         write_undo(&mut fixture.cluster);
         let workload = fixture.cluster.workload();
         let hold = Hold::of(&workload).unwrap().unwrap();
-        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lock().is_none());
+        assert!(is_rollback_held(&workload) && !hold.is_paused() && hold.lock.is_none());
         (0..60).for_each(|_| fixture.cluster.tick());
         assert_eq!(
             (fixture.cluster.on(1), fixture.cluster.partition()),
