@@ -128,7 +128,12 @@ pub(super) struct TimeoutArgs {
 impl TimeoutArgs {
     /// Whether any of them was given.
     pub(super) fn are_set(&self) -> bool {
-        self.timeout.is_some() || self.fail_fast.is_some() || self.allow_restarts.is_some()
+        self.has_timeout() || self.fail_fast.is_some() || self.allow_restarts.is_some()
+    }
+
+    /// Whether `--timeout` was given.
+    pub(super) fn has_timeout(&self) -> bool {
+        self.timeout.is_some()
     }
 
     pub(super) fn lower(&self) -> Result<FollowOptions> {
@@ -213,7 +218,7 @@ impl UndoOnFailureArgs {
         FollowOptions {
             undo_on_failure: Some(scope),
             fail_fast: options.fail_fast.or_else(|| go_duration::parse(GRACE)),
-            default_deadline: Some(DEADLINE),
+            deadline: options.deadline.or(Some(DEADLINE)),
             ..options
         }
     }

@@ -8,7 +8,6 @@ use crate::command::CommonOptions;
 use crate::command::restart::Request;
 use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
-use crate::model::follow::FollowOptions;
 
 /// Restart all pods of workloads with a rollout
 ///
@@ -21,7 +20,9 @@ pub(super) struct RestartArgs {
     #[command(flatten)]
     write: WriteArgs,
 
-    /// Delete the pods that block a StatefulSet, lowest ordinal first, and wait for each replacement
+    /// Delete the pods that block a StatefulSet, lowest ordinal first, each after the replacement of the one before is ready
+    ///
+    /// Implies --wait, with a --timeout of 10m.
     #[arg(long)]
     replace_stuck_pods: bool,
 
@@ -54,14 +55,9 @@ Examples:
 impl RestartArgs {
     pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
         let (scope, options) = self.write.lower(common)?;
-        let options =
-            ChangeOptions { replace_stuck_pods: self.replace_stuck_pods, strict: self.strict, ..options };
-        let options = self.wait.lower(options)?;
-        let wait = options.wait.map(|options| {
-            let options = FollowOptions { replace_stuck_pods: self.replace_stuck_pods, ..options };
-            self.undo.lower(options)
-        });
-        let options = ChangeOptions { wait, ..options };
+        let options = self.wait.lower(options, self.replace_stuck_pods)?;
+        let wait = options.wait.map(|options| self.undo.lower(options));
+        let options = ChangeOptions { wait, strict: self.strict, ..options };
         Ok(Request { scope, options, cause: self.cause })
     }
 }

@@ -52,9 +52,10 @@ pub(super) struct UndoArgs {
     #[arg(long)]
     keep_hold: bool,
 
-    /// Delete the pods that block a StatefulSet, lowest ordinal first, and wait for each replacement
+    /// Delete the pods that block a StatefulSet, lowest ordinal first, each after the replacement of the one before is ready
     ///
-    /// After an undo that they block, this completes it, and does not reverse it.
+    /// After an undo that they block, this completes it, and does not reverse it. Implies --wait, with a
+    /// --timeout of 10m.
     #[arg(long)]
     replace_stuck_pods: bool,
 
@@ -131,7 +132,7 @@ impl UndoArgs {
             write.default_to_all();
         }
         let (scope, options) = write.lower(common)?;
-        let options = self.wait.lower(options)?;
+        let options = self.wait.lower(options, self.replace_stuck_pods)?;
         Ok(Request {
             scope,
             to_revision,
@@ -141,11 +142,8 @@ impl UndoArgs {
                 sync_last_applied: self.sync_last_applied,
                 cause: self.cause,
             },
-            options: ChangeOptions {
-                replace_stuck_pods: self.replace_stuck_pods,
-                strict: self.strict,
-                ..options
-            },
+            options: ChangeOptions { strict: self.strict, ..options },
+            replace_stuck_pods: self.replace_stuck_pods,
             diff: self.diff,
             secrets: if self.show_values { SecretValues::Shown } else { SecretValues::Masked },
             force: self.force,

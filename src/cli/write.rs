@@ -1,5 +1,7 @@
 //! The arguments of the verbs that write, `--wait` among them, and their lowering.
 
+use std::time::Duration;
+
 use clap::Args;
 
 use super::follow::TimeoutArgs;
@@ -129,6 +131,9 @@ pub(super) struct WaitArgs {
     timeouts: TimeoutArgs,
 }
 
+/// The time limit of `--replace-stuck-pods` without `--wait`.
+const REPLACEMENT_TIMEOUT: Duration = Duration::from_secs(600);
+
 impl WaitArgs {
     fn refuse_options_of_wait(&self) -> Result<()> {
         if self.timeouts.are_set() || self.plain {
@@ -140,18 +145,27 @@ impl WaitArgs {
         Ok(())
     }
 
-    /// Returns the options with the flags added.
-    pub(super) fn lower(&self, options: ChangeOptions) -> Result<ChangeOptions> {
-        if !self.wait {
+    /// Returns the options with the flags added. `--replace-stuck-pods` implies `--wait`, except in a dry run.
+    pub(super) fn lower(&self, options: ChangeOptions, replace_stuck_pods: bool) -> Result<ChangeOptions> {
+        let is_dry_run = options.dry_run != DryRun::None;
+        if !self.wait && (!replace_stuck_pods || is_dry_run) {
             return self.refuse_options_of_wait().map(|()| options);
         }
-        if options.dry_run != DryRun::None {
+        if is_dry_run {
             return Err(Error::usage("--wait cannot be used with --dry-run, which changes nothing"));
         }
+        let flag = if self.wait { "--wait" } else { "--replace-stuck-pods" };
         if !matches!(options.output, Output::Text | Output::Name) {
-            return Err(Error::usage("--wait prints lines, so it cannot be used with this output format")
-                .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
+            return Err(Error::usage(format!(
+                "{flag} prints lines, so it cannot be used with this output format"
+            ))
+            .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
-        Ok(ChangeOptions { wait: Some(self.timeouts.lower()?), plain: self.plain, ..options })
+        let mut wait = self.timeouts.lower()?;
+        if !self.wait && !self.timeouts.has_timeout() {
+            wait.timeout = Some(REPLACEMENT_TIMEOUT);
+        }
+        wait.replace_stuck_pods = replace_stuck_pods;
+        Ok(ChangeOptions { wait: Some(wait), plain: self.plain, ..options })
     }
 }

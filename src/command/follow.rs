@@ -10,7 +10,7 @@ use super::owners;
 use super::patch::{self, PatchTarget};
 use super::stuck_pods::remove_pod;
 use super::targets::read_for_write;
-use super::undo::notes::partition_rollback;
+use super::undo::notes::held_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::reread;
@@ -133,11 +133,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
         return writer.take_outcome();
     };
     let request = Following {
-        options: FollowOptions {
-            expect_found_template: true,
-            replace_stuck_pods: change.replace_stuck_pods,
-            ..options.clone()
-        },
+        options: FollowOptions { expect_found_template: true, ..options.clone() },
         format: ReportFormat::of_text(writer.ui, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
         configuration: NamedConfiguration::default(),
@@ -234,32 +230,25 @@ impl Executor<Follower> for &Following<'_> {
 /// first, because the patch must match the objects as they are now.
 ///
 /// # Errors
-/// When the template is no longer the followed one, when the stable revision is not known or no longer exists, and when
-/// the write fails. Nothing is written then, except where the error says so.
+/// When the template is no longer the followed one, when there is no stable revision, and when the write fails. Nothing is written then, except where the error says so.
 async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) -> Result<Workload> {
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;
     let workload = &observed.workload;
-    let name = workload.target();
-    let origin = target.start_state().ok_or_else(|| {
-        let message = format!("the stable revision of {name} was not known when following began");
-        Error::new(ErrorKind::NotFound, message)
-    })?;
-    if !origin.matches(workload) {
-        let message = format!("another client rolled out another revision of {name}");
-        return Err(Error::new(ErrorKind::Conflict, message));
-    }
-    let stable = origin.stable_revision(&observed).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the stable revision of {name} no longer exists"))
-    })?;
+    let stable = match target.start_state() {
+        Some(start) => start.rollback_revision(&observed),
+        None => Err("the observation is incomplete"),
+    };
+    let stable = stable.map_err(|why| Error::new(ErrorKind::Conflict, why))?;
     owners::warn_before_an_undo(workload, ui);
     owners::warn_of_apply(workload, stable, &UndoOptions::default(), ui);
     let undo = undo(&observed, stable, &UndoOptions::default())?;
-    ui.err_lines(partition_rollback(&undo));
+    ui.err_lines(held_rollback(&undo));
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
     let written = written.applied(workload, "its rollback was prepared")?;
     Workload::of(written).ok_or_else(|| {
+        let name = workload.target();
         let message =
             format!("the rollback of {name} was written, but the server answered with another object");
         Error::new(ErrorKind::Malformed, message)
@@ -269,7 +258,7 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
 /// Deletes a stuck pod that blocks the rollback of a StatefulSet. A failure is a warning: the rollback
 /// continues when the user deletes the pod.
 async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &mut Ui) {
-    ui.err_line(&format!("deleting pod {}: not ready, and not on the revision of the rollback", pod.name));
+    ui.err_line(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
     if let Some(why) = remove_pod(pod, namespace, false, source).await.refusal() {

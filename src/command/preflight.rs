@@ -14,7 +14,7 @@ use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
-use crate::model::change::room::{PodExchange, asks_for_amounts, refusing_limits, refusing_quotas};
+use crate::model::change::room::{asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas};
 use crate::model::change::undo::Undo;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -29,10 +29,8 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// A workload as a change makes it.
 pub(super) struct Planned {
     workload: Workload,
-    /// The workload before, if the old pods run another template.
-    before: Option<Workload>,
-    /// The pods that come and go.
-    exchange: PodExchange,
+    /// Whether a pod comes before an old one goes.
+    creates_pod_first: bool,
     /// For a rollback to a template that reads ConfigMaps or Secrets, the label of its target and when its last use began.
     returns_to: Option<(String, Timestamp)>,
     /// What that template reads; empty without a rollback, and if it is not known when its last use began.
@@ -42,8 +40,8 @@ pub(super) struct Planned {
 impl Planned {
     /// Returns the plan of a change that is no rollback.
     pub(super) fn of(workload: Workload) -> Self {
-        let exchange = PodExchange::of_all(&workload);
-        Self { exchange, workload, before: None, returns_to: None, reads: Vec::new() }
+        let creates_pod_first = creates_pod_first(None, &workload);
+        Self { workload, creates_pod_first, returns_to: None, reads: Vec::new() }
     }
 
     /// Returns the plan of a rollback.
@@ -53,9 +51,8 @@ impl Planned {
         let start = if reads.is_empty() { None } else { start_of_last_use(observed, undo.target) };
         let reads = reads.into_iter().filter(|_| start.is_some()).map(|one| one.object).collect();
         Self {
-            exchange: PodExchange::of(&undo.effect, &workload),
+            creates_pod_first: creates_pod_first(Some(&undo.effect), &workload),
             workload,
-            before: Some(observed.workload.clone()),
             returns_to: start.map(|start| (undo.target.label(), start.latest())),
             reads,
         }
@@ -102,7 +99,7 @@ pub(super) async fn check_all(
     let reads = async {
         tokio::join!(
             concurrently(places.iter().map(|place| look_up(place, source))),
-            rules(&RESOURCE_QUOTA, listed(|planned| planned.exchange.needs_room()), source),
+            rules(&RESOURCE_QUOTA, listed(|planned| planned.creates_pod_first), source),
             rules(&LIMIT_RANGE, listed(|planned| asks_for_amounts(&planned.workload)), source)
         )
     };
@@ -118,8 +115,8 @@ pub(super) async fn check_all(
             absent.map(|named| format!("the template names {}, which does not exist", named.target()));
         let [quotas, limits] =
             [&quotas, &limits].map(|rules| rules.get(&namespace).map_or(&[][..], Vec::as_slice));
-        let before = planned.before.as_ref().unwrap_or(after);
-        let refusing = refusing_quotas(quotas, before, after, planned.exchange);
+        let quotas = if planned.creates_pod_first { quotas } else { &[] };
+        let refusing = refusing_quotas(quotas, after);
         let obstacles = absent.chain(refusing).chain(refusing_limits(limits, after)).collect();
         let note = |named: &Reference| match (found(&namespace, named), &planned.returns_to) {
             (Some(Ok(Some(object))), Some((label, start))) => {

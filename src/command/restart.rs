@@ -83,6 +83,5 @@ async fn restart_workload(
     if writer.is_real() {
         writer.ui.err_lines(render::restart_receipt(&workload).as_slice());
     }
-    writer.replace_stuck_pods(&workload, &object).await?;
     Ok(Workload::of(object).unwrap_or(workload))
 }

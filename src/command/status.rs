@@ -197,8 +197,8 @@ async fn evaluate_once(
     let summary = job_summary::of_follower(&follower, request.names, server_time);
     let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);
     let document = documented.find_map(|target| {
-        let view = target.view(server_time)?.with_configuration(target.observation()?, configuration);
-        Some(json(&view, target.least_time()))
+        let stale = target.stale_configuration(configuration);
+        Some(json(&target.view(server_time)?, target.least_time(), &stale))
     });
     (CommandOutcome { summary, ..follower.exit().into() }, document)
 }

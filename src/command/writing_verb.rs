@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::CommandOutcome;
-use super::stuck_pods::replace_stuck_pods;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
@@ -35,8 +34,6 @@ pub struct ChangeOptions {
     pub show_managed_fields: bool,
     /// The name that the API server records in `metadata.managedFields`.
     pub field_manager: String,
-    /// Whether to delete the stuck pods of a StatefulSet after the change.
-    pub replace_stuck_pods: bool,
     /// Whether `--wait` prints lines even on a terminal that can draw frames.
     pub plain: bool,
     /// Whether to ask before each write.
@@ -231,20 +228,6 @@ impl<'a> Writer<'a> {
                     self.ui.fail_output(&error);
                 }
             }
-        }
-    }
-
-    /// Replaces the stuck pods of a StatefulSet if `--replace-stuck-pods` was given and this is no dry run.
-    ///
-    /// # Errors
-    /// As [`replace_stuck_pods`].
-    pub(super) async fn replace_stuck_pods(&mut self, workload: &Workload, written: &Object) -> Result<()> {
-        // With `--wait` the follower deletes them, within its limits and with the causes.
-        let is_wanted = self.options.replace_stuck_pods && self.is_real() && self.options.wait.is_none();
-        let is_ordered = workload.kind().pods().are_ordered();
-        match Workload::of(written.clone()).filter(|_| is_wanted && is_ordered) {
-            Some(written) => replace_stuck_pods(&written, self.source, self.ui).await,
-            None => Ok(()),
         }
     }
 

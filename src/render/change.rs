@@ -8,12 +8,11 @@ use super::age::age;
 use super::diff;
 use super::history::last_changed;
 use super::line::{Line, Style};
-use super::pods::{self, MAX_NAMES, names};
+use super::pods::{self, MAX_NAMES};
 use super::status::serving_line;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
-use crate::model::hold::plan::PartitionRollback;
 use crate::model::hold::step_command;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -61,23 +60,11 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
     lines
 }
 
-/// Returns the note that a rollback includes pods below the StatefulSet's partition, and is held meanwhile.
+/// Returns the note that a plan holds a workload during a rollback.
 #[must_use]
-pub fn partition_rollback(below: &PartitionRollback) -> String {
-    let PartitionRollback { partition, pods, counts_pods, .. } = below;
-    if *counts_pods {
-        return "note: the partition is 0 until every pod is rolled back; then the plan restores the original strategy"
-            .to_owned();
-    }
-    let (which, they) = match pods.as_slice() {
-        [] => ("pods".to_owned(), "they are"),
-        [pod] => (pod.clone(), "it is"),
-        pods => (names(pods), "they are"),
-    };
-    format!(
-        "note: the plan released {which} below the StatefulSet's partition {partition}: {they} rolled back too, and \
-         the StatefulSet is held until then"
-    )
+pub fn held_rollback(workload: &Workload) -> String {
+    let target = workload.target();
+    format!("note: the plan holds {target} until every pod is rolled back; then the original strategy is restored")
 }
 
 /// Returns the hint for a rollback whose hold is still in force.

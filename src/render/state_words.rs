@@ -2,9 +2,10 @@
 
 use super::age::lasting;
 use super::line::Style;
-use crate::model::follow::{FollowedTarget, Outcome, Rollback, RollbackResult, RolloutFailure, TargetResult};
+use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure};
 use crate::model::kind::verdict::RolloutState;
 use crate::model::revision::Revision;
+use crate::model::text::go_duration;
 
 /// Returns the style of a state.
 pub(super) fn state_style(state: RolloutState) -> Style {
@@ -16,34 +17,40 @@ pub(super) fn state_style(state: RolloutState) -> Style {
     }
 }
 
-/// Returns the state or the result of a target.
+/// Returns the state or the result of a target, and of its rollback: `failed: crash-loop for 30s; rolling back to revision 4:
+/// progressing`.
 pub(super) fn state_text(target: &FollowedTarget) -> (Style, String) {
     let state = target.verdict().map(|verdict| verdict.state);
-    let Some(result) = target.result() else {
-        return match target.rollback() {
-            Some(back) => rolling_back(back, state),
-            None => in_progress(state),
-        };
+    let Some(result) = target.result().or_else(|| target.rollback().map(|rollback| &rollback.failed)) else {
+        return in_progress(state);
     };
-    match &result.outcome {
-        Outcome::Reached if state == Some(RolloutState::Complete) => in_progress(state),
-        Outcome::Reached => (Style::Good, "reached".to_owned()),
-        Outcome::Failed(failure) => {
-            (Style::Bad, format!("failed: {}{}", reason(failure), rollback_result(target, result)))
-        }
-        Outcome::Deleted => (Style::Bad, "deleted".to_owned()),
-        Outcome::Recreated => (Style::Bad, "deleted and created again".to_owned()),
-        Outcome::TimedOut(limit) => {
-            let known =
-                result.since_answer.map(|ago| format!(", known {} ago", lasting(ago))).unwrap_or_default();
-            (Style::Bad, format!("timed out after {}{known}", lasting(*limit)))
-        }
-        Outcome::Unreadable(error) => (Style::Bad, format!("cannot be read: {}", error.sentence())),
-        Outcome::OtherTargetFailed(other) => {
-            (Style::Bad, format!("{other} failed{}", rollback_result(target, result)))
-        }
-        Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => in_progress(state),
+    let Some(mut words) = outcome_words(&result.outcome) else {
+        let is_short_of_complete =
+            result.outcome == Outcome::Reached && state != Some(RolloutState::Complete);
+        return if is_short_of_complete { (Style::Good, "reached".to_owned()) } else { in_progress(state) };
+    };
+    if let (None, Some(rollback)) = (target.result(), target.rollback()) {
+        let state = state.map(|state| format!(": {}", state.word())).unwrap_or_default();
+        words += &format!("; rolling back to revision {}{state}", rollback.revision);
     }
+    if let Some(rollback) = &result.rollback {
+        words += &format!("; {}", rollback_words(target, rollback));
+    }
+    words.extend(result.since_answer.map(|ago| format!(", known {} ago", lasting(ago))));
+    (Style::Bad, words)
+}
+
+/// Returns how a rollout ended; none if its state says so.
+fn outcome_words(outcome: &Outcome) -> Option<String> {
+    Some(match outcome {
+        Outcome::Failed(failure) => format!("failed: {}", reason(failure)),
+        Outcome::OtherTargetFailed(other) => format!("{other} failed"),
+        Outcome::Deleted => "deleted".to_owned(),
+        Outcome::Recreated => "deleted and created again".to_owned(),
+        Outcome::TimedOut(limit) => format!("timed out after {}", go_duration::short(*limit)),
+        Outcome::Unreadable(error) => format!("cannot be read: {}", error.sentence()),
+        Outcome::Reached | Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => return None,
+    })
 }
 
 /// Returns the state or the result of a target for one row of many, and the reason of a failure.
@@ -70,44 +77,32 @@ fn in_progress(state: Option<RolloutState>) -> (Style, String) {
     (style, word.to_owned())
 }
 
-/// Returns the state of a rollback: `failed: crash-loop for 30s; rolling back to 4: progressing`.
-fn rolling_back(back: &Rollback, state: Option<RolloutState>) -> (Style, String) {
-    let failed = match &back.failed.outcome {
-        Outcome::Failed(failure) => format!("failed: {}", reason(failure)),
-        Outcome::OtherTargetFailed(other) => format!("{other} failed"),
-        other => other.word().to_owned(),
+/// Returns how the rollback of a failed target ended, with the new number of the revision: `rolled back to revision 1 (now 3)`.
+pub(super) fn rollback_words(target: &FollowedTarget, rollback: &RollbackResult) -> String {
+    let (revision, outcome) = match rollback {
+        RollbackResult::NotStarted(_) => return "not rolled back".to_owned(),
+        RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
     };
-    let state = state.map(|state| format!(": {}", state.word())).unwrap_or_default();
-    (Style::Bad, format!("{failed}; rolling back to {}{state}", back.revision))
-}
-
-/// Returns the result of a rollback, to append to the failure.
-fn rollback_result(target: &FollowedTarget, result: &TargetResult) -> String {
-    match &result.rollback {
-        None => String::new(),
-        Some(RollbackResult::NotStarted(_)) => "; not rolled back".to_owned(),
-        Some(RollbackResult::RolledBack { revision, outcome: Outcome::Reached }) => {
-            format!("; rolled back to {revision}{}", renumbered(target, revision))
+    let why = match outcome {
+        Outcome::Reached => {
+            let now = target.observation().and_then(|observed| observed.revisions.current());
+            let now = now.map(Revision::label).filter(|now| now != revision);
+            let now = now.map(|now| format!(" (now {now})")).unwrap_or_default();
+            return format!("rolled back to revision {revision}{now}");
         }
-        Some(RollbackResult::RolledBack { revision, outcome }) => {
-            format!("; rolled back to {revision}: {}", outcome.word())
-        }
-    }
-}
-
-/// Returns the new number of a revision, because a rollback renumbers it.
-pub(super) fn renumbered(target: &FollowedTarget, revision: &str) -> String {
-    let now = target.observation().and_then(|observed| observed.revisions.current()).map(Revision::label);
-    now.filter(|now| now != revision).map(|now| format!(" (now {now})")).unwrap_or_default()
+        Outcome::Held => "it is held".to_owned(),
+        outcome => outcome_words(outcome).unwrap_or_else(|| "it continues in the cluster".to_owned()),
+    };
+    format!("the rollback to revision {revision} is not complete: {why}")
 }
 
 /// Returns why a rollout failed, in a few words.
-fn reason(failure: &RolloutFailure) -> String {
+pub(super) fn reason(failure: &RolloutFailure) -> String {
     match failure {
         RolloutFailure::ProgressDeadline(Some(seconds)) => format!("no progress for {seconds}s"),
         RolloutFailure::ProgressDeadline(None) => "progress deadline exceeded".to_owned(),
-        RolloutFailure::Deadline(limit) => format!("no progress for {}", lasting(*limit)),
-        RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), lasting(*grace)),
+        RolloutFailure::Deadline(limit) => format!("no progress for {}", go_duration::short(*limit)),
+        RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), go_duration::short(*grace)),
         RolloutFailure::Superseded(_) => "replaced by another revision".to_owned(),
     }
 }

@@ -74,27 +74,44 @@ pub fn colored(line: &str, state: RolloutState, terminal: Option<Terminal>) -> V
 const EVIDENCE_LINES: usize = 4;
 
 /// The indentation of evidence below its cause.
-const INDENT: &str = "      ";
+pub(super) const INDENT: &str = "      ";
 
 /// Returns one cause on one line, with its evidence in quotes at the end.
 #[must_use]
 pub fn cause_line(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    let evidence = new_evidence(cause).map(|evidence| format!("   \"{evidence}\"")).unwrap_or_default();
-    format!("  {}{evidence}", cause_words(cause, workload, names))
+    with_evidence(&format!("  {}", cause_words(cause, workload, names)), new_evidence(cause))
+}
+
+fn with_evidence(words: &str, evidence: Option<&str>) -> String {
+    let evidence = evidence.map(|evidence| format!("   \"{evidence}\"")).unwrap_or_default();
+    format!("{words}{evidence}")
 }
 
 /// Returns one cause in its colour, in lines of a terminal. If it does not fit into one line, its evidence goes on
 /// separate lines. The summary is never cut.
 #[must_use]
 pub fn cause_lines(cause: &Cause, workload: &Workload, names: NameContext, size: Terminal) -> Vec<Line> {
-    let (style, width) = (cause_style(cause), usize::from(size.width));
-    let line = Line::styled(style, cause_line(cause, workload, names));
+    let width = usize::from(size.width);
+    cause_in_width(cause, new_evidence(cause), workload, names, width, LongWord::KeepCommand)
+}
+
+/// Returns one cause with this evidence, in lines of a width.
+pub(super) fn cause_in_width(
+    cause: &Cause,
+    evidence: Option<&str>,
+    workload: &Workload,
+    names: NameContext,
+    width: usize,
+    long: LongWord,
+) -> Vec<Line> {
+    let style = cause_style(cause);
+    let words = format!("  {}", cause_words(cause, workload, names));
+    let line = Line::styled(style, with_evidence(&words, evidence));
     if line.cells() <= width {
         return vec![line];
     }
-    let words = Line::styled(style, format!("  {}", cause_words(cause, workload, names)));
-    let mut lines = words.wrapped(INDENT, width, usize::MAX, LongWord::KeepCommand);
-    if let Some(evidence) = new_evidence(cause) {
+    let mut lines = Line::styled(style, words).wrapped(INDENT, width, usize::MAX, long);
+    if let Some(evidence) = evidence {
         let room = width.saturating_sub(INDENT.len());
         let evidence = Line::styled(style, format!("\"{evidence}\""));
         let evidence = evidence.wrapped("", room, EVIDENCE_LINES, LongWord::Split);
@@ -217,14 +234,14 @@ pub fn stale_configuration(
     })
 }
 
-/// Returns the status of one workload as JSON, with the least time that its rollout still needs. docs/json.md documents the
-/// fields.
+/// Returns the status of one workload as JSON, with the least time that its rollout still needs, and the ConfigMaps and
+/// Secrets of which pods have earlier values. docs/json.md documents the fields.
 #[must_use]
-pub fn json(view: &RolloutView, least: Option<LeastTime>) -> Value {
+pub fn json(view: &RolloutView, least: Option<LeastTime>, stale: &[StaleConfiguration]) -> Value {
     let least = least_time_json(least);
     let mut document = json!({"apiVersion": "rollout2/v1", "kind": "Status", "leastTime": least});
     merge(&mut document, rollout_json(view));
-    document["remarks"] = remarks_json(&view.workload, &view.stale_configuration);
+    document["remarks"] = remarks_json(&view.workload, stale);
     document
 }
 

@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use harness::files::file;
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Verb, resource};
+use harness::prelude::*;
+use simcluster::resource;
 use tokio::time::{Duration, Instant};
 
 fn kubeconfig(content: &Value) -> PathBuf {

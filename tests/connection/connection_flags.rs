@@ -1,9 +1,7 @@
 //! The effect of every connection flag on the requests.
 
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Protocols, RecordedRequest, Rule, ServerCertificate, User};
+use harness::prelude::*;
+use simcluster::{Protocols, RecordedRequest, ServerCertificate};
 
 use harness::files::file;
 

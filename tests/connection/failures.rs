@@ -1,9 +1,7 @@
 //! Connection errors: one line and a hint, within the request timeout, with exit code 1.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Protocols, Refusal, Rule, ServerCertificate, User};
+use harness::prelude::*;
+use simcluster::{Protocols, ServerCertificate};
 
 /// Runs `history deployment/web` and compares its message and its hint.
 pub(crate) async fn fails(kubeconfig: &Value, error: &str, hint: &str) {

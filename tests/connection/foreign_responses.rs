@@ -1,7 +1,6 @@
 //! Servers that are not API servers.
 
-use harness::{Cluster, Run};
-use serde_json::json;
+use harness::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

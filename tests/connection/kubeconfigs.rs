@@ -1,7 +1,6 @@
 //! Which kubeconfig files are read, and their format.
 
-use harness::{Cluster, Run};
-use serde_json::json;
+use harness::prelude::*;
 
 use harness::files::{directory, file};
 

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
+use harness::prelude::*;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

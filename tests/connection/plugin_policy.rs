@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::{Cluster, Output, Run};
-use serde_json::json;
+use harness::prelude::*;
 
 use harness::files::{directory, file, program};
 

@@ -1,9 +1,6 @@
 //! Credential plugins: shell scripts with valid and invalid output, failures and timeouts.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::refusal::Refusal;
+use harness::prelude::*;
 
 use crate::connection::failures::fails;
 use harness::files::{directory, file, program};

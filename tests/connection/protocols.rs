@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use harness::{Cluster, Output};
+use harness::prelude::*;
 use http::Version;
-use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::{Protocols, ServerCertificate};
 
 use crate::writes::messages;

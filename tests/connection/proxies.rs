@@ -1,11 +1,9 @@
 //! Which connections use a proxy.
 
-use harness::{Cluster, Run};
-
 use std::sync::{Arc, Mutex};
 
+use harness::prelude::*;
 use http::Version;
-use serde_json::{Value, json};
 use simcluster::{Protocols, ServerCertificate};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};

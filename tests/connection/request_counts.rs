@@ -1,8 +1,7 @@
 //! The number of requests of a command.
 
-use harness::Cluster;
 use harness::many_workloads::{Shape, WorkloadGenerator};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// Serves this many Deployments in the namespace `shop`. Every third one crashes.
 fn serve_deployments(size: usize) -> Cluster {

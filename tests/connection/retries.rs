@@ -1,8 +1,6 @@
 //! Transient failures are retried with a note, on new connections if necessary.
 
-use harness::Cluster;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::refusal::Refusal;
+use harness::prelude::*;
 use simcluster::{Protocols, ServerCertificate};
 
 async fn history_with(protocols: Protocols, act: FaultAction) -> (harness::Output, Cluster) {

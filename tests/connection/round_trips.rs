@@ -4,15 +4,11 @@
 //! requests.
 
 use std::ffi::OsString;
-use std::time::Duration;
 
-use harness::cluster::{key, observed};
+use harness::cluster::observed;
 use harness::many_workloads::{Shape, WorkloadGenerator};
-use harness::{Cluster, Run};
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
-use simcluster::{Clock, SimCluster, Verb};
+use harness::prelude::*;
+use simcluster::Clock;
 use tokio::time::Instant;
 
 use crate::status::stale_configuration::reading;

@@ -4,8 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Output, Run};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::diff::{diff, diff_of, web};
 

@@ -11,8 +11,7 @@ mod output;
 mod pairs;
 mod secrets;
 
-use harness::{Run, snapshot_path};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// Returns the list of changes in a JSON document.
 fn changes_in(document: &str) -> Value {

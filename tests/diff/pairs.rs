@@ -1,9 +1,8 @@
 //! Every pair of adjacent recorded revisions, in all output formats.
 
-use harness::{Run, snapshot_path};
+use harness::prelude::*;
 use rollout2::model::diff::{Change, Diff, SecretValues, apply};
 use rollout2::model::revision::template::Template;
-use serde_json::Value;
 
 use crate::diff::{changes_in, diff};
 

@@ -1,9 +1,7 @@
 //! The pictures in the README, generated from real runs.
 
 use harness::cluster::with;
-use harness::{Cluster, Run, snapshot_path};
-use serde_json::json;
-use simcluster::resource::DEPLOYMENTS;
+use harness::prelude::*;
 
 use crate::docs::generated::Files;
 use crate::docs::picture;

@@ -1,9 +1,8 @@
 //! `krew/rbac.yaml`: its rights are sufficient for each verb, and each is necessary. Without one, the program
 //! prints the text that docs/rbac.md lists.
 
-use harness::Output;
+use harness::prelude::*;
 use rollout2::cli::definition;
-use serde_json::Value;
 
 use crate::docs::generated::root;
 use crate::docs::setup::{Right, TestedCluster, run_as_user};

@@ -1,14 +1,10 @@
 //! Clusters for tests of rights, and runs by a user with some rights only.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use harness::cluster::SavedCluster;
-use harness::{Output, Run, snapshot};
-use serde_json::{Value, json};
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, REPLICASETS, STATEFULSETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Builder, Controllers, Finalization, Key, Rule, SimCluster, User};
+use harness::prelude::*;
+use simcluster::{Builder, Finalization};
 use tokio::sync::OnceCell;
 
 /// One verb of the API on one resource.

@@ -2,8 +2,7 @@
 //!
 //! CASES.md in this directory explains the numbers, and lists the test of each case.
 
-use harness::{Output, Run};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 fn template(image: &str) -> Value {
     json!({"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": image}]}})

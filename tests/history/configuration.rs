@@ -1,12 +1,9 @@
 //! `history --since`: ConfigMaps and Secrets that templates read, by their metadata.
 
-use harness::cluster::{Setup, key};
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::patch::Format;
-use simcluster::resource::{CONFIGMAPS, DEPLOYMENTS, Resource, SECRETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Builder, Rule, User};
+use harness::cluster::Setup;
+use harness::prelude::*;
+use simcluster::Builder;
+use simcluster::resource::{CONFIGMAPS, Resource, SECRETS};
 
 /// The value of every ConfigMap and Secret, which must never be sent to this program.
 const VALUE: &str = "aHVudGVyMg==";

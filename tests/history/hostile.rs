@@ -1,9 +1,8 @@
 //! Invalid objects: missing, duplicate and wrongly typed fields, escape sequences, a template of a megabyte, a thousand
 //! revisions, and any JSON.
 
-use harness::{Output, Run};
+use harness::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 fn deployment() -> Value {
     json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},

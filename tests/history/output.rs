@@ -1,7 +1,6 @@
 //! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::history::history;
 

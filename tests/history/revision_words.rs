@@ -1,7 +1,6 @@
 //! The values of `--revision`: numbers, words, names, hashes and digests.
 
-use harness::Run;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::history::history;
 

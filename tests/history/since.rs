@@ -1,11 +1,6 @@
 //! `history --since`: what several clients changed on the simulated cluster, and recorded objects.
 
-use harness::cluster::Editor;
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::patch::Format;
-use simcluster::rules::{Author, Part};
-use simcluster::{Key, Rule, User};
+use harness::prelude::*;
 
 use crate::history::history;
 

@@ -1,11 +1,7 @@
 //! A simulated cluster with a workload of OpenKruise.
 
-use harness::Cluster;
-use serde_json::json;
-use simcluster::resource::{
-    ADVANCED_DAEMONSETS, ADVANCED_DAEMONSETS_V1ALPHA1, ADVANCED_STATEFULSETS, CLONESETS, CLONESETS_V1ALPHA1,
-};
-use simcluster::{Key, Resource};
+use harness::prelude::*;
+use simcluster::resource::{ADVANCED_DAEMONSETS_V1ALPHA1, CLONESETS_V1ALPHA1};
 
 /// Creates a workload `web` with three pods that are updated in place.
 pub(crate) async fn create(cluster: &Cluster, resource: &'static Resource) -> Key {

@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use harness::{Cluster, merged};
-use serde_json::{Value, json};
-use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
-use simcluster::{Key, Resource};
+use harness::prelude::*;
 
 /// Returns the uids of all pods.
 fn pods(cluster: &Cluster) -> BTreeSet<String> {

@@ -1,9 +1,7 @@
 //! The kinds of OpenKruise on a simulated cluster: discovery, status, rollback and pause.
 
-use harness::Cluster;
-use serde_json::{Map, Value, json};
-use simcluster::SimCluster;
-use simcluster::resource::{ADVANCED_STATEFULSETS, CLONESETS};
+use harness::prelude::*;
+use serde_json::Map;
 
 use crate::kruise::cluster::{KINDS, create};
 

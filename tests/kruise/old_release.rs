@@ -1,8 +1,7 @@
 //! OpenKruise 1.8: `v1alpha1` of CloneSets and Advanced DaemonSets, `v1beta1` of Advanced StatefulSets.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::{Builder, SimCluster};
+use harness::prelude::*;
+use simcluster::Builder;
 
 use crate::kruise::cluster::{OLD_KINDS, create};
 

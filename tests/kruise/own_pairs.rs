@@ -1,8 +1,7 @@
 //! Pairs of templates that were not recorded, judged by the rules of OpenKruise: only images of containers, labels and
 //! annotations change in place.
 
-use harness::Run;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// Returns a template with two containers, of which `web` reads a label.
 fn template() -> Value {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use harness::{Output, Run, data};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// The objects of the cluster after one step of a recording.
 pub(crate) struct Step {

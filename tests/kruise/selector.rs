@@ -1,8 +1,6 @@
 //! The node selector of an Advanced DaemonSet's update strategy.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::resource::ADVANCED_DAEMONSETS;
+use harness::prelude::*;
 
 use crate::kruise::cluster::create;
 use crate::kruise::recording::Step;

@@ -1,11 +1,7 @@
 //! `list` of a simulated cluster: the requests, and what is printed without rights.
 
 use harness::many_workloads::{Shape, WorkloadGenerator};
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::EVENTS;
-use simcluster::{Refusal, Rule, SimCluster, User, Verb};
+use harness::prelude::*;
 
 /// Deployments in three namespaces, of which every third crashes.
 fn crowd(size: usize, users: &[User]) -> SimCluster {

@@ -1,7 +1,6 @@
 //! Workloads in every state, with their revisions and pods.
 
-use harness::{Output, Run, merged};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// The time of every snapshot; no object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";

@@ -1,8 +1,6 @@
 //! `list --since`: the rollouts whose template changed since a time.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::{Rule, User};
+use harness::prelude::*;
 
 use crate::list::objects::{every_state, listing};
 

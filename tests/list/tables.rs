@@ -1,7 +1,6 @@
 //! The table: its order, its columns, the last line, and how it fits a terminal.
 
-use harness::{Run, snapshot_path};
-use serde_json::json;
+use harness::prelude::*;
 
 use crate::list::objects::{complete, deployment, every_state, list, listing, partly_updated_set};
 

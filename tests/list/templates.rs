@@ -1,7 +1,6 @@
 //! `-o jsonpath`, `-o custom-columns` and `-o yaml` of every verb that has documents.
 
-use harness::{Output, Run, data};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::list::objects::{complete, every_state};
 

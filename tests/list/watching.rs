@@ -1,12 +1,7 @@
 //! `list --watch`: lines in a pipe, frames on a terminal, and the requests.
 
-use std::time::Duration;
-
+use harness::prelude::*;
 use harness::terminal::{SHELL_LINE, screens};
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Rule, User};
 use tokio::sync::watch;
 
 async fn run_as(cluster: &Cluster, user: &str, args: &str, size: Option<(u16, u16)>) -> Output {

@@ -1,11 +1,6 @@
 //! `pause`, `resume` and `restart`: their effects, and the warnings about them.
 
-use harness::Cluster;
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::STATEFULSETS;
-use simcluster::rules::{Author, Deletion};
-use simcluster::{Refusal, Verb};
+use harness::prelude::*;
 
 use crate::writes::{agent, db, edit, object, observe, patches, run, web};
 

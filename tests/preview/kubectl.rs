@@ -3,10 +3,9 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use harness::Run;
-use serde_json::json;
+use harness::prelude::*;
 use tokio::sync::watch;
 
 use crate::preview::setup::{Directory, MANIFEST, changed, cluster, image, list, preview_with, run_on, shop};

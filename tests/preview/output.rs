@@ -2,9 +2,7 @@
 
 #![cfg(unix)]
 
-use harness::{Run, data};
-use serde_json::{Value, json};
-use simcluster::{Rule, User};
+use harness::prelude::*;
 
 use crate::preview::setup::{
     Directory, MANIFEST, changed, cluster, cluster_with, image, list, preview_with, run_on, shop,

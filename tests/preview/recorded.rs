@@ -3,9 +3,7 @@
 
 use std::fs;
 
-use harness::{Output, Run, data};
-use serde_json::{Value, json};
-use simcluster::SimCluster;
+use harness::prelude::*;
 
 use crate::preview::setup::{Directory, MANIFEST, preview_with, run_on};
 

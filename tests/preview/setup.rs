@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use harness::{Output, Run};
-use serde_json::Value;
-use simcluster::{SimCluster, User};
+use harness::prelude::*;
 
 use harness::files::directory;
 

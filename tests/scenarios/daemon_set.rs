@@ -1,13 +1,10 @@
 //! DaemonSets: a rolling update, OnDelete, and a rollback.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_set_is_updated_and_rolled_back() {

@@ -1,10 +1,8 @@
 //! Templates whose pods cannot start, and their rollback.
 
-use serde_json::json;
-
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, is_past_deadline};
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_missing_image_is_reported_and_rolled_back() {

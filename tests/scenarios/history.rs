@@ -1,10 +1,8 @@
 //! The history: its limit, new numbers of old revisions, and templates that return.
 
-use serde_json::json;
-
 use crate::scenarios::history_output::{change_causes, history, wait_for_change_causes};
 use crate::scenarios::objects::Workload;
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn the_history_is_limited() {

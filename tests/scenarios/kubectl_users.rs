@@ -3,12 +3,10 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use crate::scenarios::history_output::change_causes;
 use crate::scenarios::objects::Workload;
-use harness::Cluster;
 use harness::files::file;
+use harness::prelude::*;
 use harness::real::RealCluster;
 
 /// Runs a command and compares its stdout and its exit code with those of kubectl. An error is one on stderr.

@@ -1,10 +1,8 @@
 //! A Deployment that is paused, changed and resumed.
 
-use serde_json::json;
-
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::Workload;
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_change_of_a_paused_deployment_is_rolled_out_after_resume() {

@@ -1,10 +1,8 @@
 //! Rollouts that succeed.
 
-use serde_json::json;
-
 use crate::scenarios::history_output::{change_causes, history};
 use crate::scenarios::objects::Workload;
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn a_rolling_update_completes() {

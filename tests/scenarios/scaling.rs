@@ -1,10 +1,8 @@
 //! Scaling during a rollout.
 
-use serde_json::{Value, json};
-
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use harness::Cluster;
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn scaling_during_a_rollout_keeps_the_proportion() {

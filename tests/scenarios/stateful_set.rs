@@ -1,13 +1,10 @@
 //! StatefulSets: a canary by partition, a broken pod that blocks the update, OnDelete.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use harness::Cluster;
+use harness::prelude::*;
 
 fn rolling(partition: i64) -> Value {
     json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": partition } })

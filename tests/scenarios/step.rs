@@ -1,9 +1,7 @@
 //! `step`: plans that complete, that are held, that are undone, and changes by other clients.
 
-use serde_json::{Value, json};
-
 use crate::scenarios::objects::{Workload, count};
-use harness::Cluster;
+use harness::prelude::*;
 use harness::real::RealCluster;
 
 /// Creates a paused StatefulSet of five pods with a new template.

@@ -1,12 +1,8 @@
 //! `--undo-on-failure`: rollouts that are rolled back, and rollouts that must not be.
 
-use std::time::Duration;
-
-use serde_json::json;
-
 use crate::scenarios::history_output::history;
 use crate::scenarios::objects::{Workload, count};
-use harness::Cluster;
+use harness::prelude::*;
 use harness::real::RealCluster;
 
 /// Follows a rollout and rolls it back if it fails.
@@ -80,7 +76,7 @@ async fn a_rollout_of_another_client_is_not_rolled_back() {
         "{}",
         output.transcript
     );
-    let why = "not rolled back: another client rolled out another revision, which is not rolled back";
+    let why = "not rolled back: another client rolled out another revision\n";
     assert!(output.stderr.contains(why), "{}", output.transcript);
     cluster.delete_namespace().await;
 }

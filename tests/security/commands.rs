@@ -3,8 +3,7 @@
 //! A new verb needs command lines here and in `secret_values.rs`; tests fail until then. The annotation of a plan and the
 //! output of a check are tested in [`other_sources`](crate::security::other_sources).
 
-use harness::{Output, Run};
-use simcluster::SimCluster;
+use harness::prelude::*;
 
 use crate::security::escape_detector;
 use crate::security::setup::{NAMESPACE, verbs};

@@ -1,10 +1,7 @@
 //! Credentials: tokens, passwords, keys, certificates, plugin output and proxy passwords. No `-v` level prints
 //! one, on success or on failure.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::Refusal;
-use simcluster::fault::{Fault, FaultAction, Requests};
+use harness::prelude::*;
 
 use harness::files::file;
 

@@ -7,10 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use harness::cluster::SavedCluster;
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Key, RecordedRequest, Resource, object};
+use harness::prelude::*;
+use simcluster::{RecordedRequest, object};
 
 use crate::kruise::cluster::{KINDS, create};
 use harness::files;
@@ -330,21 +328,11 @@ fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
     });
 }
 
-/// Returns invalid strategies, each with the name that the refusal contains.
+/// Returns strategies that no hold stores, each with what the refusal contains.
 fn strategies() -> Vec<(Value, &'static str)> {
-    let mut deep = json!({"partition": 1});
-    for _ in 0..60 {
-        deep = json!({ "rollingUpdate": deep });
-    }
     vec![
-        (json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0, "maxSurge": "x"}}), "maxSurge"),
-        (json!({"template": {"spec": {"containers": []}}}), "template"),
-        (json!({"type": "RollingUpdate", "replicas": 0}), "replicas"),
-        (json!({"type": ["OnDelete"]}), "type"),
-        (json!({"rollingUpdate": {"maxUnavailable": {"a": 1}}}), "maxUnavailable"),
-        (json!("OnDelete"), "updateStrategy"),
-        (deep, "rollingUpdate"),
-        (json!({ "x".repeat(60_000): "y".repeat(60_000) }), "xxxx"),
+        (json!("OnDelete"), "updateStrategy is not an object"),
+        (json!({ "x".repeat(60_000): "y".repeat(60_000) }), "too large"),
     ]
 }
 
@@ -376,6 +364,29 @@ fn an_invalid_forged_strategy_is_refused() {
                     assert_eq!(output.exit, 1, "{args}: {:.2000}", output.transcript);
                     assert!(output.transcript.len() < 4000, "{args}: {} bytes", output.transcript.len());
                 }
+            }
+        }
+    });
+}
+
+/// The strategy is the only field that they restore, and the API server validates it.
+#[test]
+fn a_forged_strategy_that_the_server_refuses_is_not_restored() {
+    run_paused(async {
+        for resource in [&STATEFULSETS, &DAEMONSETS] {
+            let stepped = SavedWorkload::new(resource).await;
+            for args in ["undo TARGET", "resume TARGET --release-all"] {
+                let workload = stepped.start();
+                let mut forged = workload.annotation();
+                forged["strategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": -1}});
+                workload.forge(&forged);
+                let before = workload.object();
+                let (output, wrong) = workload.run_and_find_violations(args).await;
+                assert_eq!(wrong, [""; 0], "{args}");
+                assert_eq!(workload.object()["spec"], before["spec"], "{args}: {}", output.transcript);
+                let name = "spec.updateStrategy.rollingUpdate.partition";
+                assert!(output.stderr.contains(name), "{args}: {}", output.stderr);
+                assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
             }
         }
     });

@@ -1,12 +1,9 @@
 //! Sources of text other than objects: warnings, error responses, proxy pages, logs, kubeconfigs, manifests,
 //! credential plugins and file names. Each test checks that the text is printed and escaped.
 
-use harness::{Output, Run};
+use harness::prelude::*;
 use rollout2::model::api::object::Object;
 use rollout2::model::kind::Workload;
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Refusal, Verb};
 
 use crate::security::commands::Origin;
 use crate::security::commands::{OutputFormat, StreamKind};

@@ -1,10 +1,7 @@
 //! Secret-looking values: no verb prints them in text, tables, diffs, previews, logs or our JSON. With
 //! `ROLLOUT2_REDACT` nothing prints them.
 
-use harness::Run;
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Refusal, SimCluster, Verb};
+use harness::prelude::*;
 
 use crate::security::setup::{NAMESPACE, cluster, trouble, verbs};
 

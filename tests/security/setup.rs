@@ -1,9 +1,7 @@
 //! Test objects: workloads of every kind, healthy, crashing and held, with pods, revisions and events.
 
-use harness::snapshot;
+use harness::prelude::*;
 use rollout2::cli::definition;
-use serde_json::{Value, json};
-use simcluster::SimCluster;
 
 /// The namespace of the shop.
 pub(crate) const NAMESPACE: &str = "shop";

@@ -1,7 +1,6 @@
 //! Every verdict in every mode: the line, its stream, and the exit code.
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{pod, status, workload};
 

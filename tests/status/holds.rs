@@ -1,7 +1,6 @@
 //! Cases in which kubectl is wrong or prints nothing, and our output.
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{NOW, broken_pod, cause_ids, document, pod, status, workload};
 

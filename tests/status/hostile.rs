@@ -1,8 +1,7 @@
 //! Any JSON in any field gives a verdict or an error, never a panic.
 
-use harness::{Output, Run, merged};
+use harness::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
 
 use crate::status::objects::{NOW, broken_pod, pod, revision, warning, workload};
 

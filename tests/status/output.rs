@@ -1,7 +1,6 @@
 //! The output of `status`: on a terminal, as JSON, with several targets, and with an incomplete snapshot.
 
-use harness::{Run, data, merged};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{broken_pod, pod, revision, status, workload};
 
@@ -188,22 +187,4 @@ fn types_missing_from_the_snapshot_are_reported_once() {
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["unknown"].clone())
         .collect();
     assert_eq!(unknown, [json!(["events"]), json!(["events"])]);
-}
-
-/// The controller changes `minReadySeconds` of the current ReplicaSet only.
-#[test]
-fn each_replica_set_has_its_own_min_ready_seconds() {
-    let seconds = |seconds: i64| json!({"spec": {"minReadySeconds": seconds}});
-    let live = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": "x:4"}]}}}});
-    let objects = [
-        merged(merged(workload("Deployment"), &live), &seconds(7_200)),
-        merged(revision("Deployment", 3), &seconds(10)),
-        merged(revision("Deployment", 4), &seconds(7_200)),
-        pod("Deployment", "web-3-a", 3),
-        pod("Deployment", "web-4-a", 4),
-    ];
-    let output = status("Deployment", &objects, &["--pods", "--watch=false"]);
-    let state = |name: &str| output.stdout.lines().find(|line| line.contains(name)).unwrap_or_default();
-    assert!(state("web-3-a").ends_with("  ready"), "{}", output.stdout);
-    assert!(state("web-4-a").ends_with("  not yet available"), "{}", output.stdout);
 }

@@ -1,11 +1,8 @@
 //! The causes of the recorded workloads.
 
 use harness::cluster::{START, observed};
-use harness::{Run, snapshot, snapshot_path};
+use harness::prelude::*;
 use rollout2::model::cause::{causes, causes_without_holds};
-use serde_json::Value;
-use simcluster::SimCluster;
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
 
 use crate::status::objects::cause_ids;
 

@@ -1,12 +1,7 @@
 //! What `status` and `undo` say of ConfigMaps and Secrets that changed after pods started.
 
-use harness::cluster::key;
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::patch::Format;
-use simcluster::resource::{CONFIGMAPS, DEPLOYMENTS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Rule, User};
+use harness::prelude::*;
+use simcluster::resource::CONFIGMAPS;
 
 fn patch(cluster: &Cluster, key: &simcluster::Key, patch: &Value) {
     let author = Author::new("kubectl-edit");

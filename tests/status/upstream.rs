@@ -4,8 +4,7 @@
 //! Cases 24 to 51 are about the other verbs. In 61 and 62 kubectl refuses the status of `OnDelete`, which is a hold here. Cases 19 to 21 differ only in how the target is selected (a name, a selector,
 //! `--watch=false`), which `kubectl_lines` and `exit_codes` test with recorded objects.
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{status, workload};
 

@@ -1,7 +1,6 @@
 //! What still serves after a failure, and the command that rolls back.
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{broken_pod, pod, status, warning, workload};
 

@@ -1,7 +1,6 @@
 //! Invalid arguments are refused before any request is sent.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 #[tokio::test(start_paused = true)]
 async fn invalid_arguments_send_no_request() {

@@ -1,8 +1,7 @@
 //! Rollbacks of batches below the partition that the StatefulSet had before the plan: by `--on-failure undo` and by `undo`.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::Key;
+use harness::prelude::*;
+use tokio::sync::watch;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 
@@ -45,8 +44,7 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
     cluster.advance(120).await;
     assert_eq!((undone.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 0), "{}", undone.transcript);
     for line in [
-        "note: the plan released db-2 below the StatefulSet's partition 3: it is rolled back too, \
-         and the StatefulSet is held until then",
+        "note: the plan holds statefulset/db until every pod is rolled back; then the original strategy is restored",
         "hint: to finish the rollback and restore the strategy: \
          kubectl rollout2 step statefulset/db -n default",
     ] {
@@ -79,6 +77,49 @@ async fn another_undo_and_one_that_waits_finish_the_rollback() {
         }
         assert_strategy_and_pods_are_restored(&cluster, &db, &transcript);
     }
+}
+
+/// Prepares a rollback below the partition, and a Deployment whose rollback never completes.
+async fn with_a_deployment_that_cannot_return() -> (Cluster, Key) {
+    let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
+    let web = cluster.deployment(1, &json!({}));
+    for image in ["app:2.0-bad", "app:3.0"] {
+        cluster.advance(30).await;
+        cluster.editor().set_image(&web, image);
+    }
+    cluster.advance(60).await;
+    (cluster, db)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_result_of_following_outlives_a_hold_that_is_not_ended() {
+    let (cluster, _) = with_a_deployment_that_cannot_return().await;
+    let refusal = FaultAction::Refuse(Refusal::with_status(403, "no more patches"));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), refusal).after(1));
+    let output = cluster.run("undo statefulset/db deployment/web --wait --timeout 120s").await;
+    output.ends(3);
+    let warning = "warning: the hold was not ended: ";
+    assert!(output.stderr.lines().any(|line| line.starts_with(warning)), "{}", output.transcript);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_after_a_signal() {
+    let (cluster, db) = with_a_deployment_that_cannot_return().await;
+    let (sender, numbers) = watch::channel(0);
+    let run = cluster.command(["undo", "statefulset/db", "deployment/web", "--wait"]).signals(numbers);
+    let signal = async {
+        cluster.advance(120).await;
+        sender.send_replace(2);
+        std::future::pending::<()>().await;
+    };
+    let output = tokio::select! {
+        output = run.run_async() => output,
+        () = signal => unreachable!(),
+    };
+    output.ends(130);
+    assert_eq!(replicas_on(&cluster, &db, "app:2.0"), 0, "{}", output.transcript);
+    let hold = cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"].take();
+    assert_ne!(hold, Value::Null, "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use harness::{Cluster, Output, schema};
-use serde_json::{Value, json};
-use simcluster::Verb;
+use harness::prelude::*;
+use harness::schema;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 

@@ -1,15 +1,14 @@
 //! Evictions: the responses of the server, and what they mean for the pod.
 
+use harness::prelude::*;
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::reader::{disruption_budgets, nodes};
 use rollout2::cluster::source::{Cluster, Source};
 use rollout2::cluster::write::{WriteFailure, WriteOutcome};
 use rollout2::error::ErrorKind;
 use rollout2::world::Clock;
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
-use simcluster::{Key, Refusal, Rule, SimCluster, User, Verb, object};
+use simcluster::object;
+use simcluster::resource::PODDISRUPTIONBUDGETS;
 
 /// Connects to a cluster as a user.
 fn connect_as(cluster: &SimCluster, user: &str) -> Cluster {

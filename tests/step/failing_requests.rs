@@ -1,8 +1,6 @@
 //! A server that fails some of the requests.
 
-use serde_json::json;
-use simcluster::Refusal;
-use simcluster::fault::{Fault, FaultAction, Requests};
+use harness::prelude::*;
 
 use crate::step::setup::{changed, replicas_on};
 

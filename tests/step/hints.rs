@@ -1,9 +1,6 @@
 //! The commands in hints do what the hints say.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::Key;
-use simcluster::resource::CONTROLLERREVISIONS;
+use harness::prelude::*;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 

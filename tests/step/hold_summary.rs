@@ -1,7 +1,6 @@
 //! `status` and `history` report which plan holds a workload, at which batch, and the holder of the lock.
 
-use harness::Cluster;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::step::setup::{changed, run_of};
 

@@ -1,12 +1,6 @@
 //! The messages of a command that is interrupted or times out.
 
-use harness::Cluster;
-use std::time::Duration;
-
-use serde_json::json;
-use simcluster::Verb;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::STATEFULSETS;
+use harness::prelude::*;
 
 use crate::step::setup::{changed, run_of};
 

@@ -1,8 +1,6 @@
 //! The live display of `step` on a terminal.
 
-use harness::{Cluster, Output};
-use serde_json::json;
-use simcluster::resource::PODS;
+use harness::prelude::*;
 
 use crate::step::setup::changed;
 

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use harness::Run;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// Returns a snapshot of a recorded StatefulSet with this many pods, all outdated.
 fn snapshot(replicas: usize) -> Value {

@@ -1,12 +1,6 @@
 //! The messages about stopped plans.
 
-use harness::Cluster;
-use std::time::Duration;
-
-use harness::cluster::Editor;
-use serde_json::{Value, json};
-use simcluster::Key;
-use simcluster::resource::STATEFULSETS;
+use harness::prelude::*;
 
 use crate::step::setup::{changed, run_of};
 

@@ -1,12 +1,6 @@
 //! `--new-plan` replaces an existing plan.
 
-use harness::Cluster;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::STATEFULSETS;
-use simcluster::{Key, Verb};
+use harness::prelude::*;
 
 use crate::step::setup::changed;
 

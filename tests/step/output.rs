@@ -1,7 +1,6 @@
 //! The output of `step`, line by line.
 
-use harness::Cluster;
-use serde_json::json;
+use harness::prelude::*;
 
 use crate::step::setup::{changed, replicas_on, run_of};
 

@@ -1,13 +1,7 @@
 //! Changes of the cluster between two requests of a command.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::patch::Format;
-use simcluster::resource::{NODES, STATEFULSETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Verb, object};
+use harness::prelude::*;
+use simcluster::object;
 use tokio::time::Instant;
 
 use crate::step::setup::changed;

@@ -1,9 +1,6 @@
 //! The initial states of the tests, and the state of their objects.
 
-use harness::{Cluster, Output};
-use serde_json::Value;
-use simcluster::Key;
-use simcluster::resource::PODS;
+use harness::prelude::*;
 
 /// Returns a cluster with a StatefulSet `db` that was paused and then changed. All its pods are outdated.
 pub(crate) async fn changed(replicas: i64, spec: &Value) -> (Cluster, Key) {

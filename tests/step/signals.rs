@@ -1,11 +1,7 @@
 //! An interrupted command releases the lock, reports what continues in the cluster, and can be repeated.
 
-use std::time::Duration;
-
 use harness::files::directory;
-use harness::{Cluster, Process};
-use serde_json::{Value, json};
-use simcluster::Key;
+use harness::prelude::*;
 
 /// A cluster on a socket with a StatefulSet `db`.
 struct SteppedSet {

@@ -1,9 +1,6 @@
 //! `undo` in a second terminal, while `step` runs in the first.
 
-use std::time::Duration;
-
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 /// Returns a cluster with a workload of six pods that was paused and then changed, and its name.
 async fn changed(kind: &str) -> (Cluster, String) {

@@ -1,7 +1,6 @@
 //! Strategies of newer clusters that this version cannot hold.
 
-use harness::Cluster;
-use serde_json::json;
+use harness::prelude::*;
 
 /// `Recreate` of StatefulSets is alpha in Kubernetes 1.37.
 #[tokio::test(start_paused = true)]

@@ -2,11 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::refusal::Refusal;
-use simcluster::{Rule, User, Verb, resource};
+use harness::prelude::*;
+use simcluster::resource;
 
 use harness::files::{directory, file};
 

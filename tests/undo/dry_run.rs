@@ -1,7 +1,6 @@
 //! `--dry-run=client`: the preview as text, and the output formats.
 
-use harness::{Output, Run, data};
-use serde_json::Value;
+use harness::prelude::*;
 
 use crate::undo::undo;
 

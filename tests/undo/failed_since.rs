@@ -1,9 +1,6 @@
 //! `undo --failed`: what it leaves out, with `--since` and without.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::Key;
-use simcluster::resource::DEPLOYMENTS;
+use harness::prelude::*;
 
 fn is_rolled_back(cluster: &Cluster, key: &Key) -> bool {
     let image = |object: &Value| object["spec"]["template"]["spec"]["containers"][0]["image"] == "app:1.0";

@@ -1,10 +1,7 @@
 //! `undo --failed` of outages: every pod runs the failed revision, so that nothing proves that another one works.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::Key;
+use harness::prelude::*;
 use simcluster::resource::RESOURCEQUOTAS;
-use simcluster::rules::Author;
 
 fn image(cluster: &Cluster, key: &Key) -> Value {
     cluster

@@ -1,12 +1,6 @@
 //! What `undo` asks on a terminal, and the command that takes it back.
 
-use std::time::Duration;
-
-use harness::{Cluster, Output, Run};
-use serde_json::Value;
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key};
+use harness::prelude::*;
 
 use crate::writes::{agent, db, object, observe, web};
 

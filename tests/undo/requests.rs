@@ -1,11 +1,6 @@
 //! `undo`: its requests, its change-cause and its questions.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::rules::{Author, Part};
-use simcluster::{Rule, User, Verb};
+use harness::prelude::*;
 
 use crate::writes::{agent, db, edit, messages, object, observe, observe_in, patches, run, web};
 

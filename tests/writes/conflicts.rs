@@ -1,11 +1,6 @@
 //! Changes by other clients between the read and the write of an undo.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
-use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Key, Resource, Verb};
+use harness::prelude::*;
 
 use super::{agent, db, edit, messages, object, run, web};
 

@@ -1,9 +1,7 @@
 //! Refused writes, and writes with an unknown result.
 
-use harness::Cluster;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Protocols, Refusal, ServerCertificate, Verb};
+use harness::prelude::*;
+use simcluster::{Protocols, ServerCertificate};
 
 use super::{messages, object, patches, run, web};
 

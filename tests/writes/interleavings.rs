@@ -3,12 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use harness::prelude::*;
 use harness::random::Dice;
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::rules::{Author, Part};
-use simcluster::{Key, Verb};
 
 use crate::writes::{db, object, web};
 

@@ -1,15 +1,9 @@
 //! `kill -9` at every request: the template is unchanged or completely changed, and the same command then completes the
 //! change.
 
-use harness::{Cluster, Process};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
-use serde_json::Value;
-use simcluster::Key;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::rules::{Author, Part};
+use harness::prelude::*;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use crate::writes::{db, object, observe, web};

@@ -11,12 +11,8 @@ mod preflight;
 mod repeated_patches;
 mod wait;
 
-use harness::{Cluster, Output};
-use serde_json::Value;
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
-use simcluster::rules::{Author, Part};
+use harness::prelude::*;
 use simcluster::store::Store;
-use simcluster::{Key, SimCluster};
 
 pub(crate) fn web() -> Key {
     Key::new(&DEPLOYMENTS, "shop", "web")

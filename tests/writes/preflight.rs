@@ -1,18 +1,11 @@
 //! What `undo`, `restart`, `step` and `preview` say of pods that cannot start, before they write.
 
-use std::time::Duration;
-
-use harness::cluster::{key, with};
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::patch::Format;
+use harness::cluster::with;
+use harness::prelude::*;
 use simcluster::resource::{
-    CONFIGMAPS, DEPLOYMENTS, PERSISTENTVOLUMECLAIMS, PRIORITYCLASSES, REPLICASETS, RESOURCECLAIMS,
-    RESOURCEQUOTAS, RUNTIMECLASSES, Resource, SECRETS, SERVICEACCOUNTS,
+    CONFIGMAPS, PERSISTENTVOLUMECLAIMS, PRIORITYCLASSES, RESOURCECLAIMS, RESOURCEQUOTAS, RUNTIMECLASSES,
+    Resource, SECRETS, SERVICEACCOUNTS,
 };
-use simcluster::rules::{Author, Part};
-use simcluster::{Rule, User, Verb};
 use tokio::time::Instant;
 
 use crate::writes::{observe, web};

@@ -1,11 +1,6 @@
 //! Patches that are sent again after a 409, and patches that are rebuilt after another client added an unrelated field.
 
-use harness::Cluster;
-use serde_json::Value;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Refusal, SimCluster, Verb};
+use harness::prelude::*;
 
 use crate::writes::{db, object, web};
 

@@ -1,9 +1,6 @@
 //! `--wait`: `undo` and `restart` follow the rollout that they started.
 
-use harness::{Cluster, Run};
-use serde_json::{Value, json};
-use simcluster::Key;
-use simcluster::resource::PODS;
+use harness::prelude::*;
 
 /// Creates a Deployment whose newest revision cannot start.
 async fn deployment_with_failing_update(cluster: &Cluster) -> Key {

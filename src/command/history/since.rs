@@ -53,23 +53,24 @@ pub(super) async fn run(
     for (place, observed) in places.into_iter().zip(more.observations) {
         *place = observed;
     }
-    let (mut rollouts, mut is_any_read) = (Vec::new(), false);
+    let mut observations = Vec::new();
     for observed in read.observations {
         match observed {
             Ok(observed) => {
-                is_any_read = true;
                 let author = last_template_author(observed.workload.object());
                 let is_changed = author.is_some_and(|author| author.time >= since);
                 ui.err_lines(not_a_revision_yet(&observed).filter(|_| is_changed));
-                rollouts.extend(recent_rollouts(&observed, since, now));
                 configuration.add_reader(&observed);
+                observations.push(observed);
             }
             Err(error) => outcome.errors.push(error),
         }
     }
+    let mut rollouts: Vec<_> =
+        observations.iter().flat_map(|observed| recent_rollouts(observed, since, now)).collect();
     sort_recent(&mut rollouts);
     let (configuration, undated) = configuration.into_sorted();
-    if is_any_read || (is_empty && outcome.errors.is_empty() && !request.is_for_reading()) {
+    if !observations.is_empty() || (is_empty && outcome.errors.is_empty() && !request.is_for_reading()) {
         let changes = RecentChanges {
             rollouts: &rollouts,
             configuration: &configuration,

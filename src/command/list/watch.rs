@@ -17,22 +17,18 @@ use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::kind::Kind;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::view::{RolloutView, sort};
+use crate::model::view::{RolloutView, StateCounts, sort};
 use crate::render::list::{WatchedList, WatchedRollouts, event_json};
 use crate::render::ui::{TableForm, Ui};
 
-/// Changes within this time are evaluated together.
-const EVALUATION_DELAY: Duration = Duration::from_millis(500);
+/// Changes within this time after the first one are evaluated together. Controllers observe most changes within it.
+const EVALUATION_DELAY: Duration = Duration::from_secs(1);
 
 /// Evaluations take at most one fifth of the time.
 const EVALUATION_SHARE: u32 = 5;
 
 /// Some causes appear without a change of an object, so everything is evaluated again after this time.
 const EVALUATION_INTERVAL: Duration = Duration::from_secs(5);
-
-/// A row stays as it is while its controller has not observed a change, but not longer than this. Controllers observe
-/// most changes within a second.
-const OBSERVATION_GRACE: Duration = Duration::from_secs(5);
 
 /// How long a changed row is marked on a terminal.
 const MARKED: Duration = Duration::from_secs(10);
@@ -54,13 +50,11 @@ pub(in crate::command) async fn run(
         cluster,
         observer,
         list: WatchedList::new(options),
-        rows: HashMap::new(),
-        unobserved: HashMap::new(),
-        rollouts: Vec::new(),
+        rows: Vec::new(),
         begun: now,
         evaluated: None,
-        delay: EVALUATION_DELAY,
-        is_stale: false,
+        pause: Duration::ZERO,
+        stale_since: None,
         draws,
         outcome: Exit::Done.into(),
     };
@@ -103,21 +97,23 @@ struct Watch<'a> {
     cluster: &'a Cluster,
     observer: Observer,
     list: WatchedList,
-    /// The last row of each rollout, by uid, and when it changed.
-    rows: HashMap<String, (RolloutView, Option<Instant>)>,
-    /// Since when a controller has not observed the last change, by the uid of the workload.
-    unobserved: HashMap<String, Instant>,
     /// The rollouts of the last evaluation, in order.
-    rollouts: Vec<RolloutView>,
+    rows: Vec<Row>,
     begun: Instant,
     evaluated: Option<Instant>,
     /// The minimum time between the last evaluation and the next one.
-    delay: Duration,
-    /// Whether something changed since the last evaluation.
-    is_stale: bool,
+    pause: Duration,
+    /// When something changed first since the last evaluation.
+    stale_since: Option<Instant>,
     /// Whether the list is redrawn in place.
     draws: bool,
     outcome: CommandOutcome,
+}
+
+/// A rollout, and when its row changed, unless that was before the first evaluation.
+struct Row {
+    rollout: RolloutView,
+    changed_at: Option<Instant>,
 }
 
 impl Watch<'_> {
@@ -133,7 +129,7 @@ impl Watch<'_> {
                     break;
                 }
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
-                _ = self.observer.next() => self.is_stale = true,
+                _ = self.observer.next() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
             }
             for error in self.observer.take_errors() {
                 ui.err_errors(std::slice::from_ref(&error));
@@ -161,17 +157,21 @@ impl Watch<'_> {
 
     /// Returns when to wake up without a change: for the next evaluation, and each second to redraw ages.
     fn due(&self) -> Option<Instant> {
-        let evaluated = self.evaluated?;
-        let evaluation = evaluated + if self.is_stale { self.delay } else { EVALUATION_INTERVAL };
-        let evaluation = self.observer.is_synced().then_some(evaluation);
+        let evaluation = self.evaluation_due().filter(|_| self.observer.is_synced());
         let next_second = self.draws.then(|| Instant::now() + Duration::from_secs(1));
-        [evaluation, next_second].into_iter().flatten().min()
+        self.evaluated.and([evaluation, next_second].into_iter().flatten().min())
     }
 
     /// Whether an evaluation is due. The first one is, as soon as everything was read.
     fn is_due(&self) -> bool {
-        let Some(evaluated) = self.evaluated else { return true };
-        evaluated.elapsed() >= if self.is_stale { self.delay } else { EVALUATION_INTERVAL }
+        self.evaluation_due().is_none_or(|due| due <= Instant::now())
+    }
+
+    /// Returns when the next evaluation is due; none before the first one.
+    fn evaluation_due(&self) -> Option<Instant> {
+        let evaluated = self.evaluated?;
+        let changed = self.stale_since.map(|since| (since + EVALUATION_DELAY).max(evaluated + self.pause));
+        Some(changed.unwrap_or(evaluated + EVALUATION_INTERVAL))
     }
 
     fn evaluate(&mut self, ui: &mut Ui) {
@@ -186,46 +186,30 @@ impl Watch<'_> {
             return; // once they are read, this is evaluated again
         }
         let is_first = self.evaluated.is_none();
-        let mut rows = HashMap::new();
-        let mut changed = Vec::new();
-        self.record_unobserved(&rollouts, begun);
-        for rollout in &rollouts {
-            let uid = rollout.workload.object().uid().to_owned();
-            let before = self.rows.remove(&uid);
-            let unobserved = self.unobserved.get(&uid).filter(|_| !self.draws && !is_first);
-            if unobserved.is_some_and(|since| begun.duration_since(*since) < OBSERVATION_GRACE) {
-                rows.extend(before.map(|before| (uid, before)));
-                continue;
-            }
-            let is_same = before.as_ref().is_some_and(|(before, _)| rollout.has_same_row(before));
-            let since = if is_same { before.as_ref().and_then(|(_, since)| *since) } else { Some(begun) };
-            if !is_same
-                && (self.request.shows(rollout) || before.is_some_and(|(row, _)| self.request.shows(&row)))
-            {
-                changed.push(rollout);
-            }
-            rows.insert(uid, (rollout.clone(), since.filter(|_| !is_first)));
+        let rows = std::mem::take(&mut self.rows).into_iter();
+        let mut before: HashMap<_, _> =
+            rows.map(|row| (row.rollout.workload.object().uid().to_owned(), row)).collect();
+        let (mut rows, mut is_printed) = (Vec::new(), Vec::new());
+        for rollout in rollouts {
+            let before = before.remove(rollout.workload.object().uid());
+            let same = before.as_ref().filter(|before| rollout.has_same_row(&before.rollout));
+            let is_shown = self.request.shows(&rollout)
+                || before.as_ref().is_some_and(|before| self.request.shows(&before.rollout));
+            is_printed.push(same.is_none() && is_shown);
+            let changed_at = same.map_or((!is_first).then_some(begun), |same| same.changed_at);
+            rows.push(Row { rollout, changed_at });
         }
-        let mut deleted: Vec<_> = self.rows.drain().map(|(_, (row, _))| row).collect();
-        deleted.retain(|row| self.request.shows(row));
-        sort(&mut deleted);
         if !self.draws {
+            let changed = rows.iter().zip(is_printed).filter_map(|(row, is)| is.then_some(&row.rollout));
+            let deleted = before.into_values().map(|row| row.rollout);
+            let mut deleted: Vec<_> = deleted.filter(|row| self.request.shows(row)).collect();
+            sort(&mut deleted);
             self.list.set_time(now);
-            self.print(&changed, &deleted, is_first, ui);
+            self.print(&changed.collect::<Vec<_>>(), &deleted, is_first, ui);
         }
-        (self.rows, self.rollouts) = (rows, rollouts);
-        self.delay = EVALUATION_DELAY.max(begun.elapsed() * EVALUATION_SHARE);
-        (self.evaluated, self.is_stale) = (Some(Instant::now()), false);
-    }
-
-    /// Records since when controllers have not observed the last change.
-    fn record_unobserved(&mut self, rollouts: &[RolloutView], now: Instant) {
-        let unobserved = rollouts.iter().filter(|rollout| rollout.state() == RolloutState::Unobserved);
-        let since = unobserved.map(|rollout| {
-            let uid = rollout.workload.object().uid();
-            (uid.to_owned(), self.unobserved.get(uid).copied().unwrap_or(now))
-        });
-        self.unobserved = since.collect();
+        self.rows = rows;
+        self.pause = begun.elapsed() * EVALUATION_SHARE;
+        (self.evaluated, self.stale_since) = (Some(Instant::now()), None);
     }
 
     /// Prints the changed rows: at first all of them with a header.
@@ -251,17 +235,15 @@ impl Watch<'_> {
         ui.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
     }
 
-    fn at_this_moment<'a>(&'a self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {
-        WatchedRollouts { shown, all: &self.rollouts, now: self.cluster.now() }
+    fn at_this_moment<'a>(&self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {
+        let all = StateCounts::of(self.rows.iter().map(|row| &row.rollout));
+        WatchedRollouts { shown, all, now: self.cluster.now() }
     }
 
     /// Returns the rollouts to show, each with whether it changed lately.
     fn marked_rows(&self) -> Vec<(&RolloutView, bool)> {
-        let is_marked = |rollout: &RolloutView| {
-            let row = self.rows.get(rollout.workload.object().uid());
-            row.and_then(|(_, since)| *since).is_some_and(|since| since.elapsed() < MARKED)
-        };
-        let shown = self.rollouts.iter().filter(|rollout| self.request.shows(rollout));
-        shown.map(|rollout| (rollout, is_marked(rollout))).collect()
+        let is_marked = |row: &Row| row.changed_at.is_some_and(|changed| changed.elapsed() < MARKED);
+        let shown = self.rows.iter().filter(|row| self.request.shows(&row.rollout));
+        shown.map(|row| (&row.rollout, is_marked(row))).collect()
     }
 }

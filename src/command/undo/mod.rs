@@ -68,11 +68,18 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         writer.ui.err_lines(notes::receipt(&rolled_back));
     }
     let held: Vec<Workload> = written.iter().filter(|workload| is_rollback_held(workload)).cloned().collect();
-    let outcome = follow::after_change(&mut writer, written).await;
+    let mut outcome = follow::after_change(&mut writer, written).await;
     if request.options.wait.is_some() && writer.is_real() {
-        for workload in held {
-            let observed = writer.read_for_write(reread(&workload, writer.source).await?).await?;
-            end_completed_rollback(&observed, &mut writer).await?;
+        // After a signal nothing more is written.
+        let is_stopped = matches!(outcome.exit, Exit::Interrupted | Exit::Terminated | Exit::HungUp);
+        for workload in held.into_iter().filter(|_| !is_stopped) {
+            match end_if_completed(&workload, &mut writer).await {
+                Err(error) if outcome.exit == Exit::Done => outcome.errors.push(error),
+                Err(error) => {
+                    writer.ui.err_line(&format!("warning: the hold was not ended: {}", error.sentence()));
+                }
+                Ok(()) => {}
+            }
         }
         for workload in rolled_back.iter().filter(|_| outcome.exit == Exit::Done && outcome.errors.is_empty())
         {
@@ -80,6 +87,12 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
         }
     }
     Ok(outcome)
+}
+
+/// Reads a workload after its rollback was followed, and restores its original strategy if every pod is rolled back.
+async fn end_if_completed(workload: &Workload, writer: &mut Writer<'_>) -> Result<()> {
+    let observed = writer.read_for_write(reread(workload, writer.source).await?).await?;
+    end_completed_rollback(&observed, writer).await
 }
 
 /// Restores the original strategy, if every pod is rolled back.
@@ -139,9 +152,7 @@ async fn roll_back_workload(
             } else {
                 writer.ui.err_lines(notes::rollback_under_way(&observed.workload));
             }
-            let workload = prepared.observed.workload;
-            writer.replace_stuck_pods(&workload, workload.object()).await?;
-            return Ok(workload);
+            return Ok(prepared.observed.workload);
         }
         let undo = undo(observed, &target, &request.undo_options)?;
         refuse_unproven(&prepared, &target, request, writer)?;
@@ -208,8 +219,8 @@ async fn announce(
     let doubts = notes::doubts(observed, undo, &request.to_revision, now);
     let is_doubtful = doubts.is_some();
     writer.ui.err_lines(doubts.unwrap_or_default());
-    writer.ui.err_lines(notes::stuck_pods(observed, undo, request.options.replace_stuck_pods));
-    writer.ui.err_lines(notes::partition_rollback(undo));
+    writer.ui.err_lines(notes::stuck_pods(observed, undo, request.replace_stuck_pods));
+    writer.ui.err_lines(notes::held_rollback(undo));
     if undo.ends_hold.is_some() {
         writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
@@ -246,7 +257,6 @@ async fn write(
         }
         writer.ui.err_lines(render::receipt(observed).as_slice());
     }
-    writer.replace_stuck_pods(workload, object).await?;
     Ok(written)
 }
 

@@ -65,13 +65,11 @@ pub(super) fn stuck_pods(observed: &Observation, undo: &Undo<'_>, are_replaced: 
     ]
 }
 
-/// Returns that the rollback includes pods below the StatefulSet's partition, and how its hold ends.
-pub(in crate::command) fn partition_rollback(undo: &Undo<'_>) -> Vec<String> {
-    let below = undo.below.as_ref().zip(Workload::of_json(undo.patch.after()));
-    let lines = below.map(|(below, after)| {
-        std::iter::once(render::partition_rollback(below)).chain(rollback_under_way(&after))
-    });
-    lines.into_iter().flatten().collect()
+/// Returns that a plan holds the workload during the rollback, and how its hold ends.
+pub(in crate::command) fn held_rollback(undo: &Undo<'_>) -> Vec<String> {
+    let after = undo.below.as_ref().and_then(|_| Workload::of_json(undo.patch.after()));
+    let lines = after.map(|after| [Some(render::held_rollback(&after)), rollback_under_way(&after)]);
+    lines.into_iter().flatten().flatten().collect()
 }
 
 /// Returns how a rollback by `step` that is under way ends.

@@ -34,6 +34,8 @@ pub struct Request {
     pub undo_options: UndoOptions,
     /// The options of the write.
     pub options: ChangeOptions,
+    /// Whether to complete the rollback that a stuck pod blocks. [`ChangeOptions::wait`] deletes the pod.
+    pub replace_stuck_pods: bool,
     /// Whether to show the changes even if stdout is no terminal.
     pub diff: bool,
     /// Whether secret-looking values are shown.
@@ -151,7 +153,7 @@ pub(super) fn target_of<'a>(observed: &'a Observation, request: &Request) -> Res
     let blocked = blocked_rollback(observed)
         .filter(|_| request.failed || request.to_revision == TargetRevision::Previous);
     let found = match blocked {
-        Some(current) if request.options.replace_stuck_pods => Ok(current),
+        Some(current) if request.replace_stuck_pods => Ok(current),
         Some(current) if request.failed => return Err(already_rolled_back(&observed.workload, current)),
         _ => request.to_revision.find(observed),
     };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::SignedDuration;
 
-use super::context::{CauseContext, PodProblem, Problem, SLOW_AFTER};
+use super::context::{CauseContext, PodProblem, SLOW_AFTER};
 use super::group::{by_cause, since};
 use super::node::is_unreachable;
 use super::{Cause, CauseId};
@@ -31,9 +31,9 @@ pub(super) fn terminating(context: &CauseContext<'_>) -> Vec<Cause> {
             pod.grace_seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or_default(),
         );
         let summary = format!("old pod is still terminating, grace period {}", go_duration::write(grace));
-        PodProblem { pod, container: None, problem: Problem::new(CauseId::OldPodsTerminating, summary, "") }
+        PodProblem { pod, container: None, cause: Cause::of_pod(CauseId::OldPodsTerminating, summary, "") }
     });
-    by_cause(found.collect())
+    by_cause(found.collect(), context.allowed)
 }
 
 fn is_late(pod: &Pod, context: &CauseContext<'_>) -> bool {
@@ -46,9 +46,9 @@ pub(super) fn outliving_grace_period(context: &CauseContext<'_>) -> Vec<Cause> {
     let found = context.observed.own_pods().filter(|pod| is_late(pod, context)).map(|pod| PodProblem {
         pod,
         container: None,
-        problem: Problem::new(CauseId::StuckTerminating, summary(pod), pod.message.as_str()),
+        cause: Cause::of_pod(CauseId::StuckTerminating, summary(pod), pod.message.as_str()),
     });
-    by_cause(found.collect())
+    by_cause(found.collect(), context.allowed)
 }
 
 /// Returns the summary for a pod that outlives its grace period. An unreachable kubelet cannot confirm the end of
@@ -92,17 +92,16 @@ fn blocking_cause(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
         .map_or_else(|| "another revision".to_owned(), |revision| format!("revision {}", revision.label()));
     let summary = format!(
         "{}; the pod runs {revision_label} and blocks the rollout until it is ready or deleted",
-        found.problem.summary
+        found.cause.summary
     );
-    let cause = Cause::of_workload(CauseId::BlockedByPod, summary)
-        .with_evidence(&found.problem.evidence)
-        .with_pods([pod]);
+    let cause = Cause::of_workload(CauseId::BlockedByPod, summary).with_pods([pod]);
     Some(Cause {
-        is_transient: found.problem.is_transient,
+        is_transient: found.cause.is_transient,
+        evidence: found.cause.evidence.clone(),
         container: found.container.map(|container| container.name.clone()),
         restarts: found.container.map_or(0, |container| container.restarts),
         // The pod may have been broken before the rollout began.
-        since: since(found.problem.id, pod, found.container)
+        since: since(found.cause.id, pod, found.container)
             .max(context.revision.and_then(|current| current.created)),
         ..cause
     })

@@ -25,22 +25,12 @@ pub(super) struct CauseContext<'a> {
     template: Cow<'a, Value>,
 }
 
-/// A problem of one pod or of one of its containers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) id: CauseId,
-    /// Whether the problem can end without a change by a user.
-    pub(super) is_transient: bool,
-    pub(super) summary: String,
-    pub(super) evidence: String,
-}
-
-/// A problem, with the pod and the container that have it.
+/// A cause, with the pod and the container that have it.
 #[derive(Clone, Debug)]
 pub(super) struct PodProblem<'a> {
     pub(super) pod: &'a Pod,
     pub(super) container: Option<&'a Container>,
-    pub(super) problem: Problem,
+    pub(super) cause: Cause,
 }
 
 /// A step that takes longer than this is reported, even without an error.
@@ -76,12 +66,6 @@ impl<'a> CauseContext<'a> {
     }
 }
 
-impl Problem {
-    pub(super) fn new(id: CauseId, summary: impl Into<String>, evidence: impl Into<String>) -> Self {
-        Self { id, is_transient: id.can_resolve_itself(), summary: summary.into(), evidence: evidence.into() }
-    }
-}
-
 /// One reason why a rollout does not progress, shared by all pods that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
@@ -98,8 +82,6 @@ pub struct Cause {
     /// The number of restarts of the example's container, the highest of all these pods, and of pods that ended and were
     /// replaced.
     pub restarts: i64,
-    /// How many restarts need no fix.
-    pub allowed_restarts: i64,
     /// Whether the example's container runs now. The output of its crash is then in the log of the previous
     /// instance.
     pub is_running: bool,
@@ -126,11 +108,15 @@ impl Cause {
             container: None,
             pods: Vec::new(),
             restarts: 0,
-            allowed_restarts: AllowedRestarts::default().limit(),
             is_running: false,
             since: None,
             evidence: None,
         }
+    }
+
+    /// Returns a cause of a pod or of a container, without its name. Empty evidence is none.
+    pub(super) fn of_pod(id: CauseId, summary: impl Into<String>, evidence: impl AsRef<str>) -> Self {
+        Self::of_workload(id, summary).with_evidence(evidence.as_ref())
     }
 
     pub(super) fn with_evidence(mut self, evidence: &str) -> Self {

@@ -6,7 +6,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
 use super::context::PodProblem;
 use super::running::{BACK_OFF_RESTARTS, MAX_RECOVERY_TIME, without_state};
-use super::{Cause, CauseId};
+use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
@@ -15,33 +15,35 @@ use crate::model::text::secret::{MASK, without_secrets};
 
 /// Merges problems that differ only in the pod into one cause. The example is the pod whose container restarted
 /// most often, or the first by name.
-pub(super) fn by_cause(found: Vec<PodProblem<'_>>) -> Vec<Cause> {
+///
+/// A container that crashed no more often than is allowed may recover.
+pub(super) fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> {
     let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
     for found in found {
         let container = found.container.map(|container| container.name.clone());
         // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
-        let is_out_of_memory = found.problem.id == CauseId::OutOfMemory;
-        let summary = if is_out_of_memory { "" } else { without_state(&found.problem.summary) };
-        let key = (found.problem.id, container, summary.to_owned());
+        let is_out_of_memory = found.cause.id == CauseId::OutOfMemory;
+        let summary = if is_out_of_memory { "" } else { without_state(&found.cause.summary) };
+        let key = (found.cause.id, container, summary.to_owned());
         groups.entry(key).or_default().push(found);
     }
-    groups.into_iter().map(|((_, container, _), found)| cause(container, found)).collect()
+    groups.into_iter().map(|((_, container, _), found)| cause(container, found, allowed)).collect()
 }
 
-fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>) -> Cause {
+fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
     let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
     found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
-    let since = found.iter().filter_map(|found| since(found.problem.id, found.pod, found.container)).min();
+    let since = found.iter().filter_map(|found| since(found.cause.id, found.pod, found.container)).min();
     let pods = found.iter().map(|found| found.pod.name.clone()).collect();
     let example = found.swap_remove(0);
-    let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.problem.id.ends_container();
+    let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
     let replaced = found.iter().chain([&example]).filter(is_replaced).count();
     let restarts = restarts(&example).saturating_add(i64::try_from(replaced).unwrap_or(i64::MAX));
-    let (is_transient, evidence) = (example.problem.is_transient, example.problem.evidence);
     let is_running =
         example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
-    let cause = Cause::of_workload(example.problem.id, example.problem.summary);
-    Cause { is_transient, container, pods, restarts, is_running, since, ..cause.with_evidence(&evidence) }
+    let may_recover = example.cause.id.ends_container() && restarts <= allowed.limit();
+    let is_transient = example.cause.is_transient || may_recover;
+    Cause { is_transient, container, pods, restarts, is_running, since, ..example.cause }
 }
 
 /// Returns the time since when a pod has a problem, at the latest; none if no stamp shows it.
@@ -146,6 +148,26 @@ mod tests {
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_crash_after_no_more_restarts_than_are_allowed_needs_no_fix() {
+        let pod = Pod::read(&Object::read(json!({"kind": "Pod", "metadata": {"name": "p"}})).unwrap());
+        for (allowed, id, restarts, is_transient) in [
+            (None, CauseId::CrashLoop, 1, true),
+            (None, CauseId::CrashLoop, 2, false),
+            (Some(0), CauseId::CrashLoop, 0, true),
+            (Some(0), CauseId::CrashLoop, 1, false),
+            (Some(3), CauseId::OutOfMemory, 3, true),
+            (Some(3), CauseId::OutOfMemory, 4, false),
+            (Some(3), CauseId::MissingSecret, 1, false),
+        ] {
+            let container = Container { restarts, ..Container::default() };
+            let cause = Cause::of_pod(id, "crashed", "");
+            let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
+            let causes = by_cause(found, AllowedRestarts(allowed));
+            assert_eq!(causes[0].is_transient, is_transient, "{allowed:?} {id:?} {restarts}");
+        }
     }
 
     #[test]

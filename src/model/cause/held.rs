@@ -150,15 +150,13 @@ fn is_unbroken(pods: &[&Pod]) -> bool {
 /// Returns the cause for updated pods that are ready for less than `minReadySeconds`. The ready time comes from
 /// the clocks of the nodes, so the controller's own verdict takes precedence.
 fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
-    let (observed, current) = (context.observed, context.revision?);
+    let observed = context.observed;
     if state == RolloutState::Complete || is_annotation_lost(&observed.workload) {
         return None;
     }
     let seconds = original_min_ready_seconds(&observed.workload);
-    let waiting: Vec<_> = observed
-        .pods_of(current)
-        .filter(|pod| pod.ready && !pod.terminating && !pod.is_available(seconds, context.now))
-        .collect();
+    let waiting: Vec<_> =
+        observed.updated_pods().filter(|pod| pod.ready && !pod.is_available(seconds, context.now)).collect();
     (!waiting.is_empty()).then(|| {
         let summary = format!("ready, but not for minReadySeconds ({seconds}s) yet");
         Cause::of_workload(CauseId::MinReadySeconds, summary).with_pods(waiting)

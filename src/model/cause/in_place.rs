@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::context::{CauseContext, Problem};
+use super::context::CauseContext;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::diff::pod_update::PodUpdate;
@@ -13,18 +13,18 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 
 /// Returns what the update of a pod in place waits for: its grace period, or kruise-daemon on its node.
-pub(super) fn waiting(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn waiting(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
     let update = pod.in_place_update.as_ref().filter(|update| update.is_under_way)?;
     if update.is_in_grace_period {
         let summary = "in the grace period before its update in place";
-        return Some(Problem::new(CauseId::InPlaceGracePeriod, summary, ""));
+        return Some(Cause::of_pod(CauseId::InPlaceGracePeriod, summary, ""));
     }
     update.awaits_daemon.then(|| {
         let containers = update.containers.join(", ");
         let summary = format!(
             "waits for kruise-daemon to restart {containers}, whose environment reads changed metadata"
         );
-        Problem::new(CauseId::KruiseDaemon, summary, "")
+        Cause::of_pod(CauseId::KruiseDaemon, summary, "")
     })
 }
 

@@ -71,7 +71,7 @@ pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Ti
         causes.extend(awaited::blocking(&context));
         causes.extend(in_place::causes(&context, state));
         causes.extend(node::unreachable(&context));
-        causes.extend(group::by_cause(context.pod_problems()));
+        causes.extend(group::by_cause(context.pod_problems(), context.allowed));
         if matches!(state, RolloutState::Progressing | RolloutState::Failed) {
             let deadlock = surge_deadlock::cause(&context, &causes);
             causes.extend(deadlock);
@@ -79,9 +79,6 @@ pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Ti
     }
     causes.sort_by(by_importance);
     group::mask_secrets(&mut causes, observed);
-    for cause in &mut causes {
-        cause.allowed_restarts = allowed.limit();
-    }
     causes
 }
 
@@ -108,7 +105,7 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 #[must_use]
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
     let context = CauseContext::new(observed, Some(revision), AllowedRestarts::default(), now);
-    let mut causes = group::by_cause(context.pod_problems());
+    let mut causes = group::by_cause(context.pod_problems(), context.allowed);
     group::mask_secrets(&mut causes, observed);
     causes
 }
@@ -126,9 +123,7 @@ pub fn stuck_if<'c>(
 ) -> Verdict {
     let lasts = |cause: &Cause| cause.since.is_some_and(|since| now.duration_since(since) >= STUCK_AFTER);
     let is_stuck = verdict.state == RolloutState::Progressing
-        && causes
-            .into_iter()
-            .any(|cause| cause.needs_a_fix() && cause.is_past_allowed_restarts() && lasts(cause));
+        && causes.into_iter().any(|cause| cause.needs_a_fix() && lasts(cause));
     if is_stuck { Verdict { state: RolloutState::Stuck, ..verdict } } else { verdict }
 }
 
@@ -143,12 +138,7 @@ impl Cause {
     /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
     pub(in crate::model) fn is_fatal(&self) -> bool {
         let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
-        self.needs_a_fix() && self.is_past_allowed_restarts() && !is_excepted
-    }
-
-    /// False only for a crash with no more restarts than are allowed, which may end without a fix.
-    fn is_past_allowed_restarts(&self) -> bool {
-        !self.id.ends_container() || self.restarts > self.allowed_restarts
+        self.needs_a_fix() && !is_excepted
     }
 
     /// Whether two causes have the same text, apart from the state of a crash loop.
@@ -183,35 +173,27 @@ mod tests {
         assert_eq!(
             names.join(" "),
             "image-not-found image-unauthorized image-signature-invalid image-name-invalid missing-configmap \
-             missing-secret missing-key config-error command-not-found missing-claim quota-exceeded admission-refused \
-             surge-deadlock"
+             missing-secret missing-key config-error command-not-found post-start-hook out-of-memory init-crash \
+             crash-loop liveness-probe startup-probe missing-claim quota-exceeded admission-refused surge-deadlock"
         );
         for id in CauseId::ALL {
-            let cause = |restarts, is_transient| Cause { is_transient, restarts, ..Cause::sample(id) };
-            assert_eq!(
-                cause(1, false).is_fatal() != cause(2, false).is_fatal(),
-                id.ends_container(),
-                "{}",
-                id.name()
-            );
-            assert!(!cause(2, true).is_fatal(), "{}", id.name());
+            let transient = Cause { is_transient: true, ..Cause::sample(id) };
+            assert!(!transient.is_fatal(), "{}", id.name());
         }
     }
 
     #[test]
     fn only_a_lasting_cause_that_needs_a_fix_makes_a_rollout_stuck() {
         use RolloutState::{Complete, Failed, Held, Paused, Progressing, Stuck, Unobserved};
-        let cause = |id, since, restarts| Cause { restarts, since, ..Cause::sample(id) };
-        let quota = |since| cause(CauseId::QuotaExceeded, since, 0);
+        let cause = |id, since| Cause { since, ..Cause::sample(id) };
+        let quota = |since| cause(CauseId::QuotaExceeded, since);
         let transient = Cause { is_transient: true, ..quota(Some(at(0))) };
         for (state, cause, expected) in [
             (Progressing, quota(Some(at(70))), Stuck),
             (Progressing, quota(Some(at(71))), Progressing),
             (Progressing, quota(None), Progressing),
             (Progressing, transient, Progressing),
-            (Progressing, cause(CauseId::Partition, Some(at(0)), 0), Progressing),
-            (Progressing, cause(CauseId::CrashLoop, Some(at(0)), 1), Progressing),
-            (Progressing, cause(CauseId::CrashLoop, Some(at(0)), 2), Stuck),
+            (Progressing, cause(CauseId::Partition, Some(at(0))), Progressing),
             (Complete, quota(Some(at(0))), Complete),
             (Paused, quota(Some(at(0))), Paused),
             (Held, quota(Some(at(0))), Held),

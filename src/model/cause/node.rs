@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::context::{CauseContext, PodProblem, Problem, SLOW_AFTER};
+use super::context::{CauseContext, PodProblem, SLOW_AFTER};
 use super::group::by_cause;
 use super::runtime_messages::inner_message;
 use super::{Cause, CauseId, start};
@@ -23,16 +23,16 @@ fn is_about_volumes(message: &str) -> bool {
 
 /// Returns the problem of a pod with a missing or unbound claim. An unbound claim may still be bound; a user must
 /// create a missing one.
-pub(super) fn unbound(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn unbound(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let (scheduling, message) = (&pod.scheduling, pod.scheduling.message.as_str());
     if !pod.node.is_empty() || scheduling.status != "False" || !is_about_volumes(message) {
         return None;
     }
     Some(match missing_claim(message) {
         Some((name, summary)) if !is_created_by_controller(name, pod, context) => {
-            Problem::new(CauseId::MissingClaim, summary, message)
+            Cause::of_pod(CauseId::MissingClaim, summary, message)
         }
-        _ => Problem::new(CauseId::VolumeUnbound, "unbound volume", message),
+        _ => Cause::of_pod(CauseId::VolumeUnbound, "unbound volume", message),
     })
 }
 
@@ -59,7 +59,7 @@ fn is_created_by_controller(claim: &str, pod: &Pod, context: &CauseContext<'_>) 
 
 /// Returns the problem of a pod whose node cannot attach or mount a volume. Only events show it, so the pod must
 /// not have started a container. For a ConfigMap or Secret volume, the missing object is the problem.
-pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if !is_being_created(pod) {
         return None;
     }
@@ -68,7 +68,7 @@ pub(super) fn unmounted(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem
         warnings.find(|warning| matches!(warning.reason.as_str(), "FailedMount" | "FailedAttachVolume"))?;
     let what = if warning.reason == "FailedMount" { "mounted" } else { "attached" };
     Some(start::missing(&warning.message).unwrap_or_else(|| {
-        Problem::new(CauseId::VolumeMount, format!("a volume cannot be {what}"), warning.message.as_str())
+        Cause::of_pod(CauseId::VolumeMount, format!("a volume cannot be {what}"), warning.message.as_str())
     }))
 }
 
@@ -84,19 +84,19 @@ fn is_being_created(pod: &Pod) -> bool {
 }
 
 /// Returns the problem of an unscheduled pod, with the message of the condition `PodScheduled`.
-pub(super) fn unscheduled(pod: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn unscheduled(pod: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
     let scheduling = &pod.scheduling;
     if !pod.node.is_empty() || scheduling.status != "False" {
         return None;
     }
     match scheduling.reason.as_str() {
-        "SchedulingGated" => Some(Problem::new(
+        "SchedulingGated" => Some(Cause::of_pod(
             CauseId::SchedulingGated,
             "waits for its scheduling gates",
             scheduling.message.as_str(),
         )),
         _ if is_about_volumes(&scheduling.message) => None,
-        _ => Some(Problem::new(CauseId::Unschedulable, "unschedulable", scheduling.message.as_str())),
+        _ => Some(Cause::of_pod(CauseId::Unschedulable, "unschedulable", scheduling.message.as_str())),
     }
 }
 
@@ -116,40 +116,40 @@ const REFUSED_FOR_GOOD: [&str; 8] = [
 /// Returns the problem of a failed pod that the kubelet evicted (`Evicted`, `Preempting`) or rejected
 /// (`OutOfcpu`, `UnexpectedAdmissionError`, `NodeAffinity`). If all containers of an evicted pod exited with 0,
 /// only an event shows the eviction.
-pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn refused(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if !pod.has_ended() {
         return None;
     }
     if pod.phase != "Failed" || pod.reason.is_empty() {
         let eviction = context.warnings(pod, "").find(|warning| warning.reason == "Evicted")?;
-        return Some(Problem::new(CauseId::Evicted, "Evicted", eviction.message.trim()));
+        return Some(Cause::of_pod(CauseId::Evicted, "Evicted", eviction.message.trim()));
     }
     if matches!(pod.reason.as_str(), "Evicted" | "Preempting") {
-        return Some(Problem::new(CauseId::Evicted, pod.reason.as_str(), pod.message.trim()));
+        return Some(Cause::of_pod(CauseId::Evicted, pod.reason.as_str(), pod.message.trim()));
     }
     let summary = format!("refused by its node, {}", pod.reason);
-    let refused = Problem::new(CauseId::NodeRefused, summary, pod.message.trim());
-    Some(Problem { is_transient: !REFUSED_FOR_GOOD.contains(&pod.reason.as_str()), ..refused })
+    let refused = Cause::of_pod(CauseId::NodeRefused, summary, pod.message.trim());
+    Some(Cause { is_transient: !REFUSED_FOR_GOOD.contains(&pod.reason.as_str()), ..refused })
 }
 
 /// Returns the problem of a pod whose kubelet has not reported a status. A kubelet does so within a second after
 /// the pod is bound, so this kubelet is stopped or disconnected.
-pub(super) fn without_status(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn without_status(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let is_bound = !pod.node.is_empty() && pod.phase == "Pending" && pod.containers.is_empty();
     let bound = pod.scheduling.since.filter(|_| is_bound)?;
     (context.now.duration_since(bound) > SLOW_AFTER).then(|| {
-        Problem::new(CauseId::NodeNotReady, format!("node {} has not acknowledged the pod", pod.node), "")
+        Cause::of_pod(CauseId::NodeNotReady, format!("node {} has not acknowledged the pod", pod.node), "")
     })
 }
 
 /// Returns the problem of a pod whose sandbox cannot be created, usually because of the network: `Failed to
 /// create pod sandbox: ...` (`kuberuntime_manager.go`).
-pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if !is_being_created(pod) {
         return None;
     }
     let warning = context.warnings(pod, "").find(|warning| warning.reason == "FailedCreatePodSandBox")?;
-    Some(Problem::new(CauseId::PodSandbox, "no sandbox for the pod", inner_message(&warning.message)))
+    Some(Cause::of_pod(CauseId::PodSandbox, "no sandbox for the pod", inner_message(&warning.message)))
 }
 
 /// Returns the causes for pods, of any revision, on unreachable nodes. A DaemonSet waits for each of its nodes.
@@ -158,9 +158,9 @@ pub(super) fn unreachable(context: &CauseContext<'_>) -> Vec<Cause> {
     let found = pods.map(|pod| PodProblem {
         pod,
         container: None,
-        problem: Problem::new(CauseId::NodeNotReady, format!("node {} does not answer", pod.node), ""),
+        cause: Cause::of_pod(CauseId::NodeNotReady, format!("node {} does not answer", pod.node), ""),
     });
-    by_cause(found.collect())
+    by_cause(found.collect(), context.allowed)
 }
 
 /// Whether the pod is on an unreachable node. The node controller then sets `Ready` to false and leaves

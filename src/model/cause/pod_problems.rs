@@ -1,12 +1,12 @@
 //! The problems of one pod, and the order in which the detectors examine it.
 
-use super::context::{CauseContext, PodProblem, Problem};
-use super::{in_place, node, running, start};
+use super::context::{CauseContext, PodProblem};
+use super::{Cause, in_place, node, running, start};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;
 
-type PodDetector = fn(&Pod, &CauseContext<'_>) -> Option<Problem>;
-type ContainerDetector = fn(&Container, &Pod, &CauseContext<'_>) -> Option<Problem>;
+type PodDetector = fn(&Pod, &CauseContext<'_>) -> Option<Cause>;
+type ContainerDetector = fn(&Container, &Pod, &CauseContext<'_>) -> Option<Cause>;
 
 /// The detectors for a pod that cannot create its containers.
 const POD_DETECTORS: [PodDetector; 6] = [
@@ -47,8 +47,8 @@ impl<'a> CauseContext<'a> {
             ended.is_some_and(|ended| self.now.duration_since(ended) <= running::MAX_RECOVERY_TIME)
         };
         let crashes = pod.containers.iter().filter(is_recent).filter_map(|container| {
-            let problem = running::find_crash(container, pod, self)?;
-            Some(PodProblem { pod, container: Some(container), problem })
+            let cause = running::find_crash(container, pod, self)?;
+            Some(PodProblem { pod, container: Some(container), cause })
         });
         crashes.collect()
     }
@@ -59,7 +59,7 @@ impl<'a> CauseContext<'a> {
         if node::is_unreachable(pod) {
             return Vec::new();
         }
-        let of_pod = |problem| vec![PodProblem { pod, container: None, problem }];
+        let of_pod = |cause| vec![PodProblem { pod, container: None, cause }];
         if pod.has_ended() {
             return node::refused(pod, self).map_or_else(|| self.endings_of(pod), of_pod);
         }
@@ -80,7 +80,7 @@ impl<'a> CauseContext<'a> {
             .containers
             .iter()
             .filter_map(|container| {
-                Some(PodProblem { pod, container: Some(container), problem: find_problem(container)? })
+                Some(PodProblem { pod, container: Some(container), cause: find_problem(container)? })
             })
             .collect();
         if in_containers.is_empty() {

@@ -3,8 +3,8 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::{CauseContext, Problem, SLOW_AFTER};
-use super::{AllowedRestarts, CauseId};
+use super::context::{CauseContext, SLOW_AFTER};
+use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
@@ -34,14 +34,14 @@ const RECOVERY_MARGIN: SignedDuration = SignedDuration::from_secs(10);
 pub(super) const MAX_RECOVERY_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// Returns the problem of a container in a crash loop: it ended, or has not run for long enough since, ready or not.
-pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let ending = container.latest_termination()?;
     if !is_in_crash_loop(container, context.allowed, context.now) {
         return None;
     }
     if restarts_all(container, ending, context) {
         let evidence = if ending.reason == RESTARTING_ALL { &ending.message } else { &exit(ending) };
-        return Some(Problem::new(
+        return Some(Cause::of_pod(
             CauseId::CrashLoop,
             "crashed, and all containers of its pod restart",
             evidence,
@@ -54,7 +54,7 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
         return Some(out_of_memory(container, ending, context));
     }
     if let Some((id, which, message)) = killed_by_probe(container, ending, pod, context) {
-        return Some(Problem::new(id, format!("killed by its {which} probe, {}", exit(ending)), message));
+        return Some(Cause::of_pod(id, format!("killed by its {which} probe, {}", exit(ending)), message));
     }
     let what = match ending.exit_code {
         _ if container.waiting_reason() == BACK_OFF => BACK_OFF,
@@ -63,9 +63,9 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
     };
     if let Some(limit) = memory_limit_of_killed(container, ending, context) {
         let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
-        return Some(Problem::new(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
+        return Some(Cause::of_pod(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
     }
-    Some(Problem::new(
+    Some(Cause::of_pod(
         CauseId::CrashLoop,
         format!("{what}, {}", exit(ending)),
         most_informative_line(&ending.message),
@@ -79,9 +79,7 @@ pub(in crate::model) fn has_crash_loop(
     allowed: AllowedRestarts,
     now: Timestamp,
 ) -> bool {
-    let current = observed.revisions.current();
-    let pods = current.into_iter().flat_map(|current| observed.pods_of(current));
-    pods.filter(|pod| pod.is_active()).any(|pod| is_crash_looping(pod, allowed, now))
+    observed.updated_pods().any(|pod| is_crash_looping(pod, allowed, now))
 }
 
 /// Whether a container of a pod is in a crash loop.
@@ -138,10 +136,10 @@ fn restarts_all(container: &Container, ending: &Termination, context: &CauseCont
     })
 }
 
-fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Problem {
+fn out_of_memory(container: &Container, ending: &Termination, context: &CauseContext<'_>) -> Cause {
     let limit = memory_limit(container, context);
     let limit = limit.map(|limit| format!(", memory limit {limit}")).unwrap_or_default();
-    Problem::new(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
+    Cause::of_pod(CauseId::OutOfMemory, format!("OOMKilled, exit {}{limit}", ending.exit_code), "")
 }
 
 fn memory_limit<'a>(container: &Container, context: &'a CauseContext<'_>) -> Option<&'a str> {
@@ -217,7 +215,7 @@ const READINESS_REPORT_SECONDS: i64 = 10;
 
 /// Returns the problem of a container that is not ready although its probes had time to succeed. An init container
 /// that runs as long is slow before.
-pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let ContainerState::Running { since: Some(since) } = container.state else {
         return None;
     };
@@ -229,23 +227,23 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
         return None; // the container is still starting
     }
     Some(match probe("readinessProbe") {
-        Some(readiness) => Problem::new(
+        Some(readiness) => Cause::of_pod(
             CauseId::ReadinessProbe,
             format!("readiness probe fails, {}", handler_text(readiness)),
             last_failure("readiness", pod, &container.name, context).unwrap_or_default(),
         ),
-        None => Problem::new(CauseId::NotReady, "runs, but is not ready", ""),
+        None => Cause::of_pod(CauseId::NotReady, "runs, but is not ready", ""),
     })
 }
 
 /// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
 /// message names the gate. The gate for updates in place is closed while containers restart, and
 /// the kubelet reports it a little longer.
-pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let is_recent = |since| context.now.duration_since(since) <= SLOW_AFTER;
     let is_usual = pod.in_place_update.is_some() && pod.readiness.since.is_some_and(is_recent);
     (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
-        Problem::new(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
+        Cause::of_pod(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
     })
 }
 

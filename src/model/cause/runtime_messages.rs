@@ -3,30 +3,19 @@
 //! containerd, CRI-O and Docker word the same failure differently. The kubelet drops their error codes, so only
 //! this file matches on their messages.
 
-/// Why an image could not be pulled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PullFailure {
-    /// The registry has no such image.
-    NotFound,
-    /// The image does not exist for the node's platform.
-    NoPlatform,
-    /// The registry requires other credentials. A registry that hides its images returns the same error.
-    Unauthorized,
-    /// The registry limits the rate of pulls.
-    RateLimit,
-    /// The registry cannot be reached.
-    Unreachable,
-    /// The signature is not valid.
-    Signature,
-    /// Something else.
-    Other,
-}
+use super::CauseId;
 
-/// The order matters. A denied pull also contains "does not exist", and an unknown host contains "not found".
-const PULL_MESSAGES: [(PullFailure, &[&str]); 6] = [
-    (PullFailure::RateLimit, &["toomanyrequests", "too many requests"]),
+/// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also contains "does not exist", and an unknown host contains "not found".
+const PULLS: [(CauseId, &str, &[&str]); 6] = [
     (
-        PullFailure::Unauthorized,
+        CauseId::RegistryRateLimit,
+        "the registry limits pulls of IMAGE",
+        &["toomanyrequests", "too many requests"],
+    ),
+    (
+        // A registry that hides its images returns the same error.
+        CauseId::ImageUnauthorized,
+        "not allowed to pull IMAGE",
         &[
             "pull access denied",
             "unauthorized",
@@ -38,13 +27,19 @@ const PULL_MESSAGES: [(PullFailure, &[&str]); 6] = [
             "denied:",
         ],
     ),
-    (PullFailure::Signature, &["signature validation failed", "signaturevalidationfailed"]),
     (
-        PullFailure::NoPlatform,
+        CauseId::ImageSignatureInvalid,
+        "image IMAGE is not signed as it must be",
+        &["signature validation failed", "signaturevalidationfailed"],
+    ),
+    (
+        CauseId::ImageNotFound,
+        "no image IMAGE for the node's platform",
         &["no match for platform in manifest", "no image found in manifest list for architecture"],
     ),
     (
-        PullFailure::Unreachable,
+        CauseId::RegistryUnreachable,
+        "cannot reach the registry of IMAGE",
         &[
             "dial tcp",
             "no such host",
@@ -63,42 +58,30 @@ const PULL_MESSAGES: [(PullFailure, &[&str]); 6] = [
             "504 gateway timeout",
         ],
     ),
-    (PullFailure::NotFound, &["manifest unknown", "name unknown", "not found", "404 "]),
+    (CauseId::ImageNotFound, "no image IMAGE", &["manifest unknown", "name unknown", "not found", "404 "]),
 ];
 
-/// Returns the reason of a failed pull.
-pub(super) fn pull_failure(message: &str) -> PullFailure {
+/// Returns the cause of a failed pull and its words; none if the message says nothing known.
+pub(super) fn pull_failure(message: &str, image: &str) -> Option<(CauseId, String)> {
     let message = message.to_lowercase();
-    let matches =
-        |(_, phrases): &&(PullFailure, &[&str])| phrases.iter().any(|phrase| message.contains(phrase));
-    PULL_MESSAGES.iter().find(matches).map_or(PullFailure::Other, |(failure, _)| *failure)
+    let mut known =
+        PULLS.iter().filter(|(.., phrases)| phrases.iter().any(|phrase| message.contains(phrase)));
+    known.next().map(|(id, words, _)| (*id, words.replace("IMAGE", image)))
 }
 
-/// Why a container could not be started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StartFailure {
-    /// The image does not contain the command.
-    NoCommand,
-    /// The command is not executable.
-    NotExecutable,
-    /// Something else.
-    Other,
-}
+/// What is wrong with the command of a container that cannot be started, with phrases of the messages.
+const STARTS: [(&str, &[&str]); 2] = [
+    ("not found", &["executable file not found", "no such file or directory"]),
+    ("is not executable", &["permission denied"]),
+];
 
-/// Returns the reason of a failed start. Both runc and crun write an error about a command after `exec:`. Without
-/// it, the same phrases may concern a mount.
-pub(super) fn start_failure(message: &str) -> StartFailure {
-    let Some((_, about_command)) = message.split_once("exec: ") else {
-        return StartFailure::Other;
-    };
-    let matches = |phrases: &[&str]| phrases.iter().any(|phrase| about_command.contains(phrase));
-    if matches(&["executable file not found", "no such file or directory"]) {
-        StartFailure::NoCommand
-    } else if matches(&["permission denied"]) {
-        StartFailure::NotExecutable
-    } else {
-        StartFailure::Other
-    }
+/// Returns what is wrong with the command of a container that could not be started; none for another reason. Both runc and
+/// crun write an error about a command after `exec:`. Without it, the same phrases may concern a mount.
+pub(super) fn start_failure(message: &str) -> Option<&'static str> {
+    let (_, about_command) = message.split_once("exec: ")?;
+    let mut known =
+        STARTS.iter().filter(|(_, phrases)| phrases.iter().any(|phrase| about_command.contains(phrase)));
+    known.next().map(|(words, _)| *words)
 }
 
 /// Returns the command in the message of a failed start: `exec: "CMD": ...`.
@@ -134,54 +117,55 @@ mod tests {
             // containerd
             (
                 r#"failed to pull and unpack image "docker.io/library/nginx:nope": failed to resolve reference "docker.io/library/nginx:nope": docker.io/library/nginx:nope: not found"#,
-                PullFailure::NotFound,
+                Some((CauseId::ImageNotFound, "no image x")),
             ),
             (
                 r#"failed to pull and unpack image "docker.io/library/kubefleet-dashboard:latest": failed to resolve reference "docker.io/library/kubefleet-dashboard:latest": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed"#,
-                PullFailure::Unauthorized,
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
             ),
             (
                 r#"failed to pull and unpack image "registry.k8s.io/pause:3.9": failed to resolve reference "registry.k8s.io/pause:3.9": failed to do request: Head "https://registry.k8s.io/v2/pause/manifests/3.9": dial tcp 34.96.108.209:443: connect: connection timed out"#,
-                PullFailure::Unreachable,
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
             ),
             (
                 "failed to pull and unpack image: no match for platform in manifest: not found",
-                PullFailure::NoPlatform,
+                Some((CauseId::ImageNotFound, "no image x for the node's platform")),
             ),
             (
                 "failed to copy: httpReadSeeker: failed open: unexpected status code https://registry-1.docker.io/v2/library/nginx/manifests/1: 429 Too Many Requests - Server message: toomanyrequests: You have reached your pull rate limit.",
-                PullFailure::RateLimit,
+                Some((CauseId::RegistryRateLimit, "the registry limits pulls of x")),
             ),
             // CRI-O, with the messages of containers/image
             (
                 "Error reading manifest latest in registry.mydomain/image: manifest unknown: manifest unknown",
-                PullFailure::NotFound,
+                Some((CauseId::ImageNotFound, "no image x")),
             ),
             (
                 "Error reading manifest latest in docker.io/crio/busybox: errors:\ndenied: requested access to the resource is denied\nunauthorized: authentication required\n",
-                PullFailure::Unauthorized,
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
             ),
             (
                 r#"error pinging docker registry k8s.gcr.io: Get "https://k8s.gcr.io/v2/": dial tcp: lookup k8s.gcr.io: device or resource busy"#,
-                PullFailure::Unreachable,
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
             ),
             // Docker, through cri-dockerd
             (
                 "Error response from daemon: pull access denied for rmeuser-auth, repository does not exist or may require 'docker login'",
-                PullFailure::Unauthorized,
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
             ),
             // the kubelet's own codes (pkg/kubelet/images)
             (
                 "image pull failed for x because the registry is unavailable: down for maintenance",
-                PullFailure::Unreachable,
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
             ),
             (
                 "image pull failed for x because the signature validation failed: no signature exists",
-                PullFailure::Signature,
+                Some((CauseId::ImageSignatureInvalid, "image x is not signed as it must be")),
             ),
-            ("layer is corrupt", PullFailure::Other),
+            ("layer is corrupt", None),
         ] {
-            assert_eq!(pull_failure(message), failure, "{message}");
+            let failure = failure.map(|(id, words)| (id, words.to_owned()));
+            assert_eq!(pull_failure(message, "x"), failure, "{message}");
         }
     }
 
@@ -191,21 +175,21 @@ mod tests {
             // containerd with runc
             (
                 r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "-c": executable file not found in $PATH"#,
-                StartFailure::NoCommand,
+                Some("not found"),
                 Some("-c"),
             ),
             (
                 r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "/app": stat /app: no such file or directory: unknown"#,
-                StartFailure::NoCommand,
+                Some("not found"),
                 Some("/app"),
             ),
             // CRI-O, which quotes runc's message
             (
                 r#"Container creation error: runc create failed: unable to start container process: exec: \"/bin/prometheus-config-reloader\": permission denied"#,
-                StartFailure::NotExecutable,
+                Some("is not executable"),
                 Some("/bin/prometheus-config-reloader"),
             ),
-            ("context deadline exceeded", StartFailure::Other, None),
+            ("context deadline exceeded", None, None),
         ] {
             assert_eq!(start_failure(message), failure, "{message}");
             assert_eq!(command_in(message), command, "{message}");

@@ -2,12 +2,10 @@
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::context::{CauseContext, Problem, SLOW_AFTER};
+use super::context::{CauseContext, SLOW_AFTER};
 use super::running::handler_text;
-use super::runtime_messages::{
-    PullFailure, StartFailure, command_in, inner_message, pull_failure, start_failure,
-};
-use super::{CauseId, running};
+use super::runtime_messages::{command_in, inner_message, pull_failure, start_failure};
+use super::{Cause, CauseId, running};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
 
@@ -15,14 +13,14 @@ use crate::model::api::pod::Pod;
 const CONFIG_ERROR: &str = "CreateContainerConfigError";
 
 /// Returns the problem of a container whose configuration the kubelet cannot build.
-pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
     if container.waiting_reason() != CONFIG_ERROR {
         return None;
     }
     let message = container.waiting_message();
     Some(missing(message).unwrap_or_else(|| {
         let id = if is_cache_not_synced(message) { CauseId::ConfigCache } else { CauseId::ConfigError };
-        Problem::new(id, CONFIG_ERROR, message)
+        Cause::of_pod(id, CONFIG_ERROR, message)
     }))
 }
 
@@ -31,8 +29,8 @@ pub(super) fn find_config_problem(container: &Container, _: &Pod, _: &CauseConte
 /// The API server writes `configmap "x" not found` and `secret "x" not found`. The kubelet writes `couldn't find
 /// key K in ConfigMap NS/NAME` (`kubelet_pods.go`), and for volumes `configmap references non-existent config
 /// key: K` (`pkg/volume/configmap`, `pkg/volume/secret`).
-pub(super) fn missing(message: &str) -> Option<Problem> {
-    let found = |id, summary: &str| Some(Problem::new(id, summary, ""));
+pub(super) fn missing(message: &str) -> Option<Cause> {
+    let found = |id, summary: &str| Some(Cause::of_pod(id, summary, ""));
     for (id, kind) in [(CauseId::MissingConfigMap, "configmap \""), (CauseId::MissingSecret, "secret \"")] {
         if let Some(start) = message.find(kind)
             && let Some(length) = message.get(start..)?.find("\" not found")
@@ -57,7 +55,7 @@ pub(super) fn find_image_problem(
     container: &Container,
     pod: &Pod,
     context: &CauseContext<'_>,
-) -> Option<Problem> {
+) -> Option<Cause> {
     let (image, message) = (&container.image, container.waiting_message());
     match container.waiting_reason() {
         "ErrImagePull" | "ImagePullBackOff" => {
@@ -66,44 +64,29 @@ pub(super) fn find_image_problem(
         reason @ ("RegistryUnavailable" | "SignatureValidationFailed" | "ImageInspectError") => {
             Some(unpulled(image, reason, message))
         }
-        "ErrImageNeverPull" => Some(Problem::new(
+        "ErrImageNeverPull" => Some(Cause::of_pod(
             CauseId::ImageNotFound,
             format!("ErrImageNeverPull, image {image} is not on the node"),
             message,
         )),
         "InvalidImageName" => {
-            Some(Problem::new(CauseId::ImageNameInvalid, format!("InvalidImageName {image}"), message))
+            Some(Cause::of_pod(CauseId::ImageNameInvalid, format!("InvalidImageName {image}"), message))
         }
         _ => None,
     }
 }
 
-fn unpulled(image: &str, reason: &str, message: &str) -> Problem {
-    let (id, what) = match pull_failure(message) {
-        PullFailure::NotFound => (CauseId::ImageNotFound, format!("no image {image}")),
-        PullFailure::NoPlatform => {
-            (CauseId::ImageNotFound, format!("no image {image} for the node's platform"))
-        }
-        PullFailure::Unauthorized => (CauseId::ImageUnauthorized, format!("not allowed to pull {image}")),
-        PullFailure::Signature => {
-            (CauseId::ImageSignatureInvalid, format!("image {image} is not signed as it must be"))
-        }
-        PullFailure::RateLimit => {
-            (CauseId::RegistryRateLimit, format!("the registry limits pulls of {image}"))
-        }
-        PullFailure::Unreachable => {
-            (CauseId::RegistryUnreachable, format!("cannot reach the registry of {image}"))
-        }
-        PullFailure::Other => (CauseId::ImagePull, format!("cannot pull {image}")),
-    };
-    Problem::new(id, format!("{reason}, {what}"), inner_message(message))
+fn unpulled(image: &str, reason: &str, message: &str) -> Cause {
+    let (id, what) =
+        pull_failure(message, image).unwrap_or_else(|| (CauseId::ImagePull, format!("cannot pull {image}")));
+    Cause::of_pod(id, format!("{reason}, {what}"), inner_message(message))
 }
 
 /// Returns the message of the failed pull. Older kubelets write it only to an event: `Failed to pull image
 /// "...": ...`.
 fn pull_message<'a>(container: &'a Container, pod: &Pod, context: &CauseContext<'a>) -> &'a str {
     let message = container.waiting_message();
-    if pull_failure(message) != PullFailure::Other {
+    if pull_failure(message, "").is_some() {
         return message;
     }
     let mut warnings = context.warnings(pod, &container.name);
@@ -123,14 +106,14 @@ pub(super) fn find_start_problem(
     container: &Container,
     pod: &Pod,
     context: &CauseContext<'_>,
-) -> Option<Problem> {
+) -> Option<Cause> {
     failed_hook(container, pod, context).or_else(|| never_ran(container))
 }
 
 /// Returns the problem of a container whose `postStart` hook failed. The kubelet reports `PostStartHookError`
 /// briefly and then `CrashLoopBackOff`, so the event about the last run identifies the failure. The exit code does
 /// not, because the kubelet killed the container.
-fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let is_waiting = matches!(container.state, ContainerState::Waiting { .. });
     let began = container.latest_termination().and_then(|ending| ending.started).filter(|_| is_waiting);
     let is_reported = || {
@@ -147,27 +130,19 @@ fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> 
     let what = hook.map(|hook| format!(", {}", handler_text(hook))).unwrap_or_default();
     let message = container.waiting_message();
     let evidence = message.split_once("failed - error: ").map_or("", |(_, error)| error);
-    Some(Problem::new(CauseId::PostStartHook, format!("postStart hook fails{what}"), evidence))
+    Some(Cause::of_pod(CauseId::PostStartHook, format!("postStart hook fails{what}"), evidence))
 }
 
-fn never_ran(container: &Container) -> Option<Problem> {
+fn never_ran(container: &Container) -> Option<Cause> {
     let message = start_error(container)?;
-    let command = || command_in(message).unwrap_or_default();
-    Some(match start_failure(message) {
-        StartFailure::NoCommand => Problem::new(
-            CauseId::CommandNotFound,
-            format!("command {:?} not found", command()),
-            inner_message(message),
-        ),
-        StartFailure::NotExecutable => Problem::new(
-            CauseId::CommandNotFound,
-            format!("command {:?} is not executable", command()),
-            inner_message(message),
-        ),
-        StartFailure::Other => {
-            Problem::new(CauseId::ContainerStart, "cannot be started", inner_message(message))
+    let (id, summary) = match start_failure(message) {
+        Some(what) => {
+            let command = command_in(message).unwrap_or_default();
+            (CauseId::CommandNotFound, format!("command {command:?} {what}"))
         }
-    })
+        None => (CauseId::ContainerStart, "cannot be started".to_owned()),
+    };
+    Some(Cause::of_pod(id, summary, inner_message(message)))
 }
 
 /// Returns the runtime's error. After some attempts a waiting container has only the message `back-off`; its
@@ -182,7 +157,7 @@ fn start_error(container: &Container) -> Option<&str> {
 
 /// Returns the problem of a pod whose containers are created slowly. The kubelet first mounts the volumes and
 /// creates the sandbox (`PodReadyToStartContainers`), then pulls the images one by one.
-pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let waiting = pod.containers.iter().find(|container| is_not_created(container, pod))?;
     let since = last_progress(pod)?;
     if pod.node.is_empty() || context.now.duration_since(since) <= SLOW_AFTER {
@@ -190,14 +165,14 @@ pub(super) fn slow(pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
     }
     if !pod.sandbox.is_true() {
         let summary = "ContainerCreating, its volumes and network are being set up";
-        return Some(Problem::new(CauseId::ContainerCreating, summary, ""));
+        return Some(Cause::of_pod(CauseId::ContainerCreating, summary, ""));
     }
     let has_hook = context
         .declared(&waiting.name)
         .is_some_and(|declared| declared.pointer("/lifecycle/postStart").is_some());
     let or_hook = if has_hook { ", or its postStart hook runs" } else { "" };
     let summary = format!("image {} is being pulled{or_hook}", waiting.image);
-    Some(Problem::new(CauseId::ImagePulling, summary, ""))
+    Some(Cause::of_pod(CauseId::ImagePulling, summary, ""))
 }
 
 /// Whether the kubelet creates this container next. Containers wait until all init containers have finished.
@@ -224,26 +199,26 @@ pub(super) fn find_init_problem(
     container: &Container,
     pod: &Pod,
     context: &CauseContext<'_>,
-) -> Option<Problem> {
+) -> Option<Cause> {
     if !container.init {
         return None;
     }
     failed(container, pod, context).or_else(|| still_running(container, context))
 }
 
-fn still_running(container: &Container, context: &CauseContext<'_>) -> Option<Problem> {
+fn still_running(container: &Container, context: &CauseContext<'_>) -> Option<Cause> {
     let ContainerState::Running { since: Some(since) } = container.state else { return None };
     let is_slow = context.now.duration_since(since) > SLOW_AFTER;
-    is_slow.then(|| Problem::new(CauseId::InitRunning, "init container is still running", ""))
+    is_slow.then(|| Cause::of_pod(CauseId::InitRunning, "init container is still running", ""))
 }
 
-fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Problem> {
+fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     if container.latest_termination()?.exit_code == 0 {
         return None;
     }
     let problem = running::find_crash(container, pod, context)?;
     let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-    Some(Problem { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem })
+    Some(Cause { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem })
 }
 
 #[cfg(test)]
@@ -274,7 +249,7 @@ mod tests {
                 "references non-existent config key: a.yaml",
             ),
         ] {
-            assert_eq!(missing(message), Some(Problem::new(id, summary, "")));
+            assert_eq!(missing(message), Some(Cause::of_pod(id, summary, "")));
         }
         assert_eq!(missing("container has runAsNonRoot and image will run as root"), None);
         assert_eq!(missing(r#"configmap "half"#), None);

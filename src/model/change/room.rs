@@ -11,73 +11,36 @@ use crate::model::api::object::Object;
 use crate::model::api::quantity::Quantity;
 use crate::model::change::effect::{Effect, UpdatePace};
 use crate::model::kind::Workload;
-use crate::model::text::plural::plural;
 
-/// How many pods a change creates, and how many old ones go for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PodExchange {
-    /// The new pods.
-    created: usize,
-    /// The old pods that go before the first new one comes.
-    gone_first: usize,
-    /// The old pods that go in all.
-    gone: usize,
+/// Whether a change creates a pod before an old one goes, so that a used-up quota refuses the pod. Only then is the read of
+/// the quotas worth a request before each write. Without an effect, the change replaces all pods.
+#[must_use]
+pub fn creates_pod_first(effect: Option<&Effect>, after: &Workload) -> bool {
+    let wanted = usize::try_from(after.wanted()).unwrap_or_default();
+    let (created, gone) = match effect.and_then(|effect| Some((effect, effect.replaced.as_ref()?))) {
+        None => (wanted, wanted),
+        Some((effect, replaced)) => {
+            let recreated = effect.update.as_ref().map_or(replaced.len(), |update| update.recreated);
+            let existing = effect.already + replaced.len() + effect.held.len();
+            (recreated + wanted.saturating_sub(existing), recreated)
+        }
+    };
+    let none_goes_first = match UpdatePace::of(after) {
+        None => false,
+        Some(UpdatePace::AllAtOnce) => gone == 0,
+        Some(UpdatePace::Budget(budget)) => budget.unavailable <= 0 || gone == 0,
+    };
+    created > 0 && none_goes_first
 }
 
-impl PodExchange {
-    /// Returns the exchange of a change with this effect.
-    #[must_use]
-    pub fn of(effect: &Effect, after: &Workload) -> Self {
-        let Some(replaced) = &effect.replaced else { return Self::of_all(after) };
-        let wanted = usize::try_from(effect.wanted).unwrap_or_default();
-        let missing = wanted.saturating_sub(effect.already + replaced.len() + effect.held.len());
-        let recreated = effect.update.as_ref().map_or(replaced.len(), |update| update.recreated);
-        Self::with(recreated + missing, recreated, after)
-    }
-
-    /// Returns the exchange of all pods.
-    #[must_use]
-    pub fn of_all(after: &Workload) -> Self {
-        let wanted = usize::try_from(after.wanted()).unwrap_or_default();
-        Self::with(wanted, wanted, after)
-    }
-
-    fn with(created: usize, gone: usize, after: &Workload) -> Self {
-        let gone_first = match UpdatePace::of(after) {
-            None => return Self::default(),
-            Some(UpdatePace::AllAtOnce) => gone,
-            Some(UpdatePace::Budget(budget)) => {
-                usize::try_from(budget.unavailable).unwrap_or_default().min(gone)
-            }
-        };
-        Self { created, gone_first, gone }
-    }
-
-    /// Whether it creates a pod before an old one goes, so that a used-up quota refuses it. Only then is the read of the
-    /// quotas worth a request before each write.
-    #[must_use]
-    pub fn needs_room(self) -> bool {
-        self.created > 0 && self.gone_first == 0
-    }
-}
-
-/// Returns why a quota refuses a new pod of a workload, one sentence for each resource; empty where there is room, and where
-/// old pods go first and make room. `before` has the template of the old pods.
+/// Returns why a quota refuses a surge pod of a workload, one sentence for each resource; empty where there is room.
 ///
 /// A quota with scopes is left out: whether it counts the pod depends on more than the template. So is a resource that the
 /// template does not request, which a LimitRange may add (`plugin/pkg/admission/resourcequota`).
 #[must_use]
-pub fn refusing_quotas(
-    quotas: &[Object],
-    before: &Workload,
-    after: &Workload,
-    exchange: PodExchange,
-) -> Vec<String> {
-    if exchange.created == 0 {
-        return Vec::new();
-    }
+pub fn refusing_quotas(quotas: &[Object], after: &Workload) -> Vec<String> {
     let quotas = quotas.iter().filter_map(|quota| ResourceQuota::deserialize(quota.json()).ok());
-    quotas.flat_map(|quota| used_up(&quota, before, after, exchange)).collect()
+    quotas.flat_map(|quota| used_up(&quota, after)).collect()
 }
 
 /// Whether a container asks for an amount that a LimitRange may refuse.
@@ -87,7 +50,7 @@ pub fn asks_for_amounts(after: &Workload) -> bool {
         .any(|container| container["resources"].as_object().is_some_and(|asked| !asked.is_empty()))
 }
 
-fn used_up(quota: &ResourceQuota, before: &Workload, after: &Workload, exchange: PodExchange) -> Vec<String> {
+fn used_up(quota: &ResourceQuota, after: &Workload) -> Vec<String> {
     let spec = quota.spec.as_ref();
     if spec.is_some_and(|spec| spec.scopes.is_some() || spec.scope_selector.is_some()) {
         return Vec::new();
@@ -95,32 +58,12 @@ fn used_up(quota: &ResourceQuota, before: &Workload, after: &Workload, exchange:
     let Some(status) = &quota.status else { return Vec::new() };
     let name = quota.metadata.name.as_deref().unwrap_or_default();
     let used = |resource: &str| status.used.as_ref().and_then(|used| amount(used.get(resource)?));
-    let PodExchange { created, gone_first, gone } = exchange;
     let sentence = |(resource, hard): (&String, &Stored)| {
-        let (needed, freed) = (need(after, resource)?, need(before, resource).unwrap_or_else(Quantity::zero));
-        let (hard, used) = (amount(hard)?, used(resource)?);
-        // The first new pod, and all of them: a quota that was lowered is exceeded also after all old pods are gone.
-        [(1, gone_first), (created, gone)].into_iter().find_map(|(new, gone)| {
-            let left = hard.plus(&freed.times(gone)).minus(&used);
-            let needed = needed.times(new);
-            let after = match gone {
-                0 => String::new(),
-                gone => format!(" when {} gone", are(gone, "old pod")),
-            };
-            let needs = match (new, gone) {
-                (1, 0) => "a surge pod needs".to_owned(),
-                (1, _) => "a new pod needs".to_owned(),
-                (new, _) => format!("{new} new pods need"),
-            };
-            (left < needed)
-                .then(|| format!("quota {name:?} leaves {left} of {resource}{after}, and {needs} {needed}"))
-        })
+        let (needed, left) = (need(after, resource)?, amount(hard)?.minus(&used(resource)?));
+        (left < needed)
+            .then(|| format!("quota {name:?} leaves {left} of {resource}, and a surge pod needs {needed}"))
     };
     status.hard.iter().flatten().filter_map(sentence).collect()
-}
-
-fn are(count: usize, noun: &str) -> String {
-    format!("{} {}", plural(count, noun), if count == 1 { "is" } else { "are" })
 }
 
 /// Returns how much of a resource of a quota a pod needs; none for one that does not count pods, and for no request.
@@ -224,12 +167,8 @@ mod tests {
         Object::read(quota).unwrap()
     }
 
-    fn refuses(quotas: &[Object], web: &Workload) -> Vec<String> {
-        refusing_quotas(quotas, web, web, PodExchange::of_all(web))
-    }
-
     #[test]
-    fn old_pods_make_room_unless_the_quota_is_exceeded_without_them() {
+    fn a_surge_pod_comes_before_an_old_one_goes() {
         let template = json!({"spec": {"containers": [{"name": "app"}]}});
         let of = |kind: &str, strategy: Value| {
             let field = if kind == "Deployment" { "strategy" } else { "updateStrategy" };
@@ -238,54 +177,32 @@ mod tests {
             object["spec"][field] = strategy;
             Workload::of_json(&object).unwrap()
         };
-        let recreate = of("Deployment", json!({"type": "Recreate"}));
-        let agent = of("DaemonSet", json!({"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}));
-        let on_delete = of("DaemonSet", json!({"type": "OnDelete"}));
-        let surge = of(
-            "Deployment",
-            json!({"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}),
-        );
-        for (what, workload, hard, exchange, expected) in [
-            ("room after the old pods", &recreate, "20", PodExchange::of_all(&recreate), None),
-            (
-                "all old pods are not enough",
-                &recreate,
-                "19",
-                PodExchange::of_all(&recreate),
-                Some("2 of pods when 3 old pods are gone, and 3 new pods need 3"),
-            ),
-            ("one goes and one comes", &agent, "20", PodExchange::of_all(&agent), None),
-            (
-                "none comes for the one that goes",
-                &agent,
-                "18",
-                PodExchange::of_all(&agent),
-                Some("0 of pods when 1 old pod is gone, and a new pod needs 1"),
-            ),
-            ("no pod is replaced", &on_delete, "18", PodExchange::of_all(&on_delete), None),
-            ("no pod is created", &surge, "18", PodExchange::with(0, 0, &surge), None),
-            (
-                "a surge pod",
-                &surge,
-                "20",
-                PodExchange::of_all(&surge),
-                Some("0 of pods, and a surge pod needs 1"),
-            ),
+        let rolling = |limits: Value| json!({"type": "RollingUpdate", "rollingUpdate": limits});
+        for (workload, expected) in [
+            (of("Deployment", json!({"type": "Recreate"})), false),
+            (of("Deployment", rolling(json!({"maxSurge": 1, "maxUnavailable": 0}))), true),
+            (of("Deployment", rolling(json!({"maxSurge": 1, "maxUnavailable": 1}))), false),
+            (of("DaemonSet", rolling(json!({"maxUnavailable": 1}))), false),
+            (of("DaemonSet", json!({"type": "OnDelete"})), false),
         ] {
-            let quota = quota(&json!({"pods": hard}), &json!({"pods": "20"}));
-            let expected: Vec<_> = expected.iter().map(|rest| format!("quota \"q\" leaves {rest}")).collect();
-            assert_eq!(refusing_quotas(&[quota], workload, workload, exchange), expected, "{what}");
+            assert_eq!(creates_pod_first(None, &workload), expected, "{:?}", workload.object().json());
         }
     }
 
     #[test]
-    fn missing_pods_come_too_and_only_existing_ones_go_first() {
-        let web = deployment(2, &json!([{"name": "app"}]), &json!([]));
-        for (replaced, created, gone) in [(&["a", "b"][..], 2, 2), (&["a"], 2, 1), (&[], 2, 0)] {
+    fn a_missing_pod_comes_first_unless_an_old_one_goes() {
+        for (unavailable, replaced, already, expected) in [
+            (2, &["a", "b"][..], 1, false),
+            (2, &["a"], 1, false),
+            (2, &[], 1, true),
+            (0, &["a"], 2, true),
+            (0, &[], 3, false),
+        ] {
+            let web = deployment(unavailable, &json!([{"name": "app"}]), &json!([]));
             let effect = Effect {
                 wanted: 3,
                 replaced: Some(replaced.iter().map(|&name| name.to_owned()).collect()),
-                already: 1,
+                already,
                 removed: Vec::new(),
                 held: Vec::new(),
                 held_by: None,
@@ -294,8 +211,7 @@ mod tests {
                 pace: None,
                 least_time: None,
             };
-            let expected = PodExchange { created, gone_first: gone, gone };
-            assert_eq!(PodExchange::of(&effect, &web), expected, "{replaced:?}");
+            assert_eq!(creates_pod_first(Some(&effect), &web), expected, "{unavailable} {replaced:?}");
         }
     }
 
@@ -327,7 +243,7 @@ mod tests {
             (json!({"services": "0", "count/jobs.batch": "0"}), json!({"services": "0"}), vec![]),
             (json!({"pods": "3"}), json!({}), vec![]),
         ] {
-            let sentences = refuses(&[quota(&hard, &used)], &web);
+            let sentences = refusing_quotas(&[quota(&hard, &used)], &web);
             let expected: Vec<_> = expected.iter().map(|rest| format!("quota \"q\" leaves {rest}")).collect();
             assert_eq!(sentences, expected, "{hard} {used}");
         }
@@ -344,20 +260,19 @@ mod tests {
         let full = quota(&json!({"cpu": "10"}), &json!({"cpu": "10"}));
         for (init, needed) in [(json!([init]), "3"), (json!([sidecar(init)]), "4"), (json!([]), "1")] {
             let web = deployment(0, &json!([app]), &init);
-            let sentences = refuses(std::slice::from_ref(&full), &web);
+            let sentences = refusing_quotas(std::slice::from_ref(&full), &web);
             assert_eq!(sentences, [format!("quota \"q\" leaves 0 of cpu, and a surge pod needs {needed}")]);
         }
     }
 
     #[test]
-    fn a_quota_is_no_problem_where_an_old_pod_makes_room_or_scopes_decide() {
+    fn a_quota_with_scopes_is_left_out() {
         let full = quota(&json!({"pods": "3"}), &json!({"pods": "3"}));
         let app = json!([{"name": "app"}]);
-        assert!(refuses(std::slice::from_ref(&full), &deployment(1, &app, &json!([]))).is_empty());
         let mut scoped = full.json().clone();
         scoped["spec"]["scopes"] = json!(["BestEffort"]);
         let scoped = Object::read(scoped).unwrap();
-        assert!(refuses(&[scoped], &deployment(0, &app, &json!([]))).is_empty());
+        assert!(refusing_quotas(&[scoped], &deployment(0, &app, &json!([]))).is_empty());
     }
 
     #[test]

@@ -21,8 +21,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(in crate::model) struct CauseLedger {
     reported: BTreeMap<CauseKey, ReportedCause>,
-    fatal: BTreeMap<CauseId, FatalCause>,
-    /// The name of the revision that the fatal causes are about.
+    /// The name of the revision that the grace periods are about.
     revision: Option<String>,
 }
 
@@ -46,27 +45,12 @@ struct ReportedCause {
     latest: Cause,
     /// The time since when the cause is absent, if it is.
     absent_since: Option<Duration>,
-    log: LogState,
-}
-
-/// A cause that fails the rollout once it has outlasted its grace period.
-#[derive(Clone, Copy, Debug)]
-struct FatalCause {
-    since: Duration,
-    grace: Duration,
-    /// The time since when the cause is absent, if it is.
-    absent_since: Option<Duration>,
-}
-
-/// Whether the last log lines of a cause's container were read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum LogState {
-    /// The lines were not requested.
-    Unread,
-    /// The lines were requested from this container, after this number of restarts.
-    Requested(LogRef, i64),
-    /// The lines could not be read, or there were none: the kubelet removes old containers.
-    Missing(LogRef, i64),
+    /// Since when the cause fails the rollout, and its grace period; none for a cause that does not fail it.
+    fatal: Option<(Duration, Duration)>,
+    /// The container log that was requested last, and the restarts of the container then.
+    requested_log: Option<(LogRef, i64)>,
+    /// Whether that log could not be read, or was empty: the kubelet removes old containers.
+    is_log_missing: bool,
 }
 
 impl CauseLedger {
@@ -80,19 +64,29 @@ impl CauseLedger {
         allowed: AllowedRestarts,
         grace: impl Fn(&Cause) -> Option<Duration>,
         last_progress: Duration,
-        now: Now,
+        Now { elapsed: now, server_time }: Now,
     ) -> CauseUpdate {
         let revision = observation.revisions.current().map(|current| current.name.clone());
         if revision != self.revision {
-            self.fatal.clear();
+            self.reported.values_mut().for_each(|entry| entry.fatal = None);
             self.revision = revision;
         }
         let mut update = CauseUpdate::default();
-        self.record_reported(causes, now.elapsed, &mut update);
-        let graces = causes.iter().filter_map(|cause| Some((cause.id, grace(cause)?)));
-        // A container that runs for a while between two crashes has no cause meanwhile.
-        let has_crash_loop = has_crash_loop(observation, allowed, now.server_time);
-        self.record_fatal(graces, has_crash_loop, last_progress, now.elapsed);
+        self.record_present(causes, now, &mut update);
+        // A container that runs for a while between two crashes has no cause meanwhile, if its rollout is complete.
+        let has_crash_loop = has_crash_loop(observation, allowed, server_time);
+        let will_return = |entry: &ReportedCause| {
+            has_crash_loop && entry.fatal.is_some() && entry.latest.id.ends_container()
+        };
+        let gone = self.remove(|entry| is_gone(entry.absent_since, now) && !will_return(entry));
+        update.changes.extend(gone.into_iter().map(|cause| (cause, CauseChange::Gone)));
+        for entry in self.reported.values_mut().filter(|entry| entry.absent_since.is_none()) {
+            entry.fatal =
+                grace(&entry.latest).map(|grace| (entry.fatal.map_or(now, |(since, _)| since), grace));
+            if let Some((since, _)) = entry.fatal.as_mut().filter(|_| entry.latest.id.is_refusal()) {
+                *since = last_progress.max(*since);
+            }
+        }
         update
     }
 
@@ -101,15 +95,18 @@ impl CauseLedger {
         self.reported.values().map(|entry| &entry.latest)
     }
 
-    /// Returns every present fatal cause whose grace period is over, with its grace period.
-    pub(in crate::model) fn expired(&self, now: Duration) -> impl Iterator<Item = (CauseId, Duration)> {
-        let is_expired = move |fatal: &FatalCause| fatal.absent_since.is_none() && now >= fatal.expires_at();
-        self.fatal.iter().filter(move |(_, fatal)| is_expired(fatal)).map(|(id, fatal)| (*id, fatal.grace))
+    /// Returns every present cause whose grace period is over, with its grace period.
+    pub(in crate::model) fn expired(&self, now: Duration) -> impl Iterator<Item = (&Cause, Duration)> {
+        let present = self.reported.values().filter(|entry| entry.absent_since.is_none());
+        present.filter_map(move |entry| {
+            let (since, grace) = entry.fatal?;
+            (now >= since + grace).then_some((&entry.latest, grace))
+        })
     }
 
-    /// Whether the grace period of a fatal cause is not over.
+    /// Whether the grace period of a cause is not over.
     pub(in crate::model) fn is_pending(&self, now: Duration) -> bool {
-        self.fatal.values().any(|fatal| now < fatal.expires_at())
+        self.reported.values().filter_map(ReportedCause::expires_at).any(|expires_at| now < expires_at)
     }
 
     /// Returns when elapsed time alone changes the causes: the end of the first grace period, or the first report that is
@@ -120,7 +117,7 @@ impl CauseLedger {
             .filter(|entry| entry.is_worth_reporting())
             .map(|entry| entry.reported_at + REPORT_INTERVAL);
         let gone_at = entries().filter_map(|entry| Some(entry.absent_since? + ABSENCE_GRACE));
-        let expires_at = self.fatal.values().map(FatalCause::expires_at);
+        let expires_at = entries().filter_map(ReportedCause::expires_at);
         [restated.chain(gone_at).min(), expires_at.min()].into_iter().flatten()
     }
 
@@ -128,12 +125,9 @@ impl CauseLedger {
     /// has ended or started again.
     pub(in crate::model) fn note_missing_log(&mut self, pod: &str, container: &str) {
         for entry in self.reported.values_mut() {
-            if let LogState::Requested(place, restarts) = &entry.log
-                && place.pod == pod
-                && place.container == container
-            {
-                entry.log = LogState::Missing(place.clone(), *restarts);
-            }
+            let requested = entry.requested_log.as_ref();
+            entry.is_log_missing |=
+                requested.is_some_and(|(log, _)| log.pod == pod && log.container == container);
         }
     }
 
@@ -143,7 +137,7 @@ impl CauseLedger {
         self.remove(|entry| entry.absent_since.is_some()).into_iter()
     }
 
-    fn record_reported(&mut self, causes: &[Cause], now: Duration, update: &mut CauseUpdate) {
+    fn record_present(&mut self, causes: &[Cause], now: Duration, update: &mut CauseUpdate) {
         let mut present = BTreeSet::new();
         // A cause keeps its key while it reads the same; one that reads differently takes the first key that is left.
         let (known, others): (Vec<_>, Vec<_>) =
@@ -174,32 +168,6 @@ impl CauseLedger {
             (entry.reported, entry.reported_at) = (entry.latest.clone(), now);
             update.changes.push((entry.latest.clone(), CauseChange::Changed));
         }
-        let gone = self.remove(|entry| is_gone(entry.absent_since, now));
-        update.changes.extend(gone.into_iter().map(|cause| (cause, CauseChange::Gone)));
-    }
-
-    fn record_fatal(
-        &mut self,
-        graces: impl Iterator<Item = (CauseId, Duration)>,
-        has_crash_loop: bool,
-        last_progress: Duration,
-        now: Duration,
-    ) {
-        let mut present = BTreeSet::new();
-        for (id, grace) in graces {
-            let entry = self.fatal.entry(id).or_insert(FatalCause { since: now, grace, absent_since: None });
-            (entry.grace, entry.absent_since) = (grace, None);
-            if id.is_refusal() {
-                entry.since = entry.since.max(last_progress);
-            }
-            present.insert(id);
-        }
-        self.fatal.retain(|id, entry| {
-            if !present.contains(id) {
-                entry.absent_since.get_or_insert(now);
-            }
-            !is_gone(entry.absent_since, now) || id.ends_container() && has_crash_loop
-        });
     }
 
     /// Returns the key of a reported cause with the same text.
@@ -227,7 +195,15 @@ impl CauseLedger {
 impl ReportedCause {
     fn new(cause: &Cause, now: Duration) -> Self {
         let (reported, latest) = (cause.clone(), cause.clone());
-        Self { reported, reported_at: now, latest, absent_since: None, log: LogState::Unread }
+        Self {
+            reported,
+            reported_at: now,
+            latest,
+            absent_since: None,
+            fatal: None,
+            requested_log: None,
+            is_log_missing: false,
+        }
     }
 
     /// Records that the cause is present. Returns the container log to read, if it was not requested yet.
@@ -236,14 +212,17 @@ impl ReportedCause {
         let known = self.latest.evidence.take().filter(|_| cause.reads_as(&self.latest));
         let evidence = cause.evidence.clone().or(known);
         (self.latest, self.absent_since) = (Cause { evidence, ..cause.clone() }, None);
-        let is_unread = |place: &LogRef| match &self.log {
-            LogState::Unread => true,
-            LogState::Requested(..) => false,
-            LogState::Missing(before, restarts) => before != place || *restarts != cause.restarts,
-        };
-        let place = LogRef::of(cause).filter(is_unread)?;
-        self.log = LogState::Requested(place.clone(), cause.restarts);
-        Some(place)
+        let log = (LogRef::of(cause)?, cause.restarts);
+        let before = self.requested_log.as_ref();
+        if before.is_some_and(|before| !self.is_log_missing || *before == log) {
+            return None;
+        }
+        self.is_log_missing = false;
+        Some(self.requested_log.insert(log).0.clone())
+    }
+
+    fn expires_at(&self) -> Option<Duration> {
+        self.fatal.map(|(since, grace)| since + grace)
     }
 
     /// Whether the cause changed enough to report it again. The evidence changes with every attempt
@@ -258,12 +237,6 @@ impl ReportedCause {
         let runs_between = now.id.ends_container() && now.pods.len() < before.pods.len();
         let has_other_pods = now.pods.len() != before.pods.len() && !runs_between;
         !before.reads_as(now) || has_other_pods || before.restarts != now.restarts || is_explained
-    }
-}
-
-impl FatalCause {
-    fn expires_at(&self) -> Duration {
-        self.since + self.grace
     }
 }
 

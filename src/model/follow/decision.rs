@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use super::cause_ledger::CauseLedger;
+use super::evaluation::RolloutEvaluation;
 use super::goal::Goal;
-use super::options::FollowOptions;
-use super::progress::ProgressClock;
 use super::report::{FollowerTask, Outcome, RolloutFailure, TargetEffects};
-use super::stability::Stability;
 use crate::error::{Error, ErrorKind};
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::kind::{Workload, strategy};
@@ -74,50 +71,12 @@ impl TargetDecision {
     }
 }
 
-/// What the decisions about a target remember from earlier observations.
-#[derive(Debug, Default)]
-pub(super) struct Decider {
-    pub(super) causes: CauseLedger,
-    pub(super) progress: ProgressClock,
-    pub(super) stability: Stability,
-    /// Until when the causes wait for the first list of warnings, which is requested once a rollout is known to be
-    /// incomplete. Zero once it was read.
-    warnings_until: Option<Duration>,
-    /// When the refresh before the timeout was requested.
-    final_refresh: Option<Duration>,
-    /// When the server last answered a read.
-    answered_at: Duration,
-    /// How long ago the server last answered, if it did not answer the refresh before the timeout.
-    since_answer: Option<Duration>,
-}
-
-impl Decider {
-    /// Starts the decisions about a rollback of the same workload.
-    pub(super) fn for_rollback(&self) -> Self {
-        Self { warnings_until: self.warnings_until, answered_at: self.answered_at, ..Self::default() }
-    }
-
-    /// Records that the server answered a read.
-    pub(super) fn note_answer(&mut self, at: Duration) {
-        self.answered_at = at;
-    }
-
-    /// Records that the warnings were read, or are forbidden.
-    pub(super) fn note_warnings(&mut self) {
-        self.warnings_until = Some(Duration::ZERO);
-    }
-
-    /// Returns how long ago the server last answered, if it did not answer the refresh before the timeout.
-    pub(super) fn since_answer(&self) -> Option<Duration> {
-        self.since_answer
-    }
-
+impl RolloutEvaluation {
     /// Requests the warnings of a rollout that is not complete. Whether the causes must wait for them, because they may show
     /// other causes.
     pub(super) fn request_warnings(
         &mut self,
         state: RolloutState,
-        options: &FollowOptions,
         now: Duration,
         out: &mut TargetEffects,
     ) -> bool {
@@ -128,7 +87,7 @@ impl Decider {
             out.tasks.push(FollowerTask::WatchWarnings);
             now + FIRST_WARNINGS_TIMEOUT
         });
-        now < until && options.timeout.is_none_or(|limit| now < limit)
+        now < until && self.options.timeout.is_none_or(|limit| now < limit)
     }
 
     /// Decides by the goal, the fatal causes and the deadline. `fresh` says that the observation was read as a whole just
@@ -138,7 +97,6 @@ impl Decider {
         goal: GoalState,
         workload: &Workload,
         verdict: &Verdict,
-        options: &FollowOptions,
         fresh: bool,
         now: Duration,
     ) -> TargetDecision {
@@ -151,22 +109,22 @@ impl Decider {
             GoalState::Reached => match self.stability.settles_at {
                 Some(at) if now >= at => {
                     // Without a time to wait for, the observation alone decides.
-                    let is_certain = fresh || !options.waits_for_stability();
+                    let is_certain = fresh || !self.options.waits_for_stability();
                     return TargetDecision::finish_if_fresh(Outcome::Reached, is_certain);
                 }
                 // Pods beyond the share can crash for as long as the goal is reached, and keep it from settling.
-                None if options.goal.needed_pods(workload).is_some() => {}
+                None if self.options.goal.needed_pods(workload).is_some() => {}
                 _ => return TargetDecision::Continue,
             },
-            GoalState::Held if !options.wait_held || options.once => {
+            GoalState::Held if !self.options.wait_held || self.options.once => {
                 return TargetDecision::finish_if_fresh(Outcome::Held, fresh);
             }
             GoalState::Unknown => return TargetDecision::Finish(Outcome::Unreadable(pods_not_readable())),
             GoalState::Held | GoalState::Pending => {}
         }
         let expired = self.causes.expired(now).next();
-        let fatal = expired.map(|(id, grace)| RolloutFailure::Cause { id, grace });
-        match fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, options, now)) {
+        let fatal = expired.map(|(cause, grace)| RolloutFailure::Cause { id: cause.id, grace });
+        match fatal.or_else(|| self.exceeded_deadline(workload, verdict.state, now)) {
             Some(failure) => TargetDecision::finish_if_fresh(Outcome::Failed(failure), fresh),
             None => TargetDecision::Continue,
         }
@@ -177,17 +135,16 @@ impl Decider {
         &self,
         workload: &Workload,
         state: RolloutState,
-        options: &FollowOptions,
         now: Duration,
     ) -> Option<RolloutFailure> {
         let is_held = matches!(state, RolloutState::Held | RolloutState::Paused);
-        let deadline = options.deadline_for(workload).filter(|_| !is_held)?;
+        let deadline = self.options.deadline_for(workload).filter(|_| !is_held)?;
         (now >= self.progress.last_progress() + deadline).then_some(RolloutFailure::Deadline(deadline))
     }
 
     /// Decides by the timeout. The last refresh before it has a limit of its own.
-    pub(super) fn time_out(&mut self, options: &FollowOptions, fresh: bool, now: Duration) -> TargetDecision {
-        let Some(limit) = options.timeout.filter(|limit| now >= *limit) else {
+    pub(super) fn time_out(&mut self, fresh: bool, now: Duration) -> TargetDecision {
+        let Some(limit) = self.options.timeout.filter(|limit| now >= *limit) else {
             return TargetDecision::Continue;
         };
         match self.final_refresh {
@@ -204,14 +161,10 @@ impl Decider {
     }
 
     /// Returns when elapsed time alone changes a decision.
-    pub(super) fn dues(
-        &self,
-        options: &FollowOptions,
-        workload: &Workload,
-    ) -> impl Iterator<Item = Duration> {
+    pub(super) fn dues(&self, workload: &Workload) -> impl Iterator<Item = Duration> {
         let dues = [
-            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(options.timeout),
-            options.deadline_for(workload).map(|deadline| self.progress.last_progress() + deadline),
+            self.final_refresh.map(|began| began + FINAL_REFRESH_TIMEOUT).or(self.options.timeout),
+            self.options.deadline_for(workload).map(|deadline| self.progress.last_progress() + deadline),
             self.warnings_until,
         ];
         dues.into_iter().chain(self.stability.dues()).flatten().chain(self.causes.dues())

@@ -55,13 +55,8 @@ impl Goal {
     }
 
     /// Returns what a pending goal still needs once kubectl calls the rollout a success, as a fragment.
-    pub(super) fn remainder(self, observation: &Observation, is_success: bool) -> Option<String> {
-        let old = (self == Self::OldGone && is_success).then(|| old_pods(observation).count())?;
-        Some(match old {
-            0 => "old pods to end".to_owned(),
-            1 => "1 old pod to end".to_owned(),
-            _ => format!("{old} old pods to end"),
-        })
+    pub(super) fn remainder(self, is_success: bool) -> Option<&'static str> {
+        (self == Self::OldGone && is_success).then_some("old pods to end")
     }
 }
 

@@ -38,8 +38,6 @@ pub struct FollowOptions {
     pub allowed_restarts: AllowedRestarts,
     /// How long a rollout may make no progress, for workloads whose controller has no deadline.
     pub deadline: Option<Duration>,
-    /// The same for workloads without `spec.progressDeadlineSeconds`, if `deadline` is not set.
-    pub default_deadline: Option<Duration>,
     /// Which targets a failure rolls back to their stable revisions; none without `--undo-on-failure`.
     pub undo_on_failure: Option<UndoScope>,
     /// Whether to delete pods that block the rollback of a StatefulSet.
@@ -83,17 +81,8 @@ impl FollowOptions {
     /// Returns how long a rollout of this workload may make no progress. Returns none if its
     /// controller has a deadline, or if no option sets one.
     pub(super) fn deadline_for(&self, workload: &Workload) -> Option<Duration> {
-        let default = self.default_deadline.filter(|_| !can_have_deadline(workload));
-        self.deadline.or(default).filter(|_| !has_deadline(workload))
+        self.deadline.filter(|_| !has_deadline(workload))
     }
-}
-
-/// Whether the controller reports a deadline if there is one. The API server sets the deadline of every Deployment, and
-/// none of a CloneSet.
-fn can_have_deadline(workload: &Workload) -> bool {
-    let is_set =
-        workload.kind().is_built_in() || workload.object().at("/spec/progressDeadlineSeconds").is_some();
-    workload.kind().has_progress_deadline() && is_set
 }
 
 /// Whether the controller itself reports a deadline (`spec.progressDeadlineSeconds`).
@@ -109,18 +98,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_workload_without_a_deadline_gets_the_default_one() {
-        let default = Some(Duration::from_secs(600));
-        let options = FollowOptions { default_deadline: default, ..FollowOptions::default() };
+    fn only_a_workload_without_a_deadline_gets_one() {
+        let deadline = Some(Duration::from_secs(600));
+        let options = FollowOptions { deadline, ..FollowOptions::default() };
         let (apps, kruise) = ("apps/v1", "apps.kruise.io/v1beta1");
         for (api_version, kind, seconds, expected) in [
             (apps, "Deployment", json!(30), None),
-            (apps, "Deployment", json!(NO_DEADLINE), None),
-            (apps, "StatefulSet", Value::Null, default),
-            (kruise, "CloneSet", Value::Null, default),
+            (apps, "Deployment", json!(NO_DEADLINE), deadline),
+            (apps, "StatefulSet", Value::Null, deadline),
+            (kruise, "CloneSet", Value::Null, deadline),
             (kruise, "CloneSet", json!(30), None),
-            (kruise, "StatefulSet", Value::Null, default),
-            (kruise, "DaemonSet", Value::Null, default),
+            (kruise, "StatefulSet", Value::Null, deadline),
+            (kruise, "DaemonSet", Value::Null, deadline),
         ] {
             let mut object =
                 json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "w"}, "spec": {}});

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use crate::model::api::pod::Pod;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -125,10 +124,9 @@ impl EtaEstimator {
 fn available_and_goal(observation: &Observation, now: Timestamp) -> (u32, u32) {
     let counts = observation.workload.counts();
     let min_ready_seconds = observation.workload.min_ready_seconds();
-    let is_available = |pod: &&Pod| pod.is_active() && pod.is_available(min_ready_seconds, now);
-    let current = observation.revisions.current().filter(|_| observation.pods.is_some());
-    let available = current.map(|current| observation.pods_of(current).filter(is_available).count());
-    let available = available.map_or_else(|| u32::try_from(counts.updated), u32::try_from);
+    let is_known = observation.pods.is_some() && observation.revisions.current().is_some();
+    let available = observation.updated_pods().filter(|pod| pod.is_available(min_ready_seconds, now)).count();
+    let available = if is_known { u32::try_from(available) } else { u32::try_from(counts.updated) };
     (available.unwrap_or_default(), u32::try_from(counts.released).unwrap_or_default())
 }
 

@@ -133,8 +133,7 @@ pub enum FollowerTask {
     /// [`TargetEvent::Log`](crate::model::engine::TargetEvent::Log). If they cannot be read, it has no lines; if that is
     /// forbidden, nothing is applied.
     ReadLog(LogRef),
-    /// Roll the target back to its stable revision if it still
-    /// [matches](super::StartState::matches) its start state, and apply
+    /// Roll the target back to its stable revision if it still matches its start state, and apply
     /// [`FollowerEvent::RolledBack`](super::FollowerEvent::RolledBack).
     RollBack,
     /// Delete a pod with a uid precondition. The result arrives as ordinary events.

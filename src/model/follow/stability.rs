@@ -101,7 +101,7 @@ impl ReachedGoal {
 impl PodTraces {
     /// Returns the values of all updated pods, or of the ready ones.
     fn of(observation: &Observation, only_ready: bool) -> Self {
-        let pods = updated_pods(observation).filter(|pod| pod.ready || !only_ready);
+        let pods = observation.updated_pods().filter(|pod| pod.ready || !only_ready);
         let traces = pods.map(|pod| {
             let restarts = pod.containers.iter().map(|container| container.restarts).sum();
             (pod.uid.clone(), restarts, pod.readiness.since)
@@ -127,10 +127,10 @@ fn ready_for(
         return Some(since + period);
     }
     let pods =
-        updated_pods(observation).filter(|pod| pod.ready && !is_crash_looping(pod, allowed, server_time));
+        observation.updated_pods().filter(|pod| pod.ready && !is_crash_looping(pod, allowed, server_time));
     let mut ready: Vec<_> = pods.map(Pod::ready_since).collect();
     ready.sort_unstable();
-    let needed = needed.unwrap_or_else(|| updated_pods(observation).count());
+    let needed = needed.unwrap_or_else(|| observation.updated_pods().count());
     let began = match needed.checked_sub(1) {
         Some(last) => *ready.get(last)?,
         None => None,
@@ -142,10 +142,4 @@ fn ready_for(
 fn rest_of(period: Duration, began: Option<Timestamp>, now: Timestamp) -> Duration {
     let age = began.map_or(period, |began| now.duration_since(began).try_into().unwrap_or_default());
     period.saturating_sub(age)
-}
-
-/// Returns the active pods of the current revision.
-fn updated_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
-    let current = observation.revisions.current();
-    current.into_iter().flat_map(|current| observation.pods_of(current)).filter(|pod| pod.is_active())
 }

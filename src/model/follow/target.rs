@@ -40,7 +40,6 @@ pub struct StartState {
 /// One target: its observation, what was reported about it, and its result.
 #[derive(Debug)]
 pub struct FollowedTarget {
-    pub(super) options: Arc<FollowOptions>,
     /// The workload as it was found, or as its rollback was written. An older state is not taken then.
     pub(super) found: Workload,
     pub(super) observation: Option<Observation>,
@@ -61,8 +60,7 @@ pub struct FollowedTarget {
 impl FollowedTarget {
     pub(super) fn new(options: Arc<FollowOptions>, found: Workload) -> Self {
         Self {
-            evaluation: RolloutEvaluation::new(&found, &options),
-            options,
+            evaluation: RolloutEvaluation::new(&found, options),
             found,
             observation: None,
             start_state: None,
@@ -102,7 +100,7 @@ impl FollowedTarget {
 
     /// Returns the causes that were reported and are not gone, most important first.
     pub fn causes(&self) -> impl Iterator<Item = &Cause> {
-        let mut causes: Vec<_> = self.evaluation.decider.causes.active().collect();
+        let mut causes: Vec<_> = self.evaluation.causes.active().collect();
         causes.sort_by(|a, b| by_importance(a, b));
         causes.into_iter()
     }
@@ -164,7 +162,7 @@ impl FollowedTarget {
     /// Returns what it waits for.
     #[must_use]
     pub fn options(&self) -> &FollowOptions {
-        &self.options
+        &self.evaluation.options
     }
 
     /// Applies an event of the target.
@@ -196,7 +194,7 @@ impl FollowedTarget {
         let (mut observation, fresh) = match event {
             TargetEvent::Observed { observation, knows_warnings } => {
                 if knows_warnings {
-                    self.evaluation.decider.note_warnings();
+                    self.evaluation.warnings_until = Some(Duration::ZERO);
                 }
                 (*observation, false)
             }
@@ -216,7 +214,7 @@ impl FollowedTarget {
 
     /// Evaluates the target because time passed. The server last answered a read `since_answer` ago.
     pub(super) fn tick(&mut self, since_answer: Duration, now: Now, out: &mut TargetEffects) {
-        self.evaluation.decider.note_answer(now.elapsed.saturating_sub(since_answer));
+        self.evaluation.answered_at = now.elapsed.saturating_sub(since_answer);
         if self.result.is_none() {
             self.advance(now, false, out);
         }
@@ -236,7 +234,7 @@ impl FollowedTarget {
             return None;
         }
         let dues = [self.stuck_pods.due(), Some(self.evaluated_at + EVALUATION_INTERVAL)];
-        let of_evaluation = self.evaluation.dues(self.workload(), &self.options);
+        let of_evaluation = self.evaluation.dues(self.workload());
         dues.into_iter().flatten().chain(of_evaluation).filter(|due| *due > self.evaluated_at).min()
     }
 
@@ -247,7 +245,7 @@ impl FollowedTarget {
 
     fn add_log(&mut self, log: LogLines, out: &mut TargetEffects) {
         if log.lines.is_empty() {
-            return self.evaluation.decider.causes.note_missing_log(&log.pod, &log.container);
+            return self.evaluation.causes.note_missing_log(&log.pod, &log.container);
         }
         let log = LogLines { lines: without_secrets_of(self.observation(), &log.lines), ..log };
         self.logs.keep(log.clone());
@@ -265,23 +263,23 @@ impl FollowedTarget {
             return;
         }
         if let Some(observation) = &self.observation {
-            if !self.options.once {
+            if !self.options().once {
                 self.start_state.get_or_insert_with(|| StartState::of(&self.found, observation));
             }
-            match self.evaluation.evaluate(observation, &self.options, fresh, now, out) {
+            match self.evaluation.evaluate(observation, fresh, now, out) {
                 TargetDecision::Finish(outcome) if self.is_to_be_rolled_back(&outcome) => {
                     return self.roll_back(outcome, now.elapsed, out);
                 }
                 TargetDecision::Finish(outcome) => return self.finish(outcome, now.elapsed, out),
-                _ if self.options.once => return self.finish(Outcome::Unfinished, now.elapsed, out),
+                _ if self.options().once => return self.finish(Outcome::Unfinished, now.elapsed, out),
                 TargetDecision::Refresh => self.evaluation.request_refresh(out),
                 TargetDecision::Continue => {
-                    self.evaluation.report_once(observation, &self.options, now.elapsed, out);
+                    self.evaluation.report_once(observation, now.elapsed, out);
                 }
             }
         }
         self.delete_stuck_pod(fresh, now.elapsed, out);
-        match self.evaluation.decider.time_out(&self.options, fresh, now.elapsed) {
+        match self.evaluation.time_out(fresh, now.elapsed) {
             TargetDecision::Finish(outcome) => self.finish(outcome, now.elapsed, out),
             TargetDecision::Refresh => self.evaluation.request_refresh(out),
             TargetDecision::Continue => {}
@@ -296,7 +294,7 @@ impl FollowedTarget {
             Some(rollback) => rollback.clone().end(outcome, elapsed),
             None => self.result_with(outcome, elapsed),
         };
-        self.set_result(TargetResult { since_answer: self.evaluation.decider.since_answer(), ..result }, out);
+        self.set_result(TargetResult { since_answer: self.evaluation.since_answer, ..result }, out);
     }
 
     pub(super) fn result_with(&self, outcome: Outcome, elapsed: Duration) -> TargetResult {

@@ -15,11 +15,14 @@ use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
+/// Why a later rollout of another client is not rolled back.
+const OTHER_ROLLOUT: &str = "another client rolled out another revision";
+
 impl FollowedTarget {
     /// Whether an outcome is a failure after which `--undo-on-failure` rolls back. A rollback that fails is not rolled back.
     pub(super) fn is_to_be_rolled_back(&self, outcome: &Outcome) -> bool {
         let is_failure = matches!(outcome, Outcome::Failed(_));
-        is_failure && self.options.undo_on_failure.is_some() && self.rollback.is_none()
+        is_failure && self.options().undo_on_failure.is_some() && self.rollback.is_none()
     }
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
@@ -55,7 +58,7 @@ impl FollowedTarget {
     /// Whether the target has a result that the failure of another one replaces.
     pub(super) fn may_be_rolled_back_later(&self) -> bool {
         let ended = self.result.as_ref().map(|result| &result.outcome);
-        self.options.undo_on_failure == Some(UndoScope::All)
+        self.options().undo_on_failure == Some(UndoScope::All)
             && self.rollback.is_none()
             && matches!(ended, Some(Outcome::Reached | Outcome::Held))
             && self.start_state.as_ref().is_some_and(StartState::has_stable_revision)
@@ -65,7 +68,10 @@ impl FollowedTarget {
     fn rollback_revision(&self, outcome: &Outcome) -> Result<String, &'static str> {
         let facts = self.start_state.as_ref().zip(self.observation());
         let (start, observation) = facts.ok_or("the observation is incomplete")?;
-        start.rollback_revision(outcome, observation).map(Revision::label)
+        if !start.is_of_found_rollout(outcome, &observation.workload) {
+            return Err(OTHER_ROLLOUT);
+        }
+        start.rollback_revision(observation).map(Revision::label)
     }
 
     fn start_rollback(&mut self, result: TargetResult, revision: String, out: &mut TargetEffects) {
@@ -105,9 +111,9 @@ impl FollowedTarget {
     /// Requests the deletion of the next pod that blocks the rollback, or the revision that the command wrote, if there
     /// is one.
     pub(super) fn delete_stuck_pod(&mut self, fresh: bool, now: Duration, out: &mut TargetEffects) {
-        let is_ours = self.rollback.is_some() || self.options.expect_found_template;
+        let is_ours = self.rollback.is_some() || self.options().expect_found_template;
         let Some(observation) = &self.observation else { return };
-        if !is_ours || !self.options.replace_stuck_pods {
+        if !is_ours || !self.options().replace_stuck_pods {
             return;
         }
         match unblock(&mut self.stuck_pods, observation, fresh, now) {
@@ -125,8 +131,7 @@ impl StartState {
     }
 
     /// Whether the workload is still the same object with the same template.
-    #[must_use]
-    pub fn matches(&self, workload: &Workload) -> bool {
+    fn matches(&self, workload: &Workload) -> bool {
         workload.object().uid() == self.uid && workload.template_digest() == self.template
     }
 
@@ -142,18 +147,14 @@ impl StartState {
         !matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) && self.matches(workload)
     }
 
-    /// Returns the revision to roll back to after an outcome. Only a target that still matches its start state is rolled
-    /// back, and only to a revision that had ready pods then.
+    /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
+    /// revision that had ready pods then.
     ///
     /// # Errors
-    /// The reason for which the target is not rolled back.
-    pub(super) fn rollback_revision<'a>(
-        &self,
-        outcome: &Outcome,
-        observation: &'a Observation,
-    ) -> Result<&'a Revision, &'static str> {
-        if !self.is_of_found_rollout(outcome, &observation.workload) {
-            return Err("another client rolled out another revision, which is not rolled back");
+    /// The reason for which it is not rolled back, as a fragment.
+    pub fn rollback_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, &'static str> {
+        if !self.matches(&observation.workload) {
+            return Err(OTHER_ROLLOUT);
         }
         self.stable.as_ref().map_err(|why| *why)?;
         self.stable_revision(observation).ok_or("the stable revision is not stored any more")

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::daemon_set::status_of_counts;
-use super::fields::FieldType;
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
 use super::pods::PerNode;
@@ -47,19 +46,6 @@ impl Kind for AdvancedDaemonSet {
 
     fn counters(&self) -> CounterNames {
         CounterNames::NODES
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("rollingUpdate.paused", FieldType::Flag),
-            ("rollingUpdate.partition", FieldType::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
-            ("rollingUpdate.rollingUpdateType", FieldType::Word),
-            ("rollingUpdate.selector", FieldType::Nested),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
-        ]
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::fields::FieldType;
 use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -45,19 +44,6 @@ impl Kind for AdvancedStatefulSet {
 
     fn counters(&self) -> CounterNames {
         CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("rollingUpdate.paused", FieldType::Flag),
-            ("rollingUpdate.partition", FieldType::Count),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-            ("rollingUpdate.podUpdatePolicy", FieldType::Word),
-            ("rollingUpdate.minReadySeconds", FieldType::Count),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
-            ("rollingUpdate.unorderedUpdate", FieldType::Nested),
-        ]
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {

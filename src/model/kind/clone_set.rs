@@ -4,7 +4,6 @@
 
 use serde_json::Value;
 
-use super::fields::FieldType;
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
 use super::pods::Interchangeable;
@@ -39,27 +38,6 @@ impl Kind for CloneSet {
 
     fn pods(&self) -> &'static dyn Pods {
         &Interchangeable
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("paused", FieldType::Flag),
-            ("partition", FieldType::CountOrPercent),
-            ("maxUnavailable", FieldType::CountOrPercent),
-            ("maxSurge", FieldType::CountOrPercent),
-            ("rollingUpdate.paused", FieldType::Flag),
-            ("rollingUpdate.partition", FieldType::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
-            ("priorityStrategy", FieldType::Nested),
-            ("scatterStrategy", FieldType::Nested),
-            ("inPlaceUpdateStrategy", FieldType::Nested),
-            ("rollingUpdate.podUpdatePolicy", FieldType::Word),
-            ("rollingUpdate.priorityStrategy", FieldType::Nested),
-            ("rollingUpdate.scatterStrategy", FieldType::Nested),
-            ("rollingUpdate.inPlaceUpdateStrategy", FieldType::Nested),
-        ]
     }
 
     fn reported_revisions(&self) -> Option<[&'static str; 2]> {

@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::json;
 
-use super::fields::{FieldType, HoldFields};
+use super::fields::HoldFields;
 use super::partition_hold::has_type_of;
 use super::pods::PerNode;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -43,14 +43,6 @@ impl Kind for DaemonSet {
 
     fn counters(&self) -> CounterNames {
         CounterNames::NODES
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-        ]
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {

@@ -3,7 +3,6 @@
 use k8s_openapi::api::apps::v1 as apps;
 
 use super::deployment_hold::HeldByBudget;
-use super::fields::FieldType;
 use super::pods::Interchangeable;
 use super::revision_store::{ReplicaSets, RevisionStore};
 use super::update_budget::UpdateBudget;
@@ -37,14 +36,6 @@ impl Kind for Deployment {
 
     fn strategy(&self) -> &'static [&'static str] {
         &["spec", "strategy"]
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("rollingUpdate.maxSurge", FieldType::CountOrPercent),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-        ]
     }
 
     fn has_progress_deadline(&self) -> bool {

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{FieldType, HoldFields};
+use super::fields::HoldFields;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::{HoldMethod, PresentPods, StepMethod, Workload, strategy};
 use crate::model::api::managed_fields::last_author;
@@ -138,14 +138,9 @@ impl HeldBudget {
 pub(super) struct HeldByBudget;
 
 impl HoldMethod for HeldByBudget {
-    fn field_types(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
-        let fields = [
-            ("paused", FieldType::Flag),
-            ("minReadySeconds", FieldType::Count),
-            ("progressDeadlineSeconds", FieldType::Count),
-            ("strategy", FieldType::Strategy(workload.kind().strategy_fields())),
-        ];
-        fields.map(|(name, type_)| (FieldPath::of(["spec", name]), type_)).into()
+    fn fields(&self, _: &Workload) -> Vec<FieldPath> {
+        let names = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+        names.map(|name| FieldPath::of(["spec", name])).into()
     }
 
     /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated

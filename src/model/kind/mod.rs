@@ -30,7 +30,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use self::fields::{FieldType, HoldFields};
+use self::fields::HoldFields;
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
@@ -83,12 +83,6 @@ pub trait Kind: Sync {
     /// Returns the path to its update strategy.
     fn strategy(&self) -> &'static [&'static str] {
         &["spec", "updateStrategy"]
-    }
-
-    /// Returns the fields that the strategy can have, each by its path: `rollingUpdate.partition`. Stored ones are checked
-    /// against them.
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[]
     }
 
     /// Returns how many of the wanted pods the partition of a strategy keeps outdated.
@@ -199,10 +193,9 @@ pub trait Pods: Debug + Sync {
 
 /// How `pause` and `step` hold the workloads of a kind, by fields that they restore later.
 pub trait HoldMethod: Sync {
-    /// Returns the fields that a hold writes and restores, with their types.
-    fn field_types(&self, workload: &Workload) -> Vec<(FieldPath, FieldType)> {
-        let kind = workload.kind();
-        vec![(FieldPath::of(kind.strategy().iter().copied()), FieldType::Strategy(kind.strategy_fields()))]
+    /// Returns the fields that a hold writes and restores.
+    fn fields(&self, workload: &Workload) -> Vec<FieldPath> {
+        vec![FieldPath::of(workload.kind().strategy().iter().copied())]
     }
 
     /// Returns the fields that hold a workload with these pods as it is.

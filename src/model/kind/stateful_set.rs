@@ -3,7 +3,6 @@
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::Value;
 
-use super::fields::FieldType;
 use super::partition_hold::HeldByPartition;
 use super::pods::ByOrdinal;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
@@ -38,14 +37,6 @@ impl Kind for StatefulSet {
 
     fn counters(&self) -> CounterNames {
         CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[
-            ("type", FieldType::Word),
-            ("rollingUpdate.partition", FieldType::Count),
-            ("rollingUpdate.maxUnavailable", FieldType::CountOrPercent),
-        ]
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {

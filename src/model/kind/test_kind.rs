@@ -6,7 +6,6 @@
 
 use serde_json::{Value, json};
 
-use super::fields::FieldType;
 use super::pods::Interchangeable;
 use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
 use super::strategy::limit;
@@ -68,10 +67,6 @@ impl Kind for Pool {
 
     fn strategy(&self) -> &'static [&'static str] {
         &["spec", "update"]
-    }
-
-    fn strategy_fields(&self) -> &'static [(&'static str, FieldType)] {
-        &[("paused", FieldType::Flag), ("partition", FieldType::CountOrPercent)]
     }
 
     fn reported_revisions(&self) -> Option<[&'static str; 2]> {

@@ -72,37 +72,37 @@ pub struct Verdict {
     pub line: String,
 }
 
-/// The state of a rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The state of a rollout, in the order of a list: trouble first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RolloutState {
-    /// Every pod to update is updated and available.
-    Complete,
-    /// Pods remain to be updated or to become available, and no hold keeps them.
-    Progressing,
+    /// The progress deadline passed, or another revision replaced the expected one. A fatal cause or `--deadline` fails
+    /// the command, and leaves the state as it is.
+    Failed,
     /// Progressing, with a cause that has needed a fix for a while. No kind concludes it:
     /// [`stuck_if`](crate::model::cause::stuck_if) does.
     Stuck,
+    /// Pods remain to be updated or to become available, and no hold keeps them.
+    Progressing,
     /// Outdated pods remain because the workload is paused.
     Paused,
     /// Outdated pods remain because of a hold of `pause` or `step`, `OnDelete`, or a partition that lets no pod update.
     Held,
     /// The controller has not observed the current spec.
     Unobserved,
-    /// The progress deadline passed, or another revision replaced the expected one. A fatal cause or `--deadline` fails
-    /// the command, and leaves the state as it is.
-    Failed,
+    /// Every pod to update is updated and available.
+    Complete,
 }
 
 impl RolloutState {
     /// All states.
     pub const ALL: [Self; 7] = [
-        Self::Complete,
-        Self::Progressing,
+        Self::Failed,
         Self::Stuck,
+        Self::Progressing,
         Self::Paused,
         Self::Held,
         Self::Unobserved,
-        Self::Failed,
+        Self::Complete,
     ];
 
     /// Whether the controller has observed the rollout and it is not complete, so that causes and warnings matter.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::fields::{FieldType, HoldFields};
+use super::fields::HoldFields;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::Counts;
 use super::{HoldMethod, Workload, strategy};
@@ -109,15 +109,15 @@ impl Workload {
         field.map(|(_, path)| *path)
     }
 
-    /// Returns the fields that a hold replaces, with their types; none for a kind that cannot be held.
-    pub(in crate::model) fn field_types(&self) -> Vec<(FieldPath, FieldType)> {
-        self.kind.hold_method().map(|method| method.field_types(self)).unwrap_or_default()
+    /// Returns the fields that a hold replaces; none for a kind that cannot be held.
+    pub(in crate::model) fn hold_fields(&self) -> Vec<FieldPath> {
+        self.kind.hold_method().map(|method| method.fields(self)).unwrap_or_default()
     }
 
     /// Returns the fields that a hold replaces, with their present values.
     #[must_use]
     pub fn replaceable_fields(&self) -> HoldFields {
-        HoldFields::of(self.object.json(), self.field_types().into_iter().map(|(path, _)| path))
+        HoldFields::of(self.object.json(), self.hold_fields())
     }
 
     /// Whether a plan that holds it keeps every updated pod from counting as available.

@@ -80,6 +80,12 @@ impl Observation {
         self.all_pods().filter(|pod| self.workload.runs(pod, revision))
     }
 
+    /// Returns the active pods of the current revision.
+    pub(in crate::model) fn updated_pods(&self) -> impl Iterator<Item = &Pod> {
+        let current = self.revisions.current().into_iter();
+        current.flat_map(|current| self.pods_of(current)).filter(|pod| pod.is_active())
+    }
+
     /// Returns the active pods of the workload that do not run the current revision: all while no revision has the live
     /// template.
     pub(in crate::model) fn outdated_pods(&self) -> impl Iterator<Item = &Pod> {

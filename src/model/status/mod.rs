@@ -33,8 +33,7 @@ pub fn verdict(observation: &Observation) -> Verdict {
 /// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
 /// are ready. False if pods cannot be read.
 fn updated_pods_are_starting(observation: &Observation) -> bool {
-    let current = observation.revisions.current().and_then(|revision| observation.pod_count(revision));
-    current.is_some_and(|count| count.ready < count.total)
+    observation.updated_pods().any(|pod| !pod.ready)
 }
 
 /// Whether a pod is being updated or replaced, or waits for a lifecycle hook. False if pods cannot be read.

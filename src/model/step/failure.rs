@@ -1,7 +1,7 @@
 //! When a batch has failed, and the rollback of the released pods to the stable revision of the plan.
 //!
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
-//! [`PartitionRollback`](crate::model::hold::plan::PartitionRollback) for the annotation during a rollback.
+//! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
 
 use super::action::{Action, Decision, Purpose, Write};
 use super::memory::Memory;
@@ -102,26 +102,22 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
     let Some(before) = before.filter(|before| !is_live(observed, before)) else {
         return not_started("the stable revision is not stored any more".to_owned());
     };
-    let hold = state.hold_with(Plan { failure: failure.stored(), ..state.plan().clone() });
-    let below = hold.rolling_back_held(workload, &before.digest);
-    let options = UndoOptions { keep_hold: below.is_some(), ..UndoOptions::default() };
-    let mut patch = match undo(observed, before, &options) {
-        Ok(Undo { patch, .. }) => patch,
+    let (mut patch, below) = match undo(observed, before, &UndoOptions::default()) {
+        Ok(Undo { patch, below, .. }) => (patch, below),
         Err(error) => return not_started(error.sentence()),
     };
     let (rolls_back_to, reports) = (Some(before.label()), Vec::new());
     let why = format!("the batch failed: roll back to revision {}", before.label());
-    let is_on_delete = hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
+    let is_on_delete = state.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && below.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
         let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
         return Decision::write(Write { purpose, patch, hold: None, rolls_back_to, reports }, why);
     }
-    if let Some(below) = below.as_ref().filter(|below| below.fields != hold.fields) {
-        below.add_fields_to(&mut patch);
-    }
-    let hold = below.unwrap_or_else(|| hold.rolling_back_freely(&before.digest));
+    let plan = Plan { failure: failure.stored(), ..state.plan().clone() };
+    let fields = below.map(|below| below.fields).unwrap_or_default();
+    let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     let purpose = Purpose::RollBack;
     Decision::write(Write { purpose, patch, hold: Some(hold), rolls_back_to, reports }, why)

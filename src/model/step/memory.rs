@@ -233,10 +233,7 @@ impl Causes {
 
     /// Returns the fatal causes that outlasted their grace period, each with its pods.
     pub(super) fn fatal(&self, now: Duration) -> impl Iterator<Item = (CauseId, Vec<String>)> {
-        self.ledger.expired(now).map(|(id, _)| {
-            let causes = self.ledger.active().filter(|cause| cause.id == id);
-            (id, causes.flat_map(|cause| cause.pods.clone()).collect())
-        })
+        self.ledger.expired(now).map(|(cause, _)| (cause.id, cause.pods.clone()))
     }
 
     /// Whether a fatal cause is within its grace period.

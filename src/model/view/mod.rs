@@ -18,8 +18,6 @@ use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::{Observation, is_outage, ready_by_revision};
-use crate::model::revision::references::Configuration;
-use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
 use crate::model::status::uses::{TemplateChange, last_change, template_author};
 use crate::model::status::verdict;
 
@@ -56,8 +54,6 @@ pub struct RolloutView {
     pub author: Option<Authorship>,
     /// The last change of the template; none if it is not known, or was not asked for.
     pub change: Option<TemplateChange>,
-    /// The ConfigMaps and Secrets of which pods have earlier values; empty if they were not read.
-    pub stale_configuration: Vec<StaleConfiguration>,
     /// The types that could not be read.
     pub unknown: Vec<&'static str>,
 }
@@ -133,7 +129,6 @@ impl RolloutView {
             since: since(observed, verdict.state),
             author: template_author(observed),
             change: None,
-            stale_configuration: Vec::new(),
             unknown: observed.unread_types(verdict.state),
             workload: observed.workload.clone(),
             verdict,
@@ -144,12 +139,6 @@ impl RolloutView {
     #[must_use]
     pub fn with_change(self, observed: &Observation) -> Self {
         Self { change: last_change(observed), ..self }
-    }
-
-    /// Adds what is stale of the ConfigMaps and Secrets that the template names.
-    #[must_use]
-    pub fn with_configuration(self, observed: &Observation, objects: &[Configuration]) -> Self {
-        Self { stale_configuration: stale_configuration(observed, objects), ..self }
     }
 
     /// Says that it is a rollout of another revision than the expected one. What serves and whether it needs a fix stay.

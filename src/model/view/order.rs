@@ -1,89 +1,48 @@
 //! The order of rollouts, trouble first, and how many are in each state.
 
-use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::RolloutView;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 
-/// The states in the order of a list: trouble first.
-const ORDER: [RolloutState; 7] = [
-    RolloutState::Failed,
-    RolloutState::Stuck,
-    RolloutState::Progressing,
-    RolloutState::Paused,
-    RolloutState::Held,
-    RolloutState::Unobserved,
-    RolloutState::Complete,
-];
-
-impl RolloutView {
-    /// Whether it has a cause other than a hold.
-    fn has_problem(&self) -> bool {
-        self.causes.iter().any(|cause| !cause.id.is_hold())
-    }
-
-    /// Returns its place in the list: failed, stuck, progressing with a cause, progressing, held, unobserved, complete with held
-    /// pods, complete.
-    fn rank(&self) -> u8 {
-        match self.state() {
-            RolloutState::Failed => 0,
-            RolloutState::Stuck => 1,
-            RolloutState::Progressing if self.has_problem() => 2,
-            RolloutState::Progressing => 3,
-            RolloutState::Paused | RolloutState::Held => 4,
-            RolloutState::Unobserved => 5,
-            RolloutState::Complete if self.held_pods() > 0 => 6,
-            RolloutState::Complete => 7,
-        }
-    }
-
-    /// Compares two rollouts by their rank, then by how long they are in their state, then by their names.
-    fn order(&self, other: &Self) -> Ordering {
-        // An unknown time comes last.
-        let time = |one: &Self| (one.since.is_none(), one.since);
-        let name = |one: &Self| (one.workload.object().namespace().to_owned(), one.workload.target());
-        let by_time = (self.rank(), time(self)).cmp(&(other.rank(), time(other)));
-        by_time.then_with(|| name(self).cmp(&name(other)))
-    }
-}
-
-/// Sorts rollouts: trouble first, and within that the longest first.
+/// Sorts rollouts: trouble first, and within that the longest first. In each state those with a cause other than a hold come
+/// first, then those with held pods. An unknown time comes last.
 pub fn sort(rollouts: &mut [RolloutView]) {
-    rollouts.sort_by(RolloutView::order);
+    rollouts.sort_by_cached_key(|one| {
+        let has_cause = one.causes.iter().any(|cause| !cause.id.is_hold());
+        let state = match one.state() {
+            RolloutState::Paused => RolloutState::Held, // a pause is a hold
+            state => state,
+        };
+        let trouble = (state, !has_cause, one.held_pods() == 0);
+        let name = (one.workload.object().namespace().to_owned(), one.workload.target());
+        (trouble, one.since.is_none(), one.since, name)
+    });
 }
 
 /// The number of rollouts in each state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateCounts {
-    states: Vec<(RolloutState, usize)>,
+    states: BTreeMap<RolloutState, usize>,
     /// How many of the complete ones have held pods.
     with_held_pods: usize,
 }
 
 impl StateCounts {
     /// Counts rollouts.
-    #[must_use]
-    pub fn of(rollouts: &[RolloutView]) -> Self {
-        Self::of_each(rollouts)
-    }
-
-    /// Counts rollouts one by one.
-    pub fn of_each<'a>(rollouts: impl IntoIterator<Item = &'a RolloutView>) -> Self {
-        let mut counts = ORDER.map(|state| (state, 0));
-        let mut with_held_pods = 0;
+    pub fn of<'a>(rollouts: impl IntoIterator<Item = &'a RolloutView>) -> Self {
+        let mut counts = Self::default();
         for rollout in rollouts {
-            with_held_pods += usize::from(rollout.held_pods() > 0);
-            for (state, count) in &mut counts {
-                *count += usize::from(*state == rollout.state());
-            }
+            counts.with_held_pods += usize::from(rollout.held_pods() > 0);
+            *counts.states.entry(rollout.state()).or_default() += 1;
         }
-        Self { states: counts.into(), with_held_pods }
+        counts
     }
 
     /// Iterates over the states that occur, trouble first.
     pub fn iter(&self) -> impl Iterator<Item = (RolloutState, usize)> {
-        self.states.iter().copied().filter(|(_, count)| *count > 0)
+        self.states.iter().map(|(state, count)| (*state, *count))
     }
 
     /// Returns `12 workloads: 1 failed, 11 complete`.

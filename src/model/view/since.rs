@@ -61,7 +61,7 @@ fn complete(observed: &Observation) -> Option<Timestamp> {
 }
 
 fn progressing(observed: &Observation) -> Option<Timestamp> {
-    let unready = updated(observed).filter(|pod| !pod.ready);
+    let unready = observed.updated_pods().filter(|pod| !pod.ready);
     let unready = unready.filter_map(|pod| pod.readiness.since.or(pod.created)).min();
     [unready, rollout_start(observed)].into_iter().flatten().min().or_else(|| last_progress(observed))
 }
@@ -84,14 +84,9 @@ fn rollout_start(observed: &Observation) -> Option<Timestamp> {
     let current = observed.revisions.current()?;
     let outdated = observed.outdated_pods().filter_map(Pod::updated_at).max()?;
     let created = current.created.filter(|created| *created >= outdated && current.past_numbers.is_empty());
-    created.or_else(|| updated(observed).filter_map(Pod::updated_at).filter(|since| *since >= outdated).min())
-}
-
-/// Returns the pods of the current revision that the controller counts.
-fn updated(observed: &Observation) -> impl Iterator<Item = &Pod> {
-    let current = observed.revisions.current();
-    let runs = move |pod: &&Pod| current.is_some_and(|current| observed.workload.runs(pod, current));
-    observed.own_pods().filter(|pod| pod.is_active()).filter(runs)
+    created.or_else(|| {
+        observed.updated_pods().filter_map(Pod::updated_at).filter(|since| *since >= outdated).min()
+    })
 }
 
 #[cfg(test)]

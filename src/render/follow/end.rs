@@ -9,7 +9,7 @@ use crate::model::text::go_duration;
 use crate::model::text::shell_command::{Word, command};
 use crate::model::view::RolloutView;
 use crate::render::age::lasting;
-use crate::render::state_words::renumbered;
+use crate::render::state_words::{reason, rollback_words};
 use crate::render::status::{
     NameContext, deadlock_hints, gone, named_line, next_change_note, reached, rollback_hint, serving_line,
 };
@@ -132,7 +132,13 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         }
         Outcome::Reached => reached(target.workload(), names),
         Outcome::Held => held(target, &name),
-        Outcome::Failed(failure) => format!("error: {}", failed(&name, result, failure, &last)),
+        // kubectl has words for these.
+        Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)) => {
+            let limit = seconds.map(|seconds| format!(" (progressDeadlineSeconds: {seconds})"));
+            format!("error: {}{}", result.line, limit.unwrap_or_default())
+        }
+        Outcome::Failed(RolloutFailure::Superseded(line)) => format!("error: {name}: {line}"),
+        Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
         Outcome::Deleted => gone(&name, false),
         Outcome::Recreated => gone(&name, true),
         Outcome::TimedOut(limit) => {
@@ -152,56 +158,21 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
     })
 }
 
-/// Returns that outdated pods are held. A pause can come at any moment of a rollout, so its note says how far that is.
+/// Returns that outdated pods are held, and how far the rollout is: a pause can come at any moment.
 fn held(target: &FollowedTarget, name: &str) -> String {
-    if target.verdict().is_none_or(|verdict| verdict.state != RolloutState::Paused) {
-        return format!("note: {name} is held: outdated pods remain");
-    }
+    let is_paused = target.verdict().is_some_and(|verdict| verdict.state == RolloutState::Paused);
+    let word = if is_paused { "paused" } else { "held" };
     let Counts { updated, wanted, .. } = target.workload().counts();
-    format!("note: {name} is paused: {updated} of {wanted} updated; outdated pods remain")
-}
-
-/// Returns why a target failed, in kubectl's words where it has any, and which limit was exceeded.
-fn failed(name: &str, result: &TargetResult, failure: &RolloutFailure, last: &str) -> String {
-    match failure {
-        RolloutFailure::ProgressDeadline(None) => result.line.clone(),
-        RolloutFailure::ProgressDeadline(Some(seconds)) => {
-            format!("{} (progressDeadlineSeconds: {seconds})", result.line)
-        }
-        RolloutFailure::Deadline(deadline) => {
-            format!("{name} made no progress for {} (--deadline){last}", go_duration::write(*deadline))
-        }
-        RolloutFailure::Cause { id, grace } => {
-            format!("{name} failed: {} for {}{last}", id.name(), go_duration::write(*grace))
-        }
-        RolloutFailure::Superseded(line) => format!("{name}: {line}"),
-    }
+    format!("note: {name} is {word}: {updated} of {wanted} updated; outdated pods remain")
 }
 
 /// Returns how the rollback of a failed target ended.
 fn undone(target: &FollowedTarget, failure: &Outcome, undone: &RollbackResult, names: NameContext) -> String {
     let name = names.name(target.workload());
-    let (revision, outcome) = match undone {
-        RollbackResult::NotStarted(why) => {
-            return format!("note: {name}: not rolled back: {why}");
-        }
-        RollbackResult::RolledBack { revision, outcome } => (revision, outcome),
-    };
-    let rollback = format!("the rollback to revision {revision}");
-    let ended = match outcome {
-        Outcome::Reached => format!("rolled back to revision {revision}{}", renumbered(target, revision)),
-        Outcome::Held => format!("{rollback} is held"),
-        Outcome::Failed(RolloutFailure::Superseded(_)) => format!("another revision replaced {rollback}"),
-        Outcome::Failed(failure) => format!("{rollback} failed too: {}", failure.word()),
-        Outcome::Deleted | Outcome::Recreated => format!("it was deleted during {rollback}"),
-        Outcome::TimedOut(limit) => {
-            format!("{rollback} is not complete after {} (--timeout)", go_duration::write(*limit))
-        }
-        Outcome::Unreadable(error) => format!("{rollback} cannot be followed: {}", error.sentence()),
-        Outcome::Unfinished | Outcome::Interrupted(_) | Outcome::OtherTargetFailed(_) => {
-            format!("{rollback} continues in the cluster")
-        }
-    };
+    let ended = rollback_words(target, undone);
+    if let RollbackResult::NotStarted(why) = undone {
+        return format!("note: {name}: {ended}: {why}");
+    }
     match failure {
         Outcome::OtherTargetFailed(other) => format!("error: {other} failed; {name}: {ended}"),
         _ => format!("error: {name} failed; {ended}"),

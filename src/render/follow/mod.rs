@@ -20,7 +20,6 @@ use crate::model::follow::{
 };
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
-use crate::model::observation::Observation;
 use crate::model::text::go_duration;
 
 /// The output format of followed rollouts.
@@ -70,10 +69,10 @@ pub fn print(
         }
         Report::Cause { cause: reported, change } => {
             // A script reads only kubectl's lines from stdout; a person reads the causes below them.
-            let (workload, observed) = (target.workload(), target.observation());
+            let workload = target.workload();
             match terminal.filter(|_| *change != CauseChange::Gone) {
                 Some(size) => ui.out_lines(&cause_lines(reported, workload, names, size)),
-                None => ui.err_line(&cause(workload, observed, reported, *change, names)),
+                None => ui.err_line(&cause(workload, reported, *change, names)),
             }
             if *change == CauseChange::Appeared {
                 ui.err_lines(blocked_rollback(target, reported));
@@ -133,18 +132,11 @@ pub fn below_frame(
 
 /// Returns one line about a cause that appeared, changed or went away.
 #[must_use]
-pub fn cause(
-    workload: &Workload,
-    observed: Option<&Observation>,
-    cause: &Cause,
-    change: CauseChange,
-    names: NameContext,
-) -> String {
+pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: NameContext) -> String {
     match change {
         CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
         CauseChange::Gone => {
             let what = match &cause.container {
-                Some(container) if is_ready(observed, cause, container) => format!("{container} is ready"),
                 Some(container) => format!("{container}: {}", cause.summary),
                 None => cause.summary.clone(),
             };
@@ -153,16 +145,6 @@ pub fn cause(
             cause_line(&gone, workload, names)
         }
     }
-}
-
-/// Whether a container is ready on every pod of a cause that still exists, and one does.
-fn is_ready(observed: Option<&Observation>, cause: &Cause, container: &str) -> bool {
-    let pods = observed.into_iter().flat_map(Observation::own_pods);
-    let mut containers = pods
-        .filter(|pod| cause.pods.contains(&pod.name))
-        .flat_map(|pod| pod.containers.iter().filter(|of_pod| of_pod.name == container))
-        .peekable();
-    containers.peek().is_some() && containers.all(|container| container.ready)
 }
 
 /// Returns the last lines of a container's log, indented below their cause.
@@ -178,7 +160,7 @@ fn cause_with_log(
     of: &Cause,
     names: NameContext,
 ) -> impl Iterator<Item = String> + use<> {
-    let cause = cause(target.workload(), target.observation(), of, CauseChange::Appeared, names);
+    let cause = cause(target.workload(), of, CauseChange::Appeared, names);
     std::iter::once(cause).chain(target.log_for(of).map(log_lines).unwrap_or_default())
 }
 
@@ -229,20 +211,4 @@ fn rollback_started(
     };
     let back = format!("{name}: rolling back to revision {revision}, the stable revision{why}");
     ended(target, result, names).into_iter().chain([back]).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::cause::CauseId;
-    use serde_json::json;
-
-    #[test]
-    fn the_container_of_a_pod_that_is_gone_is_not_ready() {
-        let object = json!({"kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"}});
-        let workload = Workload::of_json(&object).unwrap();
-        let crashed = Cause { container: Some("app".to_owned()), ..Cause::sample(CauseId::CrashLoop) };
-        let line = cause(&workload, None, &crashed, CauseChange::Gone, NameContext::default());
-        assert!(!line.contains("app is ready"), "{line}");
-    }
 }

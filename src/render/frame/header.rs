@@ -1,7 +1,7 @@
 //! The head of a block: name, revisions, state, elapsed time and time left; and the bars of its updated and available pods.
 
 use crate::model::engine::Now;
-use crate::model::follow::{FollowedTarget, Outcome, RolloutFailure};
+use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::strategy::min_available;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::{Observation, is_outage};
@@ -12,26 +12,6 @@ use crate::render::fit_width::LongWord;
 use crate::render::line::{Line, Style};
 use crate::render::state_words::{state_in_row, state_text};
 use crate::render::status::NameContext;
-
-/// The parts of a header.
-pub(super) struct BlockHeader {
-    name: Line,
-    /// The old and the new revision; empty while they are not known.
-    revisions: Line,
-    state: Line,
-    /// How long the target was followed; empty for a result without a wait.
-    elapsed: String,
-    /// Whether the state has the duration that matters, so that the header has no other one.
-    states_duration: bool,
-    /// The estimate of the time left; empty while there is none.
-    left: String,
-    /// The name in kubectl's short form, for a row.
-    short_name: Line,
-    /// The state for a row, which has the reason of a failure in its last cell.
-    short_state: Line,
-    /// The reason of a failure.
-    why: Option<Line>,
-}
 
 /// What separates the parts of a line.
 const GAP: &str = "   ";
@@ -45,55 +25,59 @@ const MIN_NAME_WIDTH: usize = 12;
 /// Below this width a row has no revisions, so that the cause has room.
 const WIDE_WIDTH: usize = 99;
 
-impl BlockHeader {
-    pub(super) fn of(target: &FollowedTarget, now: Now, names: NameContext) -> Self {
-        let (style, state) = state_text(target);
-        let outcome = target.result().map(|result| &result.outcome);
-        let states_duration = match outcome {
-            Some(Outcome::Failed(RolloutFailure::Superseded(_))) => false,
-            Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => true,
-            _ => false,
-        };
-        let workload = target.workload();
-        let short_name = format!("{}/{}", workload.kind().type_().short(), workload.name());
-        let (short_style, short_state, why) = state_in_row(target);
-        let left = target.time_left(now.elapsed).map(|left| format!("about {} left", about(left)));
-        Self {
-            name: styled_name(names.name(workload)),
-            revisions: Line::of(target.observation().map(|seen| revisions(target, seen)).unwrap_or_default()),
-            state: Line::styled(style, state),
-            elapsed: elapsed(target, now),
-            states_duration,
-            left: left.unwrap_or_default(),
-            short_name: styled_name(names.with_namespace(short_name, workload)),
-            short_state: Line::styled(short_style, short_state),
-            why: why.map(|why| Line::styled(short_style, why)),
-        }
-    }
+/// Returns the name of a target, its revisions, its state, the elapsed time and the time left. Parts that do not fit into one
+/// line begin another one.
+pub(super) fn header_lines(target: &FollowedTarget, now: Now, names: NameContext, width: usize) -> Vec<Line> {
+    let revisions = revisions(target);
+    let revisions = if revisions.is_empty() { revisions } else { format!("revision {revisions}") };
+    let (style, state) = state_text(target);
+    let outcome = target.result().map(|result| &result.outcome);
+    let elapsed = match outcome {
+        // The state has the duration that matters.
+        Some(Outcome::Failed(_) | Outcome::OtherTargetFailed(_) | Outcome::TimedOut(_)) => String::new(),
+        _ => elapsed(target, now),
+    };
+    let time = elapsed + &left(target, now);
+    let parts = [Line::of(revisions), Line::styled(style, state), Line::of(time)];
+    heading(Line::styled(Style::Heading, names.name(target.workload())), parts, width)
+}
 
-    /// Returns the header as one row, with the first cause or else the progress at the end, which is cut first.
-    pub(super) fn row(self, first_cause: Option<Line>, how_far: Line, width: usize) -> Vec<Line> {
-        let name = self.short_name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
-        let comma = if self.left.is_empty() { "" } else { ", " };
-        let how_far = how_far.with(Style::Plain, format!("{comma}{}", self.left));
-        // The longest cell is the last one, so that it moves no column.
-        let words = first_cause.or(self.why).unwrap_or(how_far);
-        let revisions = if width < WIDE_WIDTH { Line::default() } else { self.revisions };
-        vec![name, self.short_state, Line::of(self.elapsed), revisions, words]
-    }
+/// Returns the cells of a row for a target, with its first cause or else its progress at the end, which is cut first.
+pub(super) fn folded_row(
+    target: &FollowedTarget,
+    now: Now,
+    names: NameContext,
+    first_cause: Option<Line>,
+    width: usize,
+) -> Vec<Line> {
+    let workload = target.workload();
+    let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
+    let name = Line::styled(Style::Heading, names.with_namespace(name, workload));
+    let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
+    let (style, state, why) = state_in_row(target);
+    let revisions = if width < WIDE_WIDTH { String::new() } else { revisions(target) };
+    // The longest cell is the last one, so that it moves no column.
+    let why = why.map(|why| Line::styled(style, why));
+    let words = first_cause.or(why).unwrap_or_else(|| progress(target).with(Style::Plain, left(target, now)));
+    vec![name, Line::styled(style, state), Line::of(elapsed(target, now)), Line::of(revisions), words]
+}
 
-    /// Returns the header as lines. Parts that do not fit into one line begin another one.
-    pub(super) fn lines(&self, width: usize) -> Vec<Line> {
-        let revisions = if self.revisions.cells() == 0 {
-            Line::default()
-        } else {
-            Line::of("revision ").joined_with(self.revisions.clone())
-        };
-        let comma = if self.left.is_empty() { "" } else { ", " };
-        let elapsed = if self.states_duration { "" } else { &self.elapsed };
-        let time = Line::of(format!("{elapsed}{comma}{}", self.left));
-        heading(self.name.clone(), [revisions, self.state.clone(), time], width)
+/// Returns the progress of a workload: `6/10 updated, 10 available`.
+fn progress(target: &FollowedTarget) -> Line {
+    if target.verdict().is_none() {
+        return Line::default();
     }
+    let counts = target.workload().counts();
+    let available = match counts.available {
+        Some(available) => format!("{available} available"),
+        None => format!("{} ready", counts.ready),
+    };
+    Line::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+}
+
+/// Returns the estimate of the time left, to append to what comes before it: `, about 20s left`. Empty if there is none.
+fn left(target: &FollowedTarget, now: Now) -> String {
+    target.time_left(now.elapsed).map(|left| format!(", about {} left", about(left))).unwrap_or_default()
 }
 
 /// Returns a name and what is known of it as lines. Parts that do not fit into one line begin another one.
@@ -120,16 +104,12 @@ fn elapsed(target: &FollowedTarget, now: Now) -> String {
     }
 }
 
-fn styled_name(name: String) -> Line {
-    Line::styled(Style::Heading, name)
-}
-
 /// Returns the old and the new revision: `4 -> 5`. Only `5` if no other revision ran at the start or runs now. Empty
-/// during a rollback, because the state names its revision.
-fn revisions(target: &FollowedTarget, observed: &Observation) -> String {
-    if target.is_rollback_written() {
+/// while it is not known, and during a rollback, because the state names its revision.
+fn revisions(target: &FollowedTarget) -> String {
+    let Some(observed) = target.observation().filter(|_| !target.is_rollback_written()) else {
         return String::new();
-    }
+    };
     let running = observed.revisions.current();
     let to = running.map_or_else(|| "new".to_owned(), short_label);
     let began_on = target.start_state().and_then(|origin| origin.stable_revision(observed));

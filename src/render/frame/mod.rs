@@ -26,7 +26,7 @@ use crate::world::Terminal;
 /// Returns a line for each revision, and for each of its pods its name, node, state and restarts.
 #[must_use]
 pub fn pod_tree(observed: &Observation, now: Timestamp, terminal: Option<Terminal>) -> Vec<Line> {
-    revisions::pod_tree(observed, now, terminal.map_or(usize::MAX, usable_width))
+    revisions::tree(observed, now, terminal.map_or(usize::MAX, usable_width), true)
 }
 
 /// The lines that a terminal shows at one moment.

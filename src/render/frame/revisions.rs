@@ -4,7 +4,6 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::header::short_label;
 use crate::model::api::pod::Pod;
-use crate::model::api::resource_type::REPLICA_SET;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult};
 use crate::model::hold::plan::original_min_ready_seconds;
 use crate::model::observation::pod_stage::{PodStage, tally};
@@ -24,15 +23,6 @@ type RevisionRow = [Line; 4];
 /// The most pods with their own line. Further ones are counted.
 const SHOWN_PODS: usize = 100;
 
-/// Pods of one revision, and how long one must be ready before it counts as available, in seconds.
-type PodGroup<'a> = (&'a [&'a Pod], i64);
-
-/// A line about a revision, or about one of its pods.
-pub(super) enum TreeLine {
-    Revision(Line),
-    Pod(Line),
-}
-
 /// Returns the revisions: the current one first, with or without pods, then the others with pods, newest first. With
 /// `shows_pods` each one is followed by its pods.
 pub(super) fn lines(
@@ -41,25 +31,18 @@ pub(super) fn lines(
     now: Timestamp,
     width: usize,
     shows_pods: bool,
-) -> Vec<TreeLine> {
+) -> Vec<Line> {
     let Some((current, row)) = at_the_end(target, observed) else {
         return tree(observed, now, width, shows_pods);
     };
     let (pods_by_name, _) = observed.pods_by_revision();
     let pods = pods_by_name.get(current.name.as_str()).map_or(&[][..], Vec::as_slice);
-    let group = (pods, min_ready_seconds(current, observed));
-    let pods = if shows_pods { pod_lines(&[group], now) } else { Vec::new() };
-    let row = in_columns(vec![row], width).into_iter().map(TreeLine::Revision);
-    row.chain(pods.into_iter().flatten().map(TreeLine::Pod)).collect()
+    let pods = if shows_pods { pod_lines(&[pods], observed, now) } else { Vec::new() };
+    in_columns(vec![row], width).into_iter().chain(pods.into_iter().flatten()).collect()
 }
 
-/// Returns the revisions of an observation, each followed by its pods.
-pub(in crate::render) fn pod_tree(observed: &Observation, now: Timestamp, width: usize) -> Vec<Line> {
-    let lines = tree(observed, now, width, true).into_iter();
-    lines.map(|(TreeLine::Revision(line) | TreeLine::Pod(line))| line).collect()
-}
-
-fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) -> Vec<TreeLine> {
+/// Returns the revisions of an observation, with `shows_pods` each followed by its pods.
+pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) -> Vec<Line> {
     let (pods_by_name, strangers) = observed.pods_by_revision();
     let pods_of =
         |revision: &Revision| pods_by_name.get(revision.name.as_str()).map_or(&[][..], Vec::as_slice);
@@ -74,38 +57,27 @@ fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) 
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
     let rows = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width).into_iter();
-    let groups = named.iter().map(|revision| (pods_of(revision), min_ready_seconds(revision, observed)));
-    let groups = groups.chain([(strangers.as_slice(), original_min_ready_seconds(&observed.workload))]);
+    let groups = named.iter().map(|revision| pods_of(revision)).chain([strangers.as_slice()]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
-    let mut pod_lines = pod_lines(&groups, now).into_iter().chain(std::iter::repeat_with(Vec::new));
-    let mut lines: Vec<TreeLine> = Vec::new();
+    let mut pod_lines = pod_lines(&groups, observed, now).into_iter().chain(std::iter::repeat_with(Vec::new));
+    let mut lines = Vec::new();
     for row in rows {
-        lines.push(TreeLine::Revision(row));
-        lines.extend(pod_lines.next().unwrap_or_default().into_iter().map(TreeLine::Pod));
+        lines.push(row);
+        lines.extend(pod_lines.next().unwrap_or_default());
     }
     if !rest.is_empty() {
         let count: usize = rest.iter().map(|revision| pods_of(revision).len()).sum();
         let others = format!("  and {} on {} other revisions", pods(count), rest.len());
-        lines.push(TreeLine::Revision(Line::of(others)));
+        lines.push(Line::of(others));
     }
     lines
 }
 
-/// Returns how long a pod of a revision must be ready before it counts as available. The controller changes
-/// `minReadySeconds` of the current ReplicaSet only; the others keep theirs.
-fn min_ready_seconds(revision: &Revision, observed: &Observation) -> i64 {
-    let workload = &observed.workload;
-    let stored = revision.replica_set_counts.min_ready_seconds;
-    let is_own = *workload.kind().revisions().type_() == REPLICA_SET
-        && !observed.revisions.is_current(revision)
-        && stored != workload.min_ready_seconds(); // a plan may have raised both
-    if is_own { stored } else { original_min_ready_seconds(workload) }
-}
-
 /// Returns the lines of the pods of each group: name, node, stage and restarts, in columns across all groups.
-fn pod_lines(groups: &[PodGroup<'_>], now: Timestamp) -> Vec<Vec<Line>> {
-    let row = |(pod, min_ready_seconds): &(&Pod, i64)| {
-        let stage = PodStage::of(pod, *min_ready_seconds, now);
+fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<Vec<Line>> {
+    let min_ready_seconds = original_min_ready_seconds(&observed.workload);
+    let row = |pod: &&Pod| {
+        let stage = PodStage::of(pod, min_ready_seconds, now);
         let restarts: i64 = pod.containers.iter().map(|container| container.restarts).sum();
         let restarts = if restarts > 0 { plural(restarts, "restart") } else { String::new() };
         vec![
@@ -115,14 +87,13 @@ fn pod_lines(groups: &[PodGroup<'_>], now: Timestamp) -> Vec<Vec<Line>> {
             Line::of(restarts),
         ]
     };
-    let with_seconds = groups.iter().map(|(pods, seconds)| pods.iter().map(|pod| (*pod, *seconds)).collect());
-    let mut shown: Vec<Vec<(&Pod, i64)>> = with_seconds.collect();
+    let mut shown: Vec<Vec<&Pod>> = groups.iter().map(|pods| pods.to_vec()).collect();
     for group in &mut shown {
-        group.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+        group.sort_by(|one, other| one.name.cmp(&other.name));
         group.truncate(SHOWN_PODS);
     }
     let mut rows = aligned(shown.iter().flatten().map(row).collect()).into_iter();
-    let lines = shown.iter().zip(groups).map(|(shown, (all, _))| {
+    let lines = shown.iter().zip(groups).map(|(shown, all)| {
         let more = all.len() - shown.len();
         let more = (more > 0).then(|| Line::of(format!("    and {more} more pods")));
         rows.by_ref().take(shown.len()).chain(more).collect()
@@ -145,7 +116,7 @@ fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<
 
 fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> RevisionRow {
     let (count, words) = match &observed.pods {
-        Some(_) => in_words(some, min_ready_seconds(revision, observed), now),
+        Some(_) => in_words(some, observed, now),
         None => as_recorded(revision),
     };
     [number(revision), Line::of(&revision.name), Line::of(count), words]
@@ -158,7 +129,7 @@ fn number(revision: &Revision) -> Line {
 /// Returns the row for pods whose revision was deleted or cannot be read.
 fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<RevisionRow> {
     strangers.iter().any(|pod| !pod.has_ended()).then(|| {
-        let (count, words) = in_words(strangers, original_min_ready_seconds(&observed.workload), now);
+        let (count, words) = in_words(strangers, observed, now);
         [Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
     })
 }
@@ -173,8 +144,8 @@ fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<Line> {
 }
 
 /// Returns `6 pods` and `5 ready, 1 starting`. Terminating and finished pods are not counted, as in `history`.
-fn in_words(some: &[&Pod], min_ready_seconds: i64, now: Timestamp) -> (String, Line) {
-    let tally = tally(some.iter().copied(), min_ready_seconds, now);
+fn in_words(some: &[&Pod], observed: &Observation, now: Timestamp) -> (String, Line) {
+    let tally = tally(some.iter().copied(), original_min_ready_seconds(&observed.workload), now);
     let count: usize = tally.iter().filter(|(stage, _)| stage.counts()).map(|(_, count)| count).sum();
     let words = tally.iter().enumerate().fold(Line::default(), |line, (index, (stage, count))| {
         let comma = if index == 0 { "" } else { ", " };

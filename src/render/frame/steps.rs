@@ -1,7 +1,7 @@
 //! The frame of a plan: a row for each batch, and the causes below.
 
 use super::header::heading;
-use super::workload_block::{RenderedCause, cause_lines};
+use super::workload_block::cause_lines;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
@@ -178,10 +178,7 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
 fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let Some(observed) = steps.stepper.observed() else { return Vec::new() };
     let log_of = |cause: &_| steps.logs.of(cause);
-    let (lines, more) = cause_lines(&view.causes, log_of, &observed.workload, NameContext::default(), width);
-    let lines =
-        lines.into_iter().flat_map(|RenderedCause { cause, evidence }| cause.into_iter().chain(evidence));
-    lines.chain(more).collect()
+    cause_lines(&view.causes, log_of, &observed.workload, NameContext::default(), width)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! The block of one workload in a frame: its lines, with the causes, and which of them are shown when they do not all fit.
 
-use std::borrow::Cow;
-
-use super::header::{BlockHeader, bars};
-use super::revisions::{self, TreeLine};
+use super::header::{bars, folded_row, header_lines};
+use super::revisions;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::LogLines;
 use crate::model::engine::Now;
@@ -13,7 +11,7 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
 use crate::render::fit_width::LongWord;
 use crate::render::line::{Line, Style};
-use crate::render::status::{NameContext, cause_style, cause_words, new_evidence};
+use crate::render::status::{INDENT, NameContext, cause_in_width, cause_style, mark, new_evidence};
 
 /// The lines of one workload.
 #[derive(Debug)]
@@ -23,9 +21,11 @@ pub(super) struct WorkloadBlock {
     /// The workload folded into one line, as the cells of a row.
     pub(super) folded: Vec<Line>,
     header: Vec<Line>,
-    body: Vec<(LinePriority, Line)>,
-    /// The first cause in one line, without the pods it affects.
-    first_cause: Option<Line>,
+    /// The bars, and the revisions with their pods.
+    rest: Vec<Line>,
+    causes: Vec<Line>,
+    /// The causes without the pods they affect: a line for each, and one for its evidence.
+    short_causes: Vec<Line>,
 }
 
 /// How much attention a workload needs, most first.
@@ -35,19 +35,6 @@ pub(super) enum Severity {
     Progressing,
     Held,
     Complete,
-}
-
-/// The priority of a line when the block does not fit, highest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LinePriority {
-    FirstCause,
-    Bar,
-    FirstEvidence,
-    NewRevision,
-    Cause,
-    OldRevision,
-    Evidence,
-    Pod,
 }
 
 impl WorkloadBlock {
@@ -60,61 +47,50 @@ impl WorkloadBlock {
         width: usize,
     ) -> Self {
         let causes = causes(target);
-        let header = BlockHeader::of(target, now, names);
-        let first_cause = causes.first().map(in_short);
-        let severity = Severity::of(target, &causes);
-        let lines = header.lines(width);
-        let folded = header.row(first_cause.clone(), progress(target), width);
+        let log_of = |cause: &_| target.log_for(cause);
+        let observed = target.observation().zip(target.verdict());
+        let rest = observed.map(|(observed, verdict)| {
+            let revisions = revisions::lines(target, observed, now.server_time, width, shows_pods);
+            bars(observed, verdict.state, width).into_iter().chain(revisions).collect()
+        });
         Self {
-            severity,
-            folded,
-            header: lines,
-            body: body(target, &causes, now, names, shows_pods, width),
-            first_cause,
+            severity: Severity::of(target, &causes),
+            folded: folded_row(target, now, names, causes.first().map(in_short), width),
+            header: header_lines(target, now, names, width),
+            rest: rest.unwrap_or_default(),
+            causes: cause_lines(&causes, log_of, target.workload(), names, width),
+            short_causes: causes
+                .iter()
+                .flat_map(|cause| in_short_with_evidence(cause, log_of(cause)))
+                .collect(),
         }
     }
 
     /// Returns the number of lines.
     pub(super) fn height(&self) -> usize {
-        self.header.len() + self.body.len()
+        self.header.len() + self.rest.len() + self.causes.len()
     }
 
     /// Returns all lines.
     pub(super) fn lines(&self) -> impl Iterator<Item = Line> {
-        self.header.iter().chain(self.body.iter().map(|(_, line)| line)).cloned()
+        self.header.iter().chain(&self.rest).chain(&self.causes).cloned()
     }
 
-    /// Returns the lines with the highest priority that fit into `height`, in their usual order. The last line
+    /// Returns the lines that fit into `height`. If not all do, the causes are shortened and come first. The last line
     /// counts those that do not fit, if there is room for more than the first cause.
     pub(super) fn lines_within(&self, height: usize) -> Vec<Line> {
-        let whole = height.saturating_sub(self.header.len());
-        let room = if self.body.len() > whole && whole > 2 { whole - 1 } else { whole };
-        let body = self.body_for(room);
-        let mut ranks: Vec<(LinePriority, usize)> =
-            body.iter().enumerate().map(|(index, (rank, _))| (*rank, index)).collect();
-        ranks.sort_unstable();
-        ranks.truncate(room);
-        let is_kept = |index: usize| ranks.iter().any(|(_, kept)| *kept == index);
-        let hidden = body.len().saturating_sub(room);
-        let more = (room < whole).then(|| format!("  and {}", plural(hidden, "more line")));
-        let more = more.map(|more| Line::styled(Style::Dim, more));
-        let body = body.iter().enumerate().filter(|(index, _)| is_kept(*index));
-        let body = body.map(|(_, (_, line))| line.clone()).chain(more);
-        self.header.iter().take(height).cloned().chain(body).collect()
-    }
-
-    /// Returns the lines below the header. If the first cause does not fit, it is shortened to one line without
-    /// the pods it affects.
-    fn body_for(&self, room: usize) -> Cow<'_, [(LinePriority, Line)]> {
-        let is_first_cause = |(rank, _): &&(LinePriority, Line)| *rank == LinePriority::FirstCause;
-        let Some(first_cause) =
-            self.first_cause.as_ref().filter(|_| self.body.iter().filter(is_first_cause).count() > room)
-        else {
-            return Cow::Borrowed(&self.body);
-        };
-        let first = (LinePriority::FirstCause, Line::of("  ").joined_with(first_cause.clone()));
-        let others = self.body.iter().filter(|line| !is_first_cause(line)).cloned();
-        Cow::Owned(std::iter::once(first).chain(others).collect())
+        if self.height() <= height {
+            return self.lines().collect();
+        }
+        let mut lines: Vec<_> =
+            self.header.iter().chain(&self.short_causes).chain(&self.rest).cloned().collect();
+        if lines.len() > height && height > self.header.len() + 2 {
+            let hidden = lines.len() - (height - 1);
+            lines.truncate(height - 1);
+            lines.push(Line::styled(Style::Dim, format!("  and {}", plural(hidden, "more line"))));
+        }
+        lines.truncate(height);
+        lines
     }
 }
 
@@ -155,76 +131,20 @@ fn causes(target: &FollowedTarget) -> Vec<Cause> {
     target.causes().filter(has_pods).cloned().collect()
 }
 
-fn body(
-    target: &FollowedTarget,
-    causes: &[Cause],
-    now: Now,
-    names: NameContext,
-    shows_pods: bool,
-    width: usize,
-) -> Vec<(LinePriority, Line)> {
-    let (Some(observed), Some(verdict)) = (target.observation(), target.verdict()) else {
-        return Vec::new();
-    };
-    let mut body: Vec<(LinePriority, Line)> =
-        bars(observed, verdict.state, width).into_iter().map(|bar| (LinePriority::Bar, bar)).collect();
-    let new = if observed.revisions.current().is_some() {
-        LinePriority::NewRevision
-    } else {
-        LinePriority::OldRevision
-    };
-    let mut ranks = std::iter::once(new).chain(std::iter::repeat(LinePriority::OldRevision));
-    for line in revisions::lines(target, observed, now.server_time, width, shows_pods) {
-        body.extend(match line {
-            TreeLine::Revision(line) => ranks.next().map(|rank| (rank, line)),
-            TreeLine::Pod(line) => Some((LinePriority::Pod, line)),
-        });
-    }
-    let (lines, more) = cause_lines(causes, |cause| target.log_for(cause), &observed.workload, names, width);
-    for (index, RenderedCause { cause, evidence }) in lines.into_iter().enumerate() {
-        let ranks = if index == 0 {
-            (LinePriority::FirstCause, LinePriority::FirstEvidence)
-        } else {
-            (LinePriority::Cause, LinePriority::Evidence)
-        };
-        body.extend(cause.into_iter().map(|line| (ranks.0, line)));
-        body.extend(evidence.map(|evidence| (ranks.1, evidence)));
-    }
-    body.extend(more.map(|more| (LinePriority::Cause, more)));
-    body
-}
-
 /// Returns a cause without the pods it affects: `! app: CrashLoopBackOff, exit 1`.
 fn in_short(cause: &Cause) -> Line {
-    let mark = crate::render::status::mark(cause);
     let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-    Line::styled(cause_style(cause), format!("{mark} {container}{}", cause.summary))
+    Line::styled(cause_style(cause), format!("{} {container}{}", mark(cause), cause.summary))
 }
 
-/// Returns the progress of a workload: `6/10 updated, 10 available`.
-fn progress(target: &FollowedTarget) -> Line {
-    if target.verdict().is_none() {
-        return Line::default();
-    }
-    let counts = target.workload().counts();
-    let available = match counts.available {
-        Some(available) => format!("{available} available"),
-        None => format!("{} ready", counts.ready),
-    };
-    Line::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+fn in_short_with_evidence(cause: &Cause, log: Option<&LogLines>) -> impl Iterator<Item = Line> {
+    let evidence = evidence(cause, log).map(|evidence| format!("{INDENT}\"{evidence}\""));
+    let evidence = evidence.map(|evidence| Line::styled(cause_style(cause), evidence));
+    std::iter::once(in_short(cause).indented("  ")).chain(evidence)
 }
 
 /// The most causes in a block. More causes are only counted.
 const MAX_CAUSES: usize = 4;
-
-/// The indentation of further lines of a cause.
-const INDENT: &str = "      ";
-
-/// The lines of a cause, and its evidence if that needs its own line.
-pub(super) struct RenderedCause {
-    pub(super) cause: Vec<Line>,
-    pub(super) evidence: Option<Line>,
-}
 
 /// Returns the causes of a workload, and a line that counts those that are not shown.
 pub(super) fn cause_lines<'a>(
@@ -233,34 +153,15 @@ pub(super) fn cause_lines<'a>(
     workload: &Workload,
     names: NameContext,
     width: usize,
-) -> (Vec<RenderedCause>, Option<Line>) {
+) -> Vec<Line> {
     let shown = causes.iter().take(MAX_CAUSES);
-    let lines = shown.map(|cause| rendered(cause, log_of(cause), workload, names, width)).collect();
+    let lines = shown.flat_map(|cause| {
+        let evidence = evidence(cause, log_of(cause));
+        cause_in_width(cause, evidence, workload, names, width, LongWord::Keep)
+    });
     let more = causes.len().saturating_sub(MAX_CAUSES);
-    (lines, (more > 0).then(|| Line::of(format!("  and {}", plural(more, "more cause")))))
-}
-
-/// Returns one cause. Its evidence follows on the same line if it fits completely, and else on the next line.
-fn rendered(
-    cause: &Cause,
-    log: Option<&LogLines>,
-    workload: &Workload,
-    names: NameContext,
-    width: usize,
-) -> RenderedCause {
-    let style = cause_style(cause);
-    let words = Line::styled(style, format!("  {}", cause_words(cause, workload, names)));
-    let evidence = evidence(cause, log).map(|evidence| format!("\"{evidence}\""));
-    if let Some(evidence) = &evidence {
-        let both = words.clone().with(Style::Plain, format!("   {evidence}"));
-        if both.cells() <= width {
-            return RenderedCause { cause: vec![both], evidence: None };
-        }
-    }
-    RenderedCause {
-        cause: words.wrapped(INDENT, width, usize::MAX, LongWord::Keep),
-        evidence: evidence.map(|evidence| Line::of(format!("{INDENT}{evidence}"))),
-    }
+    let more = (more > 0).then(|| Line::of(format!("  and {}", plural(more, "more cause"))));
+    lines.chain(more).collect()
 }
 
 /// Returns the evidence of a cause: the most important line of the container's log, or else the message of the

@@ -22,12 +22,12 @@ const CAUSE_LINES: usize = 3;
 type WatchedRow<'a> = (&'a RolloutView, bool);
 
 /// The rollouts at one moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct WatchedRollouts<'a> {
     /// The rollouts to show, each with whether it changed lately.
     pub shown: &'a [WatchedRow<'a>],
-    /// All rollouts, which are counted.
-    pub all: &'a [RolloutView],
+    /// How many of all rollouts are in each state.
+    pub all: StateCounts,
     /// The time that ages are relative to.
     pub now: Timestamp,
 }
@@ -130,11 +130,11 @@ impl WatchedList {
             hidden = hidden.get(1..).unwrap_or_default();
         }
         if !hidden.is_empty() {
-            let counts = StateCounts::of_each(hidden.iter().map(|(rollout, _)| *rollout));
+            let counts = StateCounts::of(hidden.iter().map(|(rollout, _)| *rollout));
             let words = format!("  and {} more: {}", hidden.len(), counts.states());
             lines.push(Line::styled(Style::Dim, words));
         }
-        lines.push(Line::of(format!("  {}", StateCounts::of(all).words())));
+        lines.push(Line::of(format!("  {}", all.words())));
         Frame::new(lines, size)
     }
 }

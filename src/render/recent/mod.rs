@@ -25,7 +25,7 @@ use crate::model::view::recent::{ConfigurationChange, RecentRollout};
 #[derive(Clone, Copy, Debug)]
 pub struct RecentChanges<'a> {
     /// The rollouts, newest first.
-    pub rollouts: &'a [RecentRollout],
+    pub rollouts: &'a [RecentRollout<'a>],
     /// The ConfigMaps and Secrets that changed, newest first.
     pub configuration: &'a [ConfigurationChange],
     /// The ConfigMaps and Secrets whose metadata has no time of a change.
@@ -105,7 +105,8 @@ impl RecentChanges<'_> {
     fn count(&self) -> String {
         let mut changed = Vec::new();
         if !self.rollouts.is_empty() {
-            let uids: BTreeSet<_> = self.rollouts.iter().map(|one| one.workload.object().uid()).collect();
+            let uids: BTreeSet<_> =
+                self.rollouts.iter().map(|one| one.observed.workload.object().uid()).collect();
             let rollouts = plural(self.rollouts.len(), "rollout");
             changed.push(format!("{rollouts} of {}", plural(uids.len(), "workload")));
         }
@@ -133,21 +134,22 @@ impl RecentChanges<'_> {
 }
 
 impl RecentRow {
-    fn of_rollout(rollout: &RecentRollout) -> Self {
-        let number = rollout.revision.map_or_else(dash, |number| number.to_string());
-        let was = rollout.was.map(|was| format!(" (was {was})")).unwrap_or_default();
-        let cause = rollout.cause.as_deref().map_or_else(|| "<none>".to_owned(), without_secrets);
+    fn of_rollout(rollout: &RecentRollout<'_>) -> Self {
+        let (workload, used) = (&rollout.observed.workload, &rollout.used);
+        let number = used.number.map_or_else(dash, |number| number.to_string());
+        let was = used.was.map(|was| format!(" (was {was})")).unwrap_or_default();
+        let cause = used.revision.cause.as_deref().map_or_else(|| "<none>".to_owned(), without_secrets);
         Self {
-            start: rollout.start,
-            namespace: rollout.workload.object().namespace().to_owned(),
+            start: used.start,
+            namespace: workload.object().namespace().to_owned(),
             cells: [
-                Line::of(rollout.workload.target()),
+                Line::of(workload.target()),
                 Line::of(number + &was),
                 Line::of(rollout::changes(rollout)),
-                Line::of(rollout.by.clone().unwrap_or_else(dash)),
-                Line::styled(rollout::now_style(&rollout.now), rollout::now_words(&rollout.now)),
+                Line::of(used.by.clone().unwrap_or_else(dash)),
+                rollout::now(rollout),
             ],
-            wide: [rollout.name.clone(), cause],
+            wide: [used.revision.name.clone(), cause],
         }
     }
 

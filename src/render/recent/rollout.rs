@@ -6,39 +6,42 @@ use crate::model::kind::verdict::RolloutState;
 use crate::model::status::uses::{UseEnd, UseStart};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
-use crate::model::view::recent::{RecentRollout, UseNow};
+use crate::model::view::recent::RecentRollout;
 use crate::render::history::change_words;
 use crate::render::json::{cause_json, workload_json};
-use crate::render::line::Style;
+use crate::render::line::Line;
 use crate::render::list::cause_text;
 use crate::render::state_words::state_style;
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
-pub(super) fn changes(rollout: &RecentRollout) -> String {
-    let changes = change_words(rollout.changes.as_deref(), &rollout.images, rollout.is_first);
-    let back = match rollout.was {
-        _ if !rollout.is_return => return changes,
+pub(super) fn changes(rollout: &RecentRollout<'_>) -> String {
+    let summary = rollout.changes();
+    let changes = change_words(summary.as_deref(), &rollout.images(), rollout.is_first());
+    let back = match rollout.used.was {
+        _ if !rollout.used.is_return => return changes,
         Some(was) => format!("back to revision {was}"),
         None => "back to an earlier revision".to_owned(),
     };
-    if rollout.changes.is_some() { format!("{back}: {changes}") } else { back }
+    if summary.is_some() { format!("{back}: {changes}") } else { back }
 }
 
 /// Returns what became of a rollout: `current, 3/3 pods`, `undone`, `stuck: app: CrashLoopBackOff`.
-pub(super) fn now_words(now: &UseNow) -> String {
-    let view = match now {
-        UseNow::Ended(_) => return state(now).to_owned(),
-        UseNow::InUse { view, .. } => view,
-    };
+pub(super) fn now(rollout: &RecentRollout<'_>) -> Line {
+    match &rollout.view {
+        None => Line::of(state(rollout)),
+        Some(view) => Line::styled(state_style(view.state()), in_use(view, state(rollout))),
+    }
+}
+
+fn in_use(view: &RolloutView, word: &str) -> String {
     let cause = Some(cause_text(view)).filter(|cause| !cause.is_empty());
     let with = |words: String, cause: Option<String>| match cause {
         Some(cause) => format!("{words}: {cause}"),
         None => words,
     };
-    let word = state(now).to_owned();
     match view.state() {
-        RolloutState::Stuck | RolloutState::Failed => with(word, cause),
-        RolloutState::Unobserved => word,
+        RolloutState::Stuck | RolloutState::Failed => with(word.to_owned(), cause),
+        RolloutState::Unobserved => word.to_owned(),
         RolloutState::Complete => {
             let held = Some(view.held_pods()).filter(|held| *held > 0);
             format!(
@@ -53,14 +56,6 @@ pub(super) fn now_words(now: &UseNow) -> String {
     }
 }
 
-/// Returns the style of what became of a rollout.
-pub(super) fn now_style(now: &UseNow) -> Style {
-    match now {
-        UseNow::Ended(_) => Style::Plain,
-        UseNow::InUse { view, .. } => state_style(view.state()),
-    }
-}
-
 /// Returns the counters of `list`: `3/3 available`, and while pods are outdated `1/3 updated, 3/3 available`.
 fn pods_words(view: &RolloutView) -> String {
     let wanted = view.counts.wanted;
@@ -72,45 +67,41 @@ fn pods_words(view: &RolloutView) -> String {
 }
 
 /// Returns the name of what became of a rollout.
-fn state(now: &UseNow) -> &'static str {
-    match now {
-        UseNow::Ended(UseEnd::Undone) => "undone",
-        UseNow::Ended(UseEnd::Replaced) => "replaced",
-        UseNow::InUse { view, .. } if view.state() == RolloutState::Complete => "current",
-        UseNow::InUse { view, .. } => view.state().word(),
+fn state(rollout: &RecentRollout<'_>) -> &'static str {
+    match (&rollout.view, rollout.used.end) {
+        (Some(view), _) if view.state() == RolloutState::Complete => "current",
+        (Some(view), _) => view.state().word(),
+        (None, Some(UseEnd::Undone)) => "undone",
+        (None, _) => "replaced",
     }
 }
 
 /// Returns a rollout as JSON.
-pub(super) fn json(rollout: &RecentRollout) -> Value {
-    let (time, earliest) = match rollout.start {
+pub(super) fn json(rollout: &RecentRollout<'_>) -> Value {
+    let (used, revision) = (&rollout.used, rollout.used.revision);
+    let (time, earliest) = match used.start {
         UseStart::At(time) => (Some(time), None),
         UseStart::Between { earliest, .. } => (None, Some(earliest)),
     };
-    let (pods, causes) = match &rollout.now {
-        UseNow::Ended(_) => (None, Vec::new()),
-        UseNow::InUse { view, pods } => {
-            let pods = pods.map(
-                |count| json!({"ready": count.ready, "total": count.total, "wanted": view.counts.wanted}),
-            );
-            (pods, view.causes.iter().map(cause_json).collect())
-        }
-    };
+    let pods = rollout.view.as_ref().zip(rollout.observed.pod_count(revision)).map(
+        |(view, count)| json!({"ready": count.ready, "total": count.total, "wanted": view.counts.wanted}),
+    );
+    let causes = rollout.view.iter().flat_map(|view| &view.causes).map(cause_json);
     json!({
         "time": time.map(|time| time.to_string()),
         "earliest": earliest.map(|time| time.to_string()),
-        "workload": workload_json(&rollout.workload),
-        "revision": rollout.revision,
-        "was": rollout.was,
-        "name": rollout.name,
-        "return": rollout.is_return,
-        "changes": rollout.changes,
-        "images": rollout.images,
-        "changeCause": rollout.cause.as_deref().map(without_secrets),
-        "by": rollout.by,
-        "state": state(&rollout.now),
+        "workload": workload_json(&rollout.observed.workload),
+        "revision": used.number,
+        "was": used.was,
+        "name": revision.name,
+        "return": used.is_return,
+        "changes": rollout.changes(),
+        "images": rollout.images(),
+        "changeCause": revision.cause.as_deref().map(without_secrets),
+        "by": used.by,
+        "state": state(rollout),
         "pods": pods,
-        "causes": causes,
+        "causes": causes.collect::<Vec<_>>(),
     })
 }
 
@@ -139,7 +130,7 @@ mod tests {
             }];
             let verdict = Verdict { state: RolloutState::Progressing, line: String::new() };
             let view = RolloutView::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
-            assert_eq!(now_words(&UseNow::InUse { view: Box::new(view), pods: None }), expected);
+            assert_eq!(in_use(&view, view.state().word()), expected);
         }
     }
 }

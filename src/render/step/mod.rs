@@ -128,7 +128,7 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         ),
         StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
         StepReport::Cause { cause, change } => {
-            Printed::note(follow::cause(workload, stepper.observed(), cause, *change, NameContext::default()))
+            Printed::note(follow::cause(workload, cause, *change, NameContext::default()))
         }
         StepReport::Log(lines) => Printed { results: Vec::new(), notes: log_lines(lines) },
         StepReport::RollingBack { revision } => {

@@ -1,12 +1,9 @@
 //! `diff --with-context`: two clusters.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use harness::{Cluster, Output, Run};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Rule, User, Verb, resource};
+use harness::prelude::*;
+use simcluster::resource;
 use tokio::time::Instant;
 
 use super::{deployment, image};

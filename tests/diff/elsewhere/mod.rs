@@ -4,8 +4,7 @@ mod contexts;
 
 use std::fs;
 
-use harness::{Output, Run, data};
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::diff::{changes_in, web};
 use harness::files::file;

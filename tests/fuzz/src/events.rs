@@ -27,7 +27,7 @@ pub fn one(data: &[u8]) {
     {
         assert!(!line.text().contains(['\n', '\r', '\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let line = status::json(&view, Effect::of_rollout(&observed).least_time).to_string();
+    let line = status::json(&view, Effect::of_rollout(&observed).least_time, &[]).to_string();
     assert!(serde_json::from_str::<Value>(&line).is_ok(), "{line}");
 }
 

@@ -46,7 +46,7 @@ fn print_status(workload: Workload, objects: &[Object]) {
     let mut lines =
         view.causes.iter().flat_map(|cause| status::cause_lines(cause, &observed.workload, names, size));
     assert!(lines.all(|line| !line.text().contains('\n')));
-    assert!(status::json(&view, Effect::of_rollout(&observed).least_time).to_string().ends_with('}'));
+    assert!(status::json(&view, Effect::of_rollout(&observed).least_time, &[]).to_string().ends_with('}'));
     let table = rollout2::render::line::text_of(
         &history::table(&History::of(&observed, now), history::HistoryTableOptions::default()),
         false,

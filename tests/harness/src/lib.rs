@@ -15,6 +15,7 @@ pub mod kruise;
 mod kubectl_status;
 pub mod many_workloads;
 mod merge;
+pub mod prelude;
 pub mod process;
 pub mod random;
 pub mod real;

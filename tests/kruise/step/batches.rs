@@ -1,7 +1,6 @@
 //! Plans that complete, that stop after one batch, and what they write.
 
-use serde_json::json;
-use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS};
+use harness::prelude::*;
 
 use super::setup::{KINDS, Web};
 

@@ -1,7 +1,6 @@
 //! Plans that are rolled back.
 
-use serde_json::{Value, json};
-use simcluster::Resource;
+use harness::prelude::*;
 
 use super::setup::{KINDS, Web};
 

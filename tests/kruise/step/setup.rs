@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::resource::{ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, NODES, PODS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Key, Resource, object};
+use harness::prelude::*;
+use simcluster::object;
 
 /// A workload `web` of pods that run `app:1.0`.
 pub(super) struct Web {

@@ -1,7 +1,6 @@
 //! Containers: images, configuration, commands, crashes.
 
-use harness::merged;
-use serde_json::json;
+use harness::prelude::*;
 
 use super::{crashed, of_container, only, waiting};
 use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};

@@ -6,8 +6,7 @@ mod probes;
 mod refused;
 mod reporting;
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use crate::status::objects::{broken_pod, document, workload};
 

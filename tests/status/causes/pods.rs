@@ -1,8 +1,7 @@
 //! Causes of whole pods: unscheduled, without volume or sandbox, evicted, unreachable, or not
 //! terminating.
 
-use harness::merged;
-use serde_json::json;
+use harness::prelude::*;
 
 use super::{of_container, only, waiting};
 use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};

@@ -1,7 +1,6 @@
 //! Causes of running containers that are not ready.
 
-use harness::merged;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use super::{crashed, of_container, only};
 use crate::status::objects::{broken_pod, cause_ids, document, warning, workload};

@@ -1,7 +1,6 @@
 //! Pods that the API server rejects.
 
-use harness::merged;
-use serde_json::json;
+use harness::prelude::*;
 
 use super::only;
 use crate::status::objects::{cause_ids, document, warning, workload};

@@ -1,7 +1,6 @@
 //! How causes are printed: once, for the right pods, and without secrets.
 
-use harness::merged;
-use serde_json::json;
+use harness::prelude::*;
 
 use super::crashed;
 use crate::status::objects::{broken_pod, cause_ids, document, status, workload};

@@ -1,8 +1,7 @@
 //! `--allow-restarts`: containers that crash until what they need is there.
 
-use harness::Cluster;
-use serde_json::{Value, json};
-use simcluster::{Controllers, KubeletTiming};
+use harness::prelude::*;
+use simcluster::KubeletTiming;
 
 /// Creates a Deployment whose update crashes and runs from its fourth restart on, 70 seconds later.
 async fn recovering() -> Cluster {

@@ -1,13 +1,8 @@
 //! The recorded failures on the simulated cluster. Each run prints the cause as soon as an event shows it.
 
-use harness::Cluster;
-use std::time::Duration;
-
+use harness::prelude::*;
 use rollout2::model::cause::{CauseId, causes};
-use serde_json::{Value, json};
 use simcluster::controller::Quota;
-use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, STATEFULSETS};
-use simcluster::{Controllers, Key, Resource};
 
 use harness::cluster::observed;
 

@@ -1,11 +1,6 @@
 //! `--wait-for-creation`: targets that a controller creates later.
 
-use std::time::Duration;
-
-use harness::Cluster;
-use serde_json::json;
-use simcluster::resource::{DEPLOYMENTS, STATEFULSETS};
-use simcluster::{Rule, User};
+use harness::prelude::*;
 use tokio::time::Instant;
 
 /// Creates a Deployment `web` after 10 seconds and a StatefulSet `db` after 20, as a controller does.

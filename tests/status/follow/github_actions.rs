@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use harness::{Cluster, Output};
-use serde_json::json;
+use harness::prelude::*;
 
 /// A file for the summary of one test.
 fn summary(name: &str) -> PathBuf {

@@ -1,8 +1,7 @@
 //! The least time of a rollout, and a `--timeout` below it.
 
-use harness::{Cluster, schema};
-use serde_json::{Value, json};
-use simcluster::Key;
+use harness::prelude::*;
+use harness::schema;
 
 /// Creates a Deployment of four pods that are updated one by one, and each must be available for five minutes.
 async fn slow_deployment(cluster: &Cluster) -> Key {

@@ -1,12 +1,6 @@
 //! The time limits of `status`: `--stable`, `--timeout` and the progress deadline.
 
-use harness::Cluster;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::PODS;
-use simcluster::rules::{Author, Part};
+use harness::prelude::*;
 use tokio::time::Instant;
 
 /// A pod that was briefly unready may only show a newer `lastTransitionTime`, because one watch event can contain both

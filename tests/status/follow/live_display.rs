@@ -1,12 +1,8 @@
 //! The live display of complete runs: the redrawn frames and the final screen.
 
+use harness::prelude::*;
 use harness::terminal::{self, SHELL_LINE};
-use harness::{Cluster, Output, Run};
 use rollout2::world::Terminal;
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DEPLOYMENTS, PODS};
-use simcluster::{Rule, User, Verb};
 
 use harness::cluster::START;
 
@@ -106,7 +102,7 @@ async fn a_rollback_is_drawn_until_it_ends() {
     output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let text = |screen: &Vec<String>| screen.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-    let rolls_back = |screen: &Vec<String>| text(screen).contains("rolling back to 1: progressing");
+    let rolls_back = |screen: &Vec<String>| text(screen).contains("rolling back to revision 1: progressing");
     assert!(screens.iter().any(rolls_back), "{screens:#?}");
     insta::assert_snapshot!(screens.last().unwrap().join("\n"));
 }
@@ -136,7 +132,10 @@ async fn a_rolled_back_target_is_not_drawn_with_earlier_pods() {
     output.ends(4);
     let screens = screens(&output);
     let last = screens.last().unwrap().join("\n");
-    assert!(last.contains("rolled back to 1 (now 3)") && last.contains("10 pods  10 ready"), "{last}");
+    assert!(
+        last.contains("rolled back to revision 1 (now 3)") && last.contains("10 pods  10 ready"),
+        "{last}"
+    );
     assert!(!last.contains("revision 3"), "the header has the revision that failed, or none: {last}");
     assert!(!last.contains("failing"), "{last}");
 }

@@ -1,14 +1,9 @@
 //! Watches that fail: each rollout still gets its verdict, with at most one note on stderr about an outage, and one about its end.
 
-use std::time::Duration;
+use simcluster::Finalization;
+use simcluster::resource::NAMESPACES;
 
-use harness::{Cluster, Output};
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DEPLOYMENTS, NAMESPACES, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::{Controllers, Finalization, Key, Refusal, SimCluster, Verb};
-
-use harness::cluster::Editor;
+use harness::prelude::*;
 
 /// Follows a rollout that succeeds and one that fails, with these faults from the start.
 async fn assert_verdicts_despite(row: usize, faults: fn() -> Vec<Fault>) {

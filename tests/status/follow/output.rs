@@ -1,12 +1,9 @@
 //! The output of `status` while it follows a rollout: lines, JSON, logs, and usage errors.
 
-use harness::Cluster;
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::PODS;
-use simcluster::{Verb, object};
+use harness::prelude::*;
+use simcluster::object;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -161,7 +158,7 @@ async fn what_is_awaited_has_its_namespace_if_there_are_several() {
     cluster.later(60_000, move |editor| editor.patch(&old, &json!({"metadata": {"finalizers": null}})));
     let output = cluster.status("deployments -A --until old-gone --timeout 5m").await;
     output.ends(0);
-    let note = "note: deployment/web -n default: waiting for 1 old pod to end\n";
+    let note = "note: deployment/web -n default: waiting for old pods to end\n";
     assert!(output.stderr.starts_with(note), "{}", output.transcript);
 }
 

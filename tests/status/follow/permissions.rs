@@ -1,8 +1,6 @@
 //! Missing permissions: the command continues without them and prints one note.
 
-use harness::Cluster;
-use serde_json::json;
-use simcluster::{Rule, User};
+use harness::prelude::*;
 
 const APPS: [&str; 2] = ["deployments", "replicasets"];
 

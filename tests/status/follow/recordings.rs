@@ -5,9 +5,8 @@
 
 use std::fmt::Write as _;
 
-use harness::Output;
+use harness::prelude::*;
 use harness::replay::Replay;
-use serde_json::Value;
 
 const RECORDINGS: [&str; 30] = [
     "good",
@@ -229,7 +228,7 @@ async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
     output.ends(0);
     assert!(
-        output.stderr.contains("note: deployment/web: waiting for 2 old pods to end"),
+        output.stderr.contains("note: deployment/web: waiting for old pods to end"),
         "{}",
         output.transcript
     );

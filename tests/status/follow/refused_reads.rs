@@ -1,12 +1,6 @@
 //! Reads of one sort that the server refuses while the watches work: the command continues without them or ends.
 
-use std::time::Duration;
-
-use harness::{Cluster, Output};
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::DEPLOYMENTS;
-use simcluster::{Refusal, Rule, User, Verb};
+use harness::prelude::*;
 use tokio::time::Instant;
 
 const ALL: [&str; 4] = ["deployments", "replicasets", "pods", "events"];

@@ -3,22 +3,14 @@
 //!
 //! `ROLLOUT2_SCHEDULES=10000 cargo test --release --test all status::follow::schedules` runs more of them.
 
-use harness::Cluster;
-use std::time::Duration;
-
 use rollout2::model::cause::{CauseId, causes};
 use rollout2::model::kind::verdict::RolloutState;
 use rollout2::model::observation::Observation;
 use rollout2::model::status::verdict;
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{
-    ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, CONTROLLERREVISIONS, DAEMONSETS, DEPLOYMENTS,
-    EVENTS, PODS, REPLICASETS, STATEFULSETS,
-};
-use simcluster::{Builder, Controllers, Key, KubeletTiming, Order, Refusal, Resource, Verb};
+use simcluster::{Builder, KubeletTiming, Order};
 
-use harness::cluster::{Editor, observed, with};
+use harness::cluster::{observed, with};
+use harness::prelude::*;
 use harness::random::Dice;
 
 /// The number of schedules in a plain `cargo test`.

@@ -1,11 +1,7 @@
 //! `--until available=N%`: a share of the pods is enough.
 
-use harness::Cluster;
-use serde_json::{Value, json};
+use harness::prelude::*;
 use simcluster::controller::Quota;
-use simcluster::resource::{NODES, PODS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Controllers, Key};
 
 /// Creates the `DaemonSet` `agent` on three nodes, one of which goes down before the update: its pod never terminates.
 async fn agent_with_a_node_down() -> Cluster {

@@ -1,13 +1,7 @@
 //! The program on simulated kubelets with the times of recorded ones, which can be changed.
 
-use std::time::Duration;
-
-use harness::cluster::key;
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DEPLOYMENTS, EVENTS, PODS};
-use simcluster::{Controllers, KubeletTiming, Rule, User, Verb};
+use harness::prelude::*;
+use simcluster::KubeletTiming;
 
 /// A cluster with a complete Deployment `web` of two pods.
 async fn cluster(timing: KubeletTiming) -> Cluster {

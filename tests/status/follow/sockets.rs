@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use harness::files::file;
-use harness::{Cluster, Run};
-use serde_json::json;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::{Key, Protocols, ServerCertificate, SimCluster, Verb};
+use harness::prelude::*;
+use simcluster::{Protocols, ServerCertificate};
 
 /// Serves a cluster with a Deployment `web` of three pods.
 fn served_over(protocols: Protocols) -> (Cluster, Key) {

@@ -1,9 +1,7 @@
 //! Rollouts that were traced with kubectl, on the simulated cluster: the lines of kubectl in the same order, and the same
 //! outcome.
 
-use harness::{Cluster, Output};
-use serde_json::json;
-use simcluster::Key;
+use harness::prelude::*;
 
 /// Compares a run with the lines that kubectl prints for the states since a revision of the store.
 fn assert_same_as_kubectl(cluster: &Cluster, key: &Key, after: u64, output: &Output) {

@@ -1,9 +1,7 @@
 //! `--undo-on-failure=all`: the failure of one target rolls back the other rollouts of the command.
 
-use harness::{Cluster, schema};
-use serde_json::{Value, json};
-use simcluster::Key;
-use simcluster::resource::DEPLOYMENTS;
+use harness::prelude::*;
+use harness::schema;
 
 /// Creates complete Deployments, and then changes the images of those that have another one.
 async fn release<const N: usize>(cluster: &Cluster, images: [(&str, &str); N]) -> [Key; N] {

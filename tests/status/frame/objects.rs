@@ -1,7 +1,6 @@
 //! Rollouts in progress, and followers that observed them.
 
-use std::time::Duration;
-
+use harness::prelude::*;
 use rollout2::model::api::event::Events;
 use rollout2::model::api::object::Object;
 use rollout2::model::api::pod::Pod;
@@ -15,7 +14,6 @@ use rollout2::model::revision::{Revision, Revisions};
 use rollout2::render::frame::{FollowMoment, Frame};
 use rollout2::render::status::NameContext;
 use rollout2::world::Terminal;
-use serde_json::{Value, json};
 
 /// A Deployment from revision 4 to revision 5 of the image `shop/NAME`.
 #[derive(Clone)]

@@ -1,13 +1,7 @@
 //! Changes while a DaemonSet is stepped: failed pods, added nodes, killed processes and other clients.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::patch::Format;
-use simcluster::resource::{DAEMONSETS, NODES, PODS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Store, Verb, object};
+use harness::prelude::*;
+use simcluster::{Store, object};
 
 use super::setup::{Nodes, ZONE, pod_on};
 

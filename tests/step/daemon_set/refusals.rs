@@ -1,7 +1,6 @@
 //! Arguments and DaemonSets that are refused before any write.
 
-use serde_json::json;
-use simcluster::{Rule, User};
+use harness::prelude::*;
 
 use super::setup::{Nodes, ZONE};
 

@@ -1,11 +1,8 @@
 //! A cluster of six nodes in three zones, and its changes.
 
-use harness::cluster::Editor;
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::resource::{NODES, PODDISRUPTIONBUDGETS, PODS};
-use simcluster::rules::{Author, Part};
-use simcluster::{Key, Store, Verb, object};
+use harness::prelude::*;
+use simcluster::resource::PODDISRUPTIONBUDGETS;
+use simcluster::{Store, object};
 
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
 

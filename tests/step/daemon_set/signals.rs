@@ -1,12 +1,8 @@
 //! A signal while a wave of deletions is in flight.
 
 use std::cell::Cell;
-use std::time::Duration;
 
-use harness::Output;
-use simcluster::Verb;
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{DAEMONSETS, PODS};
+use harness::prelude::*;
 use tokio::sync::watch;
 
 use super::setup::Nodes;

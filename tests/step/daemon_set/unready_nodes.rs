@@ -1,10 +1,6 @@
 //! Templates whose pods crash, and nodes that are not ready.
 
-use serde_json::{Value, json};
-use simcluster::fault::{Fault, FaultAction, Requests};
-use simcluster::resource::{NODES, PODS};
-use simcluster::rules::{Author, Deletion, Part};
-use simcluster::{Key, Refusal, Verb};
+use harness::prelude::*;
 
 use super::setup::{Nodes, fail_node, pod_on, set_node_ready, set_ready};
 

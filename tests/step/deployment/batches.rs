@@ -1,7 +1,6 @@
 //! Plans for a Deployment that complete, that stop after one batch, and that are rolled back.
 
-use serde_json::{Value, json};
-use simcluster::resource::PODS;
+use harness::prelude::*;
 
 use super::setup::{Web, strategy};
 

@@ -1,7 +1,6 @@
 //! A hold that another client ended in part: `kubectl apply` of a manifest without some of the fields that hold.
 
-use harness::Output;
-use serde_json::{Value, json};
+use harness::prelude::*;
 
 use super::setup::{Web, strategy};
 use crate::preview::setup::{Directory, MANIFEST, preview_with};

@@ -1,7 +1,6 @@
 //! Changes by other clients while a Deployment is stepped.
 
-use serde_json::{Value, json};
-use simcluster::resource::PODS;
+use harness::prelude::*;
 
 use super::setup::Web;
 

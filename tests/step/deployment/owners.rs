@@ -1,9 +1,7 @@
 //! Warnings about owners of the manifest that may end a plan.
 
-use harness::Output;
-use serde_json::{Value, json};
+use harness::prelude::*;
 use simcluster::resource::HORIZONTALPODAUTOSCALERS;
-use simcluster::rules::Author;
 
 use super::setup::Web;
 

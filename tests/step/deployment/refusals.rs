@@ -1,7 +1,6 @@
 //! Deployments that cannot be stepped, and flags that do not apply to Deployments.
 
-use serde_json::json;
-use simcluster::resource::REPLICASETS;
+use harness::prelude::*;
 
 use super::setup::Web;
 

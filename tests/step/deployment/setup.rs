@@ -1,8 +1,6 @@
 //! A Deployment that was changed while it was paused, and the states of its pods.
 
-use harness::{Cluster, Output};
-use serde_json::{Value, json};
-use simcluster::Key;
+use harness::prelude::*;
 
 /// The fields of the spec that a plan replaces.
 const REPLACED_FIELDS: [&str; 4] = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];

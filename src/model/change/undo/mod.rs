@@ -15,7 +15,7 @@ use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::effect::Effect;
 use crate::model::diff;
-use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, PartitionRollback};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
 use crate::model::hold::{end_pause, lost_hold};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
@@ -47,8 +47,8 @@ pub struct Undo<'a> {
     pub effect: Effect,
     /// The hold that the rollback ends, if any.
     pub ends_hold: Option<Hold>,
-    /// The pods below the original partition that are rolled back, and the hold that stays for them.
-    pub below: Option<PartitionRollback>,
+    /// The hold that stays until the pods below the original partition are rolled back too, without a lock.
+    pub below: Option<Hold>,
 }
 
 /// Whether `kubectl apply` of the manifest that was applied last changes the template of a revision. A manifest that is not
@@ -106,14 +106,18 @@ pub fn undo<'a>(
     let cause = options.cause.as_deref().or(target.cause.as_deref());
     patch.set_or_remove(FieldPath::annotation(CHANGE_CAUSE), cause.map(Value::from));
     let hold = if options.keep_hold { None } else { Hold::of(workload)?.or_else(|| lost_hold(observation)) };
-    let below = hold.as_ref().and_then(|_| PartitionRollback::of(observation, &target.digest));
+    let planned = hold.as_ref().and_then(|_| Hold::of_plan(workload).ok().flatten());
+    let mut below = planned.and_then(|planned| planned.rolling_back_held(workload, &target.digest));
+    if let Some(below) = &mut below {
+        (below.lock, below.paused) = (None, false);
+    }
     let ends_hold = hold.as_ref().filter(|_| below.is_none());
     match (&below, ends_hold) {
         (Some(below), _) => {
-            if hold.as_ref().is_some_and(|hold| hold.fields != below.hold.fields) {
-                below.hold.add_fields_to(&mut patch);
+            if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
+                below.add_fields_to(&mut patch);
             }
-            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.hold.annotation(workload).into());
+            patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.annotation(workload).into());
         }
         (None, Some(hold)) => {
             hold.end(workload, &mut patch);

@@ -269,6 +269,21 @@ fn a_lasting_cause_makes_a_rollout_stuck() {
     assert_eq!(fixture.outcome(), None);
 }
 
+#[test]
+fn a_rollout_that_is_stuck_at_the_start_has_one_status() {
+    let mut truth = with_pod(&no_image());
+    let old = json!("2026-11-20T12:00:00Z");
+    truth.pods[0]["metadata"]["creationTimestamp"] = old.clone();
+    truth.pods[0]["status"]["conditions"][1]["lastTransitionTime"] = old;
+    let fixture = FollowerFixture::of(FollowOptions::default(), truth);
+    let kinds = fixture.reported.iter().map(|report| match report {
+        Report::Status { verdict, .. } => verdict.state.word(),
+        Report::Cause { cause, .. } => cause.id.name(),
+        _ => "other",
+    });
+    assert_eq!(kinds.collect::<Vec<_>>(), ["stuck", "image-not-found"]);
+}
+
 /// A container without a readiness probe is ready at once, and crashes a second later.
 #[test]
 fn a_rollout_whose_pods_have_just_become_ready_is_not_complete() {

@@ -211,7 +211,7 @@ fn only_the_start_state_is_rolled_back() {
 /// Kinds without a progress deadline get one; a Deployment keeps its own.
 #[test]
 fn stateful_sets_and_daemon_sets_have_their_own_deadline() {
-    let options = || FollowOptions { default_deadline: Some(Duration::from_secs(600)), ..undoing() };
+    let options = || FollowOptions { deadline: Some(Duration::from_secs(600)), ..undoing() };
     let compare_template = |truth: Truth| truth.with_pod("old", 1, true, &running(0));
     let mut fixture = FollowerFixture::of(options(), compare_template(stateful_set(BEGUN, 0)));
     fixture.pass(599);

@@ -76,9 +76,9 @@ impl Hold {
         members.remove(END_BY_HAND); // each write renews it
         let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
-        let types = workload.field_types();
+        let strategy = strategy::strategy_path(workload);
         let [original, fields] =
-            stored.map(|stored| HoldFields::read(&types, workload.object().json(), &stored));
+            stored.map(|stored| HoldFields::read(workload.hold_fields(), &strategy, &stored));
         check_limits(&members).map_err(invalid)?;
         let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
         let mut hold: Self =

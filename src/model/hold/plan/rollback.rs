@@ -1,8 +1,8 @@
 //! The annotation during a rollback of a plan.
 //!
 //! One patch writes the old template and usually the original strategy, so that the controller rolls the pods back
-//! without `step`. The annotation stays, with `rollingBack`, until a second patch removes it after all pods
-//! are rolled back. If the process dies before, the next `step` writes the second patch.
+//! without `step`. The annotation stays, with `rollingBack`, until a second patch removes it after all pods are rolled
+//! back. If the process dies before, the next `step` writes the second patch.
 //!
 //! The original strategy may leave released pods on the failed revision: those that a plan with `--to 100%` released
 //! below the original partition of the StatefulSet, and any where the partition counts pods. In this case a lower
@@ -14,10 +14,8 @@
 
 use super::hold::Hold;
 use super::schema::Plan;
-use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
-use crate::model::kind::strategy;
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
 use crate::model::text::digest::Digest;
@@ -46,36 +44,6 @@ pub fn completed_rollback(observed: &Observation) -> Option<Hold> {
     (is_back && workload.is_observed() && workload.is_update_reported_stable()).then_some(hold)
 }
 
-/// The rollback of pods that a plan released below the original partition of a StatefulSet.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartitionRollback {
-    /// The original partition.
-    pub partition: i64,
-    /// Whether the partition counts pods, so that every pod is held until the rollback is complete.
-    pub counts_pods: bool,
-    /// The names of the pods, highest ordinal first; none if pods could not be read.
-    pub pods: Vec<String>,
-    /// The hold during the rollback, without a lock.
-    pub hold: Hold,
-}
-
-impl PartitionRollback {
-    /// Returns the rollback to a template below the original partition, if it affects any pod.
-    #[must_use]
-    pub fn of(observed: &Observation, template: &Digest) -> Option<Self> {
-        let workload = &observed.workload;
-        let stored = Hold::of_plan(workload).ok().flatten()?;
-        let hold = Hold { lock: None, paused: false, ..stored.rolling_back_held(workload, template)? };
-        let (from, partition) = (strategy::partition(workload), stored.original_partition(workload));
-        let index = |pod: &Pod| strategy::partition_index(workload, &pod.name);
-        let mut pods: Vec<_> = observed.own_pods().filter_map(|pod| Some((index(pod)?, &pod.name))).collect();
-        pods.retain(|(index, _)| (from..partition).contains(index));
-        pods.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
-        let pods = pods.into_iter().map(|(_, name)| name.clone()).collect();
-        Some(Self { partition, counts_pods: strategy::partition_counts_pods(workload), pods, hold })
-    }
-}
-
 impl Hold {
     /// Returns the hold during the rollback to a template, if the original strategy would leave released pods on the failed
     /// revision.
@@ -84,27 +52,24 @@ impl Hold {
         let plan = self.plan.as_ref().filter(|_| self.is_in_force(workload))?;
         let method = workload.kind().hold_method().ok()?;
         let fields = method.hold_rollback(workload, &self.fields, &self.original, plan.below_partition)?;
-        Some(self.rolling_back_to(template).with_fields(fields))
+        Some(self.rolling_back(template, fields))
     }
 
-    /// Returns the hold for a rollback whose patch restores the original strategy too. It holds nothing.
+    /// Returns the hold during the rollback to a template, by these fields; by none if the patch of the rollback restores the
+    /// original strategy.
     #[must_use]
-    pub fn rolling_back_freely(&self, template: &Digest) -> Self {
-        self.rolling_back_to(template).with_fields(HoldFields::default())
-    }
-
-    /// Whether it is the hold of such a rollback.
-    #[must_use]
-    pub fn holds_nothing(&self) -> bool {
-        self.is_rolling_back() && self.fields.are_absent()
-    }
-
-    fn rolling_back_to(&self, template: &Digest) -> Self {
-        let mut hold = self.clone();
+    pub fn rolling_back(&self, template: &Digest, fields: HoldFields) -> Self {
+        let mut hold = Self { fields, ..self.clone() };
         if let Some(plan) = &mut hold.plan {
             (plan.template, plan.rolling_back) = (template.hex(), true);
         }
         hold
+    }
+
+    /// Whether it is the hold of a rollback whose patch restored the original strategy.
+    #[must_use]
+    pub fn holds_nothing(&self) -> bool {
+        self.is_rolling_back() && self.fields.are_absent()
     }
 }
 

@@ -10,96 +10,57 @@ use super::RolloutView;
 use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
-use crate::model::observation::{Observation, PodCount};
+use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::uses::{RevisionUse, UseEnd, UseStart, uses};
+use crate::model::status::uses::{RevisionUse, uses};
 
 /// A revision that a workload began to use.
 #[derive(Clone, Debug)]
-pub struct RecentRollout {
-    /// The workload.
-    pub workload: Workload,
-    /// The number of the revision in this use; none if no object stores it.
-    pub revision: Option<i64>,
-    /// The number that the revision had before a return to it, if it is known.
-    pub was: Option<i64>,
-    /// The name of the ReplicaSet or ControllerRevision.
-    pub name: String,
-    /// Whether the workload returned to an earlier revision.
-    pub is_return: bool,
-    /// When it began. A return has a time if a stamp of a field manager fits.
-    pub start: UseStart,
-    /// What it changed against the revision in use before, as the parts of one line with secrets masked; empty for no
-    /// change. None if there was none before, or it is not kept.
-    pub changes: Option<Vec<String>>,
-    /// Whether it is the first revision of the workload.
-    pub is_first: bool,
-    /// The images of its containers, init containers first.
-    pub images: Vec<String>,
-    /// The change-cause of the revision, if there is one.
-    pub cause: Option<String>,
-    /// The field manager that changed the template; none if it is not known.
-    pub by: Option<String>,
-    /// What became of it.
-    pub now: UseNow,
-}
-
-/// What became of the use of a revision.
-#[derive(Clone, Debug)]
-pub enum UseNow {
-    /// The use ended.
-    Ended(UseEnd),
-    /// It is the last use.
-    InUse {
-        /// The rollout.
-        view: Box<RolloutView>,
-        /// The pods that run the revision; none if nothing counts them.
-        pods: Option<PodCount>,
-    },
+pub struct RecentRollout<'a> {
+    /// The workload with its revisions and pods.
+    pub observed: &'a Observation,
+    /// The use of the revision.
+    pub used: RevisionUse<'a>,
+    /// The rollout; none if the use ended.
+    pub view: Option<RolloutView>,
 }
 
 /// Returns the rollouts of a workload that began since a time, newest first. `now` is the server's time.
 #[must_use]
-pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout> {
+pub fn recent_rollouts(observed: &Observation, since: Timestamp, now: Timestamp) -> Vec<RecentRollout<'_>> {
     let recent = uses(observed).into_iter().rev().filter(|used| used.start.may_be_since(since));
-    recent.map(|one| rollout(observed, one, now)).collect()
+    let view = |used: &RevisionUse<'_>| used.end.is_none().then(|| RolloutView::of(observed, now));
+    recent.map(|used| RecentRollout { observed, view: view(&used), used }).collect()
 }
 
 /// Sorts rollouts of several workloads, newest first. Those of one workload stay in their order.
-pub fn sort_recent(rollouts: &mut [RecentRollout]) {
-    rollouts.sort_by_key(|one| std::cmp::Reverse(one.start.earliest()));
+pub fn sort_recent(rollouts: &mut [RecentRollout<'_>]) {
+    rollouts.sort_by_key(|one| Reverse(one.used.start.earliest()));
 }
 
-fn rollout(observed: &Observation, one: RevisionUse<'_>, now: Timestamp) -> RecentRollout {
-    let revision = one.revision;
-    let template = revision.template();
-    let images = template.images().into_iter().map(str::to_owned).collect();
-    let changes = one.before.map(|before| {
-        let (before, after) = (before.template().into_canonical(), template.into_canonical());
-        Changes::between(&before, &after, SecretValues::Masked).summary()
-    });
-    RecentRollout {
-        workload: observed.workload.clone(),
-        revision: one.number,
-        was: one.was,
-        name: revision.name.clone(),
-        is_return: one.is_return,
-        start: one.start,
-        changes,
-        is_first: !one.is_return
-            && one.before.is_none()
-            && one.number.map_or(revision.numbers().next().is_none(), |number| number <= 1),
-        images,
-        cause: revision.cause.clone(),
-        by: one.by,
-        now: match one.end {
-            Some(end) => UseNow::Ended(end),
-            None => UseNow::InUse {
-                view: Box::new(RolloutView::of(observed, now)),
-                pods: observed.pod_count(revision),
-            },
-        },
+impl RecentRollout<'_> {
+    /// Returns what it changed against the revision in use before, as the parts of one line with secrets masked; empty for
+    /// no change. None if there was none before, or it is not kept.
+    #[must_use]
+    pub fn changes(&self) -> Option<Vec<String>> {
+        let [before, after] =
+            [self.used.before?, self.used.revision].map(|revision| revision.template().into_canonical());
+        Some(Changes::between(&before, &after, SecretValues::Masked).summary())
+    }
+
+    /// Whether it is the first revision of the workload.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        let RevisionUse { revision, number, is_return, before, .. } = &self.used;
+        let has_first_number = number.map_or(revision.numbers().next().is_none(), |number| number <= 1);
+        !is_return && before.is_none() && has_first_number
+    }
+
+    /// Returns the images of its containers, init containers first.
+    #[must_use]
+    pub fn images(&self) -> Vec<String> {
+        self.used.revision.template().images().into_iter().map(str::to_owned).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::revision::Revisions;
+use crate::model::status::uses::{UseEnd, UseStart};
 
 fn at(second: i64) -> String {
     let start: Timestamp = "2026-11-20T13:00:00Z".parse().unwrap();
@@ -104,10 +105,11 @@ impl Case<'_> {
     fn rows(&self, since: i64) -> Vec<String> {
         let start = at(0).parse::<Timestamp>().unwrap().as_second();
         let second = |time: Timestamp| time.as_second() - start;
-        let recent =
-            recent_rollouts(&self.observation(), at(since).parse().unwrap(), at(9000).parse().unwrap());
-        let row = |one: &RecentRollout| {
-            let time = match one.start {
+        let observed = self.observation();
+        let recent = recent_rollouts(&observed, at(since).parse().unwrap(), at(9000).parse().unwrap());
+        let row = |one: &RecentRollout<'_>| {
+            let RevisionUse { number, was, is_return, start, end, by, .. } = &one.used;
+            let time = match *start {
                 UseStart::At(time) => second(time).to_string(),
                 UseStart::Between { earliest, latest } => {
                     format!(
@@ -117,19 +119,19 @@ impl Case<'_> {
                     )
                 }
             };
-            let number = one.revision.map_or_else(|| "-".to_owned(), |number| number.to_string());
-            let was = one.was.map(|was| format!(" (was {was})")).unwrap_or_default();
-            let back = if one.is_return { " back" } else { "" };
-            let changes = one.changes.as_ref().map_or_else(
-                || if one.is_first { "first" } else { "oldest" }.to_owned(),
+            let number = number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+            let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
+            let back = if *is_return { " back" } else { "" };
+            let changes = one.changes().map_or_else(
+                || if one.is_first() { "first" } else { "oldest" }.to_owned(),
                 |all| all.join(", "),
             );
-            let now = match &one.now {
-                UseNow::Ended(UseEnd::Undone) => "undone",
-                UseNow::Ended(UseEnd::Replaced) => "replaced",
-                UseNow::InUse { view, .. } => view.state().word(),
+            let now = match end {
+                Some(UseEnd::Undone) => "undone",
+                Some(UseEnd::Replaced) => "replaced",
+                None => one.view.as_ref().unwrap().state().word(),
             };
-            format!("{time} {number}{was}{back}: {changes} by {} {now}", one.by.as_deref().unwrap_or("-"))
+            format!("{time} {number}{was}{back}: {changes} by {} {now}", by.as_deref().unwrap_or("-"))
         };
         recent.iter().map(row).collect()
     }
@@ -210,9 +212,10 @@ fn a_return_without_a_stamp_follows_the_one_before() {
         "100 4: image x:3, -args by - undone",
     ];
     assert_eq!(case.rows(90), rows);
-    let mut all = recent_rollouts(&case.observation(), at(90).parse().unwrap(), at(900).parse().unwrap());
+    let observed = case.observation();
+    let mut all = recent_rollouts(&observed, at(90).parse().unwrap(), at(900).parse().unwrap());
     sort_recent(&mut all);
-    assert_eq!(all.iter().map(|one| one.revision.unwrap()).collect::<Vec<_>>(), [6, 5, 4]);
+    assert_eq!(all.iter().map(|one| one.used.number.unwrap()).collect::<Vec<_>>(), [6, 5, 4]);
 }
 
 #[test]
@@ -347,9 +350,10 @@ fn the_newest_comes_first_and_a_workload_keeps_its_order() {
     let other: [(&str, i64, &[i64]); 2] = [("x:1", 50, &[1]), ("x:2", 400, &[2])];
     let other = Case { live: "x:2", kept: &other, ..Case::default() };
     let since = at(0).parse().unwrap();
-    let mut all = recent_rollouts(&case.observation(), since, since);
-    all.extend(recent_rollouts(&other.observation(), since, since));
+    let (first, second) = (case.observation(), other.observation());
+    let mut all = recent_rollouts(&first, since, since);
+    all.extend(recent_rollouts(&second, since, since));
     sort_recent(&mut all);
-    let numbers: Vec<_> = all.iter().map(|one| one.revision.unwrap()).collect();
+    let numbers: Vec<_> = all.iter().map(|one| one.used.number.unwrap()).collect();
     assert_eq!(numbers, [2, 3, 2, 1, 1]);
 }
