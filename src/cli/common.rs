@@ -1,12 +1,13 @@
 //! The flags that every verb takes: the namespace, recorded objects, colour, and kubectl's connection flags.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::values::{Words, count, seconds_or_duration, words};
-use crate::command::overrides::{CredentialOverrides, Impersonation, Overrides, Secret, ServerOverrides};
+use crate::command::overrides::{AuthInfo, Cluster, Overrides};
 use crate::command::{Access, CommonOptions};
 use crate::error::{Error, Result};
 use crate::model::text::name;
@@ -198,34 +199,39 @@ struct IgnoredArgs {
 
 impl ConnectionArgs {
     pub(super) fn lower(self) -> Result<Overrides> {
-        let extra = self.as_user_extra.iter().map(|word| read_extra(word)).collect::<Result<_>>()?;
+        let mut extra = HashMap::<String, Vec<String>>::new();
+        for word in &self.as_user_extra {
+            let (key, value) = read_extra(word)?;
+            extra.entry(key).or_default().push(value);
+        }
+        let path = |path: Option<PathBuf>| path.map(|path| path.to_string_lossy().into_owned());
         Ok(Overrides {
             kubeconfig: self.kubeconfig,
             kuberc: self.kuberc,
             context: self.kube_context,
             cluster: self.cluster,
             user: self.user,
-            server: ServerOverrides {
-                address: self.server,
-                certificate_authority: self.certificate_authority,
-                insecure: self.insecure_skip_tls_verify,
+            cluster_info: Cluster {
+                server: self.server,
+                certificate_authority: path(self.certificate_authority),
+                insecure_skip_tls_verify: self.insecure_skip_tls_verify,
                 tls_server_name: self.tls_server_name,
                 disable_compression: self.disable_compression,
-                loopback_credentials: self.insecure_loopback_credentials.unwrap_or_default(),
+                ..Cluster::default()
             },
-            credentials: CredentialOverrides {
-                token: self.token.map(Secret),
+            auth_info: AuthInfo {
+                token: self.token.map(Into::into),
                 username: self.username,
-                password: self.password.map(Secret),
-                client_certificate: self.client_certificate,
-                client_key: self.client_key,
+                password: self.password.map(Into::into),
+                client_certificate: path(self.client_certificate),
+                client_key: path(self.client_key),
+                impersonate: self.as_user,
+                impersonate_uid: self.as_uid,
+                impersonate_groups: Some(self.as_group).filter(|groups| !groups.is_empty()),
+                impersonate_user_extra: Some(extra).filter(|extra| !extra.is_empty()),
+                ..AuthInfo::default()
             },
-            impersonation: Impersonation {
-                user: self.as_user,
-                uid: self.as_uid,
-                groups: self.as_group,
-                extra,
-            },
+            loopback_credentials: self.insecure_loopback_credentials.unwrap_or_default(),
             request_timeout: self.request_timeout.filter(|timeout| !timeout.is_zero()),
             verbosity: self.verbosity.unwrap_or_default(),
             warnings_as_errors: self.warnings_as_errors.unwrap_or_default(),

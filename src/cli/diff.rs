@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{DOCUMENTS, OutputForm, count, output_form};
+use super::values::{DOCUMENTS, count, output_form};
 use crate::command::CommonOptions;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
@@ -76,7 +76,7 @@ pub(super) struct DiffArgs {
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print this document in kubectl's dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
-    output: Option<OutputForm<DocumentForm>>,
+    output: Option<DocumentForm>,
 
     /// Exit with 1 when the templates differ, and with 2 or more after an error
     #[arg(long)]
@@ -120,7 +120,7 @@ impl DiffArgs {
             ([_, _, rest @ ..], None) => return Err(too_many(rest)),
         };
         let output = match (self.output, self.stat) {
-            (Some(form), _) => Output::Document(form.lower()?),
+            (Some(form), _) => Output::Document(form),
             (None, true) => Output::Stat,
             (None, false) => Output::Text { context: self.format.context },
         };

@@ -6,7 +6,6 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 
 use super::values::{Words, WordsOr, count, duration, words};
-use crate::error::{Error, Result};
 use crate::model::cause::{AllowedRestarts, CauseId};
 use crate::model::follow::{FollowOptions, Goal, UndoScope};
 use crate::model::text::go_duration;
@@ -68,15 +67,15 @@ fn goal() -> impl TypedValueParser<Value = Goal> {
 }
 
 impl FollowArgs {
-    pub(super) fn lower(self) -> Result<FollowOptions> {
-        Ok(FollowOptions {
+    pub(super) fn lower(self) -> FollowOptions {
+        FollowOptions {
             goal: self.until.unwrap_or_default(),
             stable: self.stable,
             wait_held: self.wait_held,
             fail_on: self.fail_on,
             deadline: self.deadline.filter(|deadline| !deadline.is_zero()),
-            ..self.timeouts.lower()?
-        })
+            ..self.timeouts.lower()
+        }
     }
 }
 
@@ -89,7 +88,7 @@ fn fail_on_help() -> String {
 }
 
 /// Parses `CAUSE[=GRACE]`.
-fn cause_and_grace(word: &str) -> std::result::Result<(CauseId, Duration), String> {
+fn cause_and_grace(word: &str) -> Result<(CauseId, Duration), String> {
     let (name, grace) = word.split_once('=').unwrap_or((word, GRACE));
     let cause = CauseId::read(name).ok_or_else(|| {
         let near = similar::get_close_matches(name, &CauseId::ALL.map(CauseId::name), 3, 0.0);
@@ -106,7 +105,7 @@ pub(super) const GRACE: &str = "30s";
 pub(super) struct TimeoutArgs {
     /// How long to follow, such as 90s or 1h30m; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
-    timeout: Option<Timeout>,
+    timeout: Option<Duration>,
 
     /// Fail once a cause that needs a fix has lasted for GRACE [default: 30s]
     ///
@@ -136,48 +135,20 @@ impl TimeoutArgs {
         self.timeout.is_some()
     }
 
-    pub(super) fn lower(&self) -> Result<FollowOptions> {
-        let timeout = self.timeout.map(Timeout::limit).transpose()?.flatten();
+    pub(super) fn lower(&self) -> FollowOptions {
+        let timeout = self.timeout.filter(|limit| !limit.is_zero());
         let allowed_restarts = AllowedRestarts(self.allow_restarts);
-        Ok(FollowOptions { timeout, fail_fast: self.fail_fast, allowed_restarts, ..FollowOptions::default() })
+        FollowOptions { timeout, fail_fast: self.fail_fast, allowed_restarts, ..FollowOptions::default() }
     }
 }
 
-/// How long to follow.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Timeout {
-    /// At most this long.
-    Limit(Duration),
-    /// No limit: 0.
-    None,
-    /// A negative duration, which is no limit in kubectl.
-    Negative,
-}
-
-impl Timeout {
-    /// Returns the limit.
-    ///
-    /// # Errors
-    /// For a negative duration.
-    pub(super) fn limit(self) -> Result<Option<Duration>> {
-        match self {
-            Self::Limit(limit) => Ok(Some(limit)),
-            Self::Negative => {
-                Err(Error::usage("--timeout cannot be negative").hint("for no limit: --timeout 0"))
-            }
-            Self::None => Ok(None),
-        }
-    }
-}
-
-/// Parses the value of `--timeout`.
-pub(super) fn timeout(word: &str) -> Result<Timeout, &'static str> {
+/// Parses the value of `--timeout`. In kubectl a negative one is no limit.
+pub(super) fn timeout(word: &str) -> Result<Duration, &'static str> {
     let magnitude = duration(word.strip_prefix('-').unwrap_or(word))?;
-    Ok(match magnitude {
-        Duration::ZERO => Timeout::None,
-        _ if word.starts_with('-') => Timeout::Negative,
-        limit => Timeout::Limit(limit),
-    })
+    if word.starts_with('-') && !magnitude.is_zero() {
+        return Err("it cannot be negative; for no limit: --timeout 0");
+    }
+    Ok(magnitude)
 }
 
 /// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.

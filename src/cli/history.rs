@@ -1,9 +1,11 @@
 //! The arguments of `history`, and their lowering.
 
+use std::io::Read;
+
 use clap::Args;
 
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, TABLES, output_form, revision, start_time};
+use super::values::{TABLES, output_form, revision, start_time};
 use crate::command::CommonOptions;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
@@ -48,7 +50,7 @@ pub(super) struct HistoryArgs {
     /// these are for the object that kubectl prints, as yaml and name always are. With --since, yaml is the document
     /// of json.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
-    output: Option<OutputForm<TableForm>>,
+    output: Option<TableForm>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long, hide_short_help = true)]
@@ -66,23 +68,17 @@ Examples:
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 impl HistoryArgs {
-    pub(super) fn lower(mut self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(mut self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
         if self.since.is_some() {
             self.scope.default_to_all();
         }
         let revision = revision(self.revision.as_deref())?;
-        let output = match self.output {
-            None => TableForm::Text,
-            Some(OutputForm::Word(form)) => form,
-            Some(OutputForm::Template(word, template)) => {
-                TableForm::Document(word.parse_as_rollout(&template)?)
-            }
-        };
+        let output = self.output.unwrap_or_default();
         if self.since.is_some() && output == TableForm::Name {
             return Err(Error::usage("--since prints tables, JSON or YAML")
                 .hint("use -o jsonpath='{.items[*].workload.name}'"));
         }
-        let scope = self.scope.lower(common)?;
+        let scope = self.scope.lower(common, stdin)?;
         // kubectl drops managedFields from JSON and YAML only.
         let show_managed_fields =
             self.show_managed_fields || matches!(output, TableForm::Document(DocumentForm::Template(_)));

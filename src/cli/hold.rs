@@ -1,5 +1,7 @@
 //! The arguments of `pause` and `resume`, and their lowering.
 
+use std::io::Read;
+
 use clap::Args;
 
 use super::write::WriteArgs;
@@ -47,15 +49,15 @@ Examples:
   kubectl rollout2 resume cloneset/web";
 
 impl PauseArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(common, stdin)?;
         Ok(Request { scope, options, verb: HoldVerb::Pause })
     }
 }
 
 impl ResumeArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(common, stdin)?;
         Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
     }
 }

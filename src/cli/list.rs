@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::values::{OutputForm, TABLES, Words, duration, output_form, start_time, words};
+use super::values::{TABLES, Words, duration, output_form, start_time, words};
 use crate::command::CommonOptions;
 use crate::command::list::Request;
 use crate::command::targets::TargetScope;
@@ -93,7 +93,7 @@ pub(super) struct ListArgs {
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE, jsonpath-file=FILE, custom-columns=SPEC and
     /// custom-columns-file=FILE print the document of json in kubectl's dialect of JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(TABLES))]
-    output: Option<OutputForm<TableForm>>,
+    output: Option<TableForm>,
 }
 
 const EXAMPLES: &str = "\
@@ -129,11 +129,7 @@ impl ListArgs {
             allow_empty: self.allow_empty,
             ..TargetScope::default()
         };
-        let output = match self.output {
-            None => TableForm::Text,
-            Some(OutputForm::Word(form)) => form,
-            Some(OutputForm::Template(word, template)) => TableForm::Document(word.parse(&template)?),
-        };
+        let output = self.output.unwrap_or_default();
         if self.watch
             && !matches!(output, TableForm::Text | TableForm::Wide | TableForm::Document(DocumentForm::Json))
         {

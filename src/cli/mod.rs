@@ -124,23 +124,25 @@ impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
     fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
         let common = self.common.lower()?;
-        let mut printed = |text: &str| {
+        let printed = |text: &str, world| {
             let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
             Ok(ParsedArgs::Handled(exit))
         };
         let verb = match self.verb {
             VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
-            VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common)?),
-            VerbArguments::History(arguments) => Verb::History(arguments.lower(&common)?),
-            VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common)?),
-            VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&common)?),
-            VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&common)?),
+            VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common, &mut world.stdin)?),
+            VerbArguments::History(arguments) => Verb::History(arguments.lower(&common, &mut world.stdin)?),
+            VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common, &mut world.stdin)?),
+            VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&common, &mut world.stdin)?),
+            VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&common, &mut world.stdin)?),
             VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
-            VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common)?),
+            VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common, &mut world.stdin)?),
             VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
-            VerbArguments::Preview(arguments) => Verb::Preview(Box::new(arguments.lower(&common)?)),
-            VerbArguments::Completion(arguments) => return printed(arguments.script),
-            VerbArguments::Version(arguments) => return printed(&arguments.text()),
+            VerbArguments::Preview(arguments) => {
+                Verb::Preview(Box::new(arguments.lower(&common, &mut world.stdin)?))
+            }
+            VerbArguments::Completion(arguments) => return printed(arguments.script, world),
+            VerbArguments::Version(arguments) => return printed(&arguments.text(), world),
         };
         Ok(ParsedArgs::Command(Box::new(Command { common, verb })))
     }

@@ -1,5 +1,7 @@
 //! The arguments of `preview`, and their lowering.
 
+use std::ffi::OsString;
+use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,8 +9,7 @@ use clap::Args;
 use super::diff::DiffFormatArgs;
 use super::values::{DOCUMENTS, words};
 use crate::command::CommonOptions;
-use crate::command::preview::{AppliedObjects, ApplyFlags, Output, Request};
-use crate::command::targets::TargetScope;
+use crate::command::preview::{AppliedObjects, ApplyArgs, Output, Request, input_of};
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
 use crate::render::ui::DocumentForm;
@@ -90,25 +91,27 @@ Environment:
   KUBECTL                the program to run [default: kubectl]
   KUBECTL_EXTERNAL_DIFF  a program for --diff, called as kubectl diff calls it";
 
+/// The field manager of `kubectl apply` by default.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
 impl PreviewArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
         let output = match &self.output {
             Some(form) => Output::Document(form.clone()),
             None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
         let secrets = self.format.secrets();
         let exit_code = self.exit_code;
-        let scope = TargetScope { namespace: common.access.namespace.clone(), ..TargetScope::default() };
-        let applied = self.applied(common)?;
-        Ok(Request { applied, scope, output, secrets, exit_code })
+        let applied = self.applied(common, stdin)?;
+        Ok(Request { applied, output, secrets, exit_code })
     }
 
-    fn applied(self, common: &CommonOptions) -> Result<AppliedObjects> {
+    fn applied(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<AppliedObjects> {
         let snapshot = common.access.snapshot.as_ref();
         if let Some(path) = self.applied {
             let path = path.into();
             check_stdin_once(snapshot.into_iter().chain([&path]))?;
-            return Ok(AppliedObjects::Recorded { path, stdin: Ok(Vec::new()) });
+            return Ok(AppliedObjects::recorded(&path, stdin));
         }
         if self.files.is_empty() && self.kustomize.is_none() {
             return Err(Error::usage("no manifest is given: use -f, -k or --applied")
@@ -121,16 +124,64 @@ impl PreviewArgs {
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Error::usage("standard input cannot be used for multiple arguments"));
         }
-        let flags = ApplyFlags {
-            files: self.files,
-            kustomize: self.kustomize,
-            recursive: self.recursive,
-            selector: self.selector,
-            server_side: self.server_side,
-            force_conflicts: self.force_conflicts,
-            field_manager: self.field_manager,
-            validate: self.validate,
-        };
-        Ok(AppliedObjects::Kubectl { flags, stdin: Ok(Vec::new()) })
+        let input = input_of(&self.files, stdin);
+        Ok(AppliedObjects::Kubectl(self.apply_args(input)))
+    }
+
+    /// Returns what `kubectl apply` is called with.
+    fn apply_args(self, input: Result<Vec<u8>>) -> ApplyArgs {
+        let files = self.files.iter().map(|file| format!("--filename={file}"));
+        let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
+        let recursive = self.recursive.then(|| "--recursive".to_owned());
+        let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
+        let manifests = files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from);
+        let server_side = self.server_side.then(|| "--server-side".to_owned());
+        let force = self.force_conflicts.then(|| "--force-conflicts".to_owned());
+        let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
+        let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
+        let how = server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from);
+        let default = if self.server_side { "kubectl" } else { CLIENT_SIDE };
+        ApplyArgs {
+            manifests: manifests.collect(),
+            how: how.collect(),
+            field_manager: self.field_manager.clone().unwrap_or_else(|| default.to_owned()),
+            input,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        preview: PreviewArgs,
+    }
+
+    fn args(words: &[&str]) -> ApplyArgs {
+        let words = [&["preview"], words].concat();
+        Line::try_parse_from(words).unwrap().preview.apply_args(Ok(Vec::new()))
+    }
+
+    #[test]
+    fn flags_of_apply_are_given_to_kubectl() {
+        let given = [
+            "--filename=a b.yaml",
+            "--filename=-",
+            "--recursive",
+            "--selector=app=web",
+            "--server-side",
+            "--force-conflicts",
+            "--field-manager=ci",
+            "--validate=false",
+        ];
+        let args = self::args(&given);
+        assert_eq!([args.manifests, args.how].concat(), given);
+        assert_eq!(args.field_manager, "ci");
+        assert_eq!(self::args(&[]).field_manager, "kubectl-client-side-apply");
     }
 }

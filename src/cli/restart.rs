@@ -1,5 +1,7 @@
 //! The arguments of `restart`, and their lowering.
 
+use std::io::Read;
+
 use clap::Args;
 
 use super::follow::UndoOnFailureArgs;
@@ -53,8 +55,8 @@ Examples:
   kubectl rollout2 restart ads/agent --dry-run";
 
 impl RestartArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let (scope, options) = self.write.lower(common)?;
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(common, stdin)?;
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         let wait = options.wait.map(|options| self.undo.lower(options));
         let options = ChangeOptions { wait, strict: self.strict, ..options };

@@ -1,14 +1,15 @@
 //! The arguments that select workloads, and their lowering.
 
+use std::io::Read;
+
 use clap::Args;
 
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
-use crate::command::targets::manifest::{Manifests, check_stdin_once};
+use crate::command::targets::manifest::{self, check_stdin_once};
 use crate::command::targets::scope::read_workload_targets;
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
-use crate::model::text::shell_command::{Word, command};
 
 /// The heading of these arguments in help.
 const SELECTING: &str = "Selecting workloads";
@@ -35,10 +36,6 @@ pub(super) struct ScopeArgs {
     #[arg(short = 'R', long, help_heading = SELECTING, hide_short_help = true)]
     recursive: bool,
 
-    /// Not supported; the error names the command to use instead
-    #[arg(short, long, value_name = "DIR", hide = true)]
-    kustomize: Option<String>,
-
     /// Select workloads in all namespaces
     #[arg(short = 'A', long, help_heading = SELECTING)]
     all_namespaces: bool, // overrides -n, as in kubectl get
@@ -61,55 +58,36 @@ impl ScopeArgs {
         }
     }
 
-    /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them.
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<TargetScope> {
-        if let Some(directory) = &self.kustomize {
-            return Err(self.refuse_kustomize(directory));
-        }
-        let manifests = Manifests::read(&self.files, self.recursive)?;
-        let targets = if self.files.is_empty() {
-            read_workload_targets(&self.targets, self.selector.is_some())?
-        } else {
-            self.refuse_targets()?;
-            Vec::new()
+    /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them. Reads the
+    /// manifests.
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<TargetScope> {
+        let origins = manifest::origins(&self.files)?;
+        let targets = match self.targets.as_slice() {
+            [] if !origins.is_empty() => Vec::new(),
+            [_, ..] if !origins.is_empty() => {
+                return Err(Error::usage(
+                    "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
+                ));
+            }
+            words => read_workload_targets(words, self.selector.is_some())?,
         };
-        check_stdin_once(manifests.origins.iter().chain(&common.access.snapshot))?;
+        check_stdin_once(origins.iter().chain(&common.access.snapshot))?;
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let namespace = common.access.namespace.clone().filter(|_| !self.all_namespaces);
-        Ok(TargetScope {
+        let mut scope = TargetScope {
             targets,
             selector,
             namespace,
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
-            manifests,
             ..TargetScope::default()
-        })
-    }
-
-    /// Rejects targets beside `-f`, with kubectl's text.
-    fn refuse_targets(&self) -> Result<()> {
-        match self.targets.first() {
-            None => Ok(()),
-            Some(word) if word.contains('/') => {
-                Err(Error::usage("resource/name arguments cannot be provided when a path is specified"))
+        };
+        for declared in manifest::read(&origins, self.recursive, stdin) {
+            match declared {
+                Ok(declared) => scope.manifest_objects.push(declared),
+                Err(error) => scope.manifest_errors.push(error),
             }
-            Some(_) => Err(Error::usage(
-                "when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well",
-            )),
         }
-    }
-
-    fn refuse_kustomize(&self, directory: &str) -> Error {
-        if !self.files.is_empty() {
-            return Error::usage("only one of -f or -k can be specified");
-        }
-        if self.recursive {
-            return Error::usage("the -k flag can't be used with -f or -R");
-        }
-        Error::usage("-k is not supported").hint(command(
-            "kubectl kustomize {} | kubectl rollout2 ... -f -",
-            [Word::text(directory, "DIRECTORY")],
-        ))
+        Ok(scope)
     }
 }

@@ -1,12 +1,13 @@
 //! The arguments of `status`, and their lowering.
 
+use std::io::Read;
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
 
 use super::follow::{FollowArgs, UndoOnFailureArgs};
 use super::scope::ScopeArgs;
-use super::values::{DOCUMENTS, OutputForm, output_form, positive_duration, revision};
+use super::values::{DOCUMENTS, output_form, positive_duration, revision};
 use crate::command::CommonOptions;
 use crate::command::status::Request;
 use crate::command::targets::TargetScope;
@@ -69,7 +70,7 @@ pub(super) struct StatusArgs {
     /// jsonpath-file=FILE, custom-columns=SPEC and custom-columns-file=FILE print them in kubectl's dialect of
     /// JSONPath.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(DOCUMENTS))]
-    output: Option<OutputForm<DocumentForm>>,
+    output: Option<DocumentForm>,
 
     #[command(flatten)]
     follow: FollowArgs,
@@ -94,8 +95,8 @@ Examples:
   kubectl rollout2 status all --from snapshot.yaml";
 
 impl StatusArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
-        let output = self.output.map(OutputForm::lower).transpose()?;
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+        let output = self.output;
         if matches!(output, Some(DocumentForm::Template(_))) && self.watch && common.access.snapshot.is_none()
         {
             return Err(
@@ -108,11 +109,11 @@ impl StatusArgs {
         }
         let revision = revision(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
-        let scope = self.scope.lower(common);
+        let scope = self.scope.lower(common, stdin);
         let scope = scope.map_err(|error| {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
-        let options = self.undo.lower(self.follow.lower()?);
+        let options = self.undo.lower(self.follow.lower());
         if self.undo.is_set() {
             check_undo(self.watch, &scope, common)?;
         }

@@ -1,5 +1,7 @@
 //! The arguments of `undo`, and their lowering.
 
+use std::io::Read;
+
 use clap::Args;
 
 use super::values::start_time;
@@ -117,7 +119,7 @@ Examples:
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
         let to_revision = match self.to_revision.as_deref() {
             None if self.failed => TargetRevision::StableOrPrevious,
             None => TargetRevision::Previous,
@@ -131,7 +133,7 @@ impl UndoArgs {
         if self.failed {
             write.default_to_all();
         }
-        let (scope, options) = write.lower(common)?;
+        let (scope, options) = write.lower(common, stdin)?;
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         Ok(Request {
             scope,

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Command};
 
 use crate::command::read_template;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
 use crate::model::text::jsonpath::JsonPath;
@@ -64,15 +64,6 @@ pub(super) fn revision(word: Option<&str>) -> Result<Option<RevisionWord>> {
     Ok(word.filter(|word| *word != RevisionWord::Number(0)))
 }
 
-/// A value of `-o`.
-#[derive(Clone, Debug)]
-pub(super) enum OutputForm<T> {
-    /// The form of a word of the verb: `json`.
-    Word(T),
-    /// A template: its form, and what follows the `=`.
-    Template(TemplateWord, String),
-}
-
 /// The forms of a document.
 pub(super) const DOCUMENTS: &Words<DocumentForm> =
     &[("json", "", DocumentForm::Json), ("yaml", "", DocumentForm::Yaml)];
@@ -88,104 +79,6 @@ pub(super) const TABLES: &Words<TableForm> = &[
 
 /// The form of a verb that prints lines or JSON.
 pub(super) const JSON: &Words<()> = &[("json", "", ())];
-
-impl OutputForm<DocumentForm> {
-    /// Returns the form of the document.
-    ///
-    /// # Errors
-    /// As [`TemplateWord::parse`].
-    pub(super) fn lower(self) -> Result<DocumentForm> {
-        match self {
-            Self::Word(form) => Ok(form),
-            Self::Template(word, template) => word.parse(&template),
-        }
-    }
-}
-
-/// The forms of a template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TemplateWord {
-    JsonPath,
-    JsonPathAsJson,
-    JsonPathFile,
-    CustomColumns,
-    CustomColumnsFile,
-    /// One of kubectl's forms of a Go template.
-    Go(&'static str),
-}
-
-/// The forms by their names, in any case as in kubectl.
-const WORDS: [(&str, TemplateWord); 9] = [
-    ("jsonpath", TemplateWord::JsonPath),
-    ("jsonpath-as-json", TemplateWord::JsonPathAsJson),
-    ("jsonpath-file", TemplateWord::JsonPathFile),
-    ("custom-columns", TemplateWord::CustomColumns),
-    ("custom-columns-file", TemplateWord::CustomColumnsFile),
-    ("go-template", TemplateWord::Go("go-template")),
-    ("go-template-file", TemplateWord::Go("go-template-file")),
-    ("template", TemplateWord::Go("template")),
-    ("templatefile", TemplateWord::Go("templatefile")),
-];
-
-impl TemplateWord {
-    /// Returns the form that a value of `-o` begins with, and what follows.
-    fn read(value: &str) -> Option<(Self, &str)> {
-        let (name, template) = value.split_once('=').unwrap_or((value, ""));
-        let (_, word) = WORDS.iter().find(|(word, _)| name.eq_ignore_ascii_case(word))?;
-        Some((*word, template))
-    }
-
-    /// Parses a template for the objects of `kubectl rollout`, which has no custom columns.
-    ///
-    /// # Errors
-    /// As [`TemplateWord::parse`].
-    pub(super) fn parse_as_rollout(self, template: &str) -> Result<DocumentForm> {
-        match self {
-            Self::CustomColumns | Self::CustomColumnsFile => {
-                let word = if self == Self::CustomColumns { "custom-columns" } else { "custom-columns-file" };
-                Err(no_such_form(&format!("{word}={template}")).hint("use -o jsonpath='{...}'"))
-            }
-            other => other.parse(template),
-        }
-    }
-
-    /// Parses a template.
-    ///
-    /// # Errors
-    /// Usage errors with kubectl's messages.
-    pub(super) fn parse(self, template: &str) -> Result<DocumentForm> {
-        let path = |text: &str| match text {
-            "" => Err(Error::usage("template format specified but no template given")),
-            text => JsonPath::parse(text)
-                .map_err(|why| Error::usage(format!("error parsing jsonpath {text}, {why}"))),
-        };
-        let form = match self {
-            Self::JsonPath => TemplateForm::JsonPath(path(template)?),
-            Self::JsonPathAsJson => TemplateForm::JsonPathAsJson(path(template)?),
-            Self::JsonPathFile => TemplateForm::JsonPath(path(&read_template(template)?)?),
-            Self::CustomColumns => {
-                TemplateForm::CustomColumns(CustomColumns::parse(template).map_err(Error::usage)?)
-            }
-            Self::CustomColumnsFile => {
-                let columns = CustomColumns::parse_file(&read_template(template)?);
-                TemplateForm::CustomColumns(columns.map_err(Error::usage)?)
-            }
-            Self::Go(word) => {
-                return Err(Error::usage(format!("-o {word} is not supported"))
-                    .hint("use -o jsonpath='{...}', or pass -o json to jq"));
-            }
-        };
-        Ok(DocumentForm::Template(form))
-    }
-}
-
-/// Returns kubectl's error for a form that `kubectl rollout` does not have. It lists those that this program has.
-fn no_such_form(form: &str) -> Error {
-    Error::usage(format!(
-        "unable to match a printer suitable for the output format {form:?}, allowed formats are: \
-         json,jsonpath,jsonpath-as-json,jsonpath-file,name,yaml"
-    ))
-}
 
 /// Words of a flag, each with its help, which may be empty, and its value.
 pub(super) type Words<T> = [(&'static str, &'static str, T)];
@@ -203,14 +96,37 @@ pub(super) fn words<T: Clone + Send + Sync>(words: &'static Words<T>) -> impl Ty
 }
 
 /// Parses a value of `-o`: one of these words, or a template.
-pub(super) fn output_form<T: Clone + Send + Sync>(
+pub(super) fn output_form<T: Clone + Send + Sync + From<DocumentForm>>(
     forms: &'static Words<T>,
-) -> impl TypedValueParser<Value = OutputForm<T>> {
-    let template = |value: &str| {
-        let (word, template) = TemplateWord::read(value)?;
-        Some(Ok(OutputForm::Template(word, template.to_owned())))
+) -> impl TypedValueParser<Value = T> {
+    WordsOr { words: words(forms), other: |value| Some(template_form(value)?.map(T::from)) }
+}
+
+/// Parses a template of `-o`; none for the name of another form. The name is in any case, as in kubectl.
+///
+/// # Errors
+/// kubectl's messages.
+fn template_form(value: &str) -> OtherValue<DocumentForm> {
+    let (name, template) = value.split_once('=').unwrap_or((value, ""));
+    let path = |text: &str| match text {
+        "" => Err("template format specified but no template given".to_owned()),
+        text => JsonPath::parse(text).map_err(|why| format!("error parsing jsonpath {text}, {why}")),
     };
-    WordsOr { words: words(forms).map(OutputForm::Word), other: template }
+    let file = || read_template(template).map_err(|error| error.sentence());
+    let form = match name.to_ascii_lowercase().as_str() {
+        "jsonpath" => path(template).map(TemplateForm::JsonPath),
+        "jsonpath-as-json" => path(template).map(TemplateForm::JsonPathAsJson),
+        "jsonpath-file" => file().and_then(|text| path(&text)).map(TemplateForm::JsonPath),
+        "custom-columns" => CustomColumns::parse(template).map(TemplateForm::CustomColumns),
+        "custom-columns-file" => {
+            file().and_then(|text| CustomColumns::parse_file(&text)).map(TemplateForm::CustomColumns)
+        }
+        word @ ("go-template" | "go-template-file" | "template" | "templatefile") => {
+            Err(format!("-o {word} is not supported; use -o jsonpath='{{...}}', or pass -o json to jq"))
+        }
+        _ => return None,
+    };
+    Some(form.map(DocumentForm::Template))
 }
 
 /// A value that is no word, if it is recognized.

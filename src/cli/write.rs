@@ -1,12 +1,13 @@
 //! The arguments of the verbs that write, `--wait` among them, and their lowering.
 
+use std::io::Read;
 use std::time::Duration;
 
 use clap::Args;
 
 use super::follow::TimeoutArgs;
 use super::scope::ScopeArgs;
-use super::values::{OutputForm, Words, output_form};
+use super::values::{Words, output_form};
 use crate::command::CommonOptions;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
@@ -31,7 +32,7 @@ pub(super) struct WriteArgs {
     ///
     /// jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE and jsonpath-file=FILE print the object as kubectl does.
     #[arg(short, long, value_name = "FORM", ignore_case = true, value_parser = output_form(FORMS), help_heading = WRITING)]
-    output: Option<OutputForm<Output>>,
+    output: Option<Output>,
 
     /// Keep managedFields in the objects that are printed
     #[arg(long, help_heading = WRITING, hide_short_help = true)]
@@ -60,21 +61,22 @@ impl WriteArgs {
     }
 
     /// Lowers the flags of a verb.
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<(TargetScope, ChangeOptions)> {
+    pub(super) fn lower(
+        self,
+        common: &CommonOptions,
+        stdin: &mut dyn Read,
+    ) -> Result<(TargetScope, ChangeOptions)> {
         let dry_run = dry_run(self.dry_run.as_deref())?;
-        let output = match self.output {
-            None => Output::Text,
-            Some(OutputForm::Template(word, template)) => Output::Document(word.parse_as_rollout(&template)?),
-            Some(OutputForm::Word(Output::Patch)) if dry_run != DryRun::Client => {
-                return Err(Error::usage("-o patch prints the patch instead of sending it")
-                    .hint("add --dry-run=client"));
-            }
-            Some(OutputForm::Word(form)) => form,
-        };
+        let output = self.output.unwrap_or_default();
+        if output == Output::Patch && dry_run != DryRun::Client {
+            return Err(
+                Error::usage("-o patch prints the patch instead of sending it").hint("add --dry-run=client")
+            );
+        }
         if self.interactive && common.access.snapshot == Some(InputPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
-        let scope = self.scope.lower(common)?;
+        let scope = self.scope.lower(common, stdin)?;
         if scope.all_namespaces {
             return Err(Error::usage("this verb writes, and -A is allowed only for verbs that read")
                 .hint("select a namespace with -n"));
@@ -161,7 +163,7 @@ impl WaitArgs {
             ))
             .hint("remove --output, or follow afterwards: kubectl rollout2 status TARGET -o json"));
         }
-        let mut wait = self.timeouts.lower()?;
+        let mut wait = self.timeouts.lower();
         if !self.wait && !self.timeouts.has_timeout() {
             wait.timeout = Some(REPLACEMENT_TIMEOUT);
         }

@@ -6,15 +6,14 @@ use std::collections::{HashMap, HashSet};
 
 use http::StatusCode;
 
-use crate::cluster::connection::{
-    ApiRequest, ApiResponse, COMMAND_TOO_LARGE, Connection, Policy, RequestError,
-};
-use crate::cluster::list_decoder::ListReader;
+use crate::cluster::connection::{ApiRequest, ApiResponse, Connection, NoResponse, Policy, RequestError};
+use crate::cluster::list_decoder::read_page;
 use crate::cluster::served_versions::percent_encoded;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{EVENT, ResourceType};
 use crate::model::api::selector::Selector;
+use crate::snapshot::json::is_too_large;
 
 /// Which objects to list, and how much of each.
 #[derive(Clone, Debug)]
@@ -87,6 +86,9 @@ pub(super) fn warning_query() -> String {
 /// The number of objects of a page, as in kubectl.
 const PAGE_SIZE: usize = 500;
 
+/// The limit of the objects of a list: three times as many as the pods of the largest cluster that Kubernetes supports.
+const MOST_OBJECTS: usize = 500_000;
+
 /// The limit of pages without objects in a list.
 const EMPTY_PAGES: usize = 16;
 
@@ -125,7 +127,7 @@ pub(super) struct Pages<'a, T> {
     query: String,
     form: ListForm,
     connection: &'a Connection,
-    reader: ListReader<'a>,
+    type_: &'a ResourceType,
     next: Option<PageStart>,
     /// The `continue` tokens used so far.
     tokens: HashSet<String>,
@@ -148,13 +150,12 @@ impl<'a, T> Pages<'a, T> {
         form: ListForm,
         connection: &'a Connection,
     ) -> Self {
-        let (is_whole, held) = (form == ListForm::Whole, connection.memory.hold());
         Self {
             path,
             query,
             form,
             connection,
-            reader: ListReader { type_, is_whole, held, is_too_large: false },
+            type_,
             next: Some(PageStart::Beginning),
             tokens: HashSet::new(),
             page_count: 0,
@@ -182,11 +183,8 @@ impl<'a, T> Pages<'a, T> {
             };
             let is_expired = |response: &ApiResponse| self.is_expired_page(response);
             let response = self.connection.send(&request, policy, &mut deadline, is_expired).await?;
-            let accepted = self.accept(&response, &keep);
-            accepted.map_err(|why| RequestError::NotSent(unusable_list(self.reader.type_, why)))?;
+            self.accept(&response, &keep).map_err(NoResponse::after_sending)?;
         }
-        let list = format!("{}?{}", self.path, self.query);
-        self.connection.memory.keep_list(list, self.reader.held);
         Ok((self.kept, self.version))
     }
 
@@ -204,44 +202,46 @@ impl<'a, T> Pages<'a, T> {
     /// Adds a page, and keeps what `keep` makes of each object.
     ///
     /// # Errors
-    /// What is wrong with the response, as a fragment: `is not a list`.
-    fn accept(
-        &mut self,
-        response: &ApiResponse,
-        keep: impl FnMut(Object) -> Option<T>,
-    ) -> Result<(), &'static str> {
+    /// What is wrong with the response.
+    fn accept(&mut self, response: &ApiResponse, keep: impl FnMut(Object) -> Option<T>) -> Result<(), Error> {
         if is_expired(response) {
             // The token expired between two pages. Paging again could expire again, so read one large page.
             self.kept.clear();
-            self.reader.held = self.connection.memory.hold();
+            self.objects = 0;
             self.next = Some(PageStart::Everything);
             return Ok(());
         }
-        let Some(page) = self.reader.read(response.body(), keep) else {
-            return Err(if self.reader.is_too_large { COMMAND_TOO_LARGE } else { "is not a list" });
-        };
+        let type_ = self.type_;
+        if is_too_large(response.body()) {
+            return Err(too_large_list(type_, "takes more than 1 GiB of memory"));
+        }
+        let page = read_page(response.body(), type_, self.form == ListForm::Whole, keep);
+        let page = page.ok_or_else(|| unusable_list(type_, "is not a list"))?;
         self.page_count += 1;
         self.objects += page.items;
         self.kept.extend(page.kept);
         self.version = page.version;
+        if self.objects > MOST_OBJECTS {
+            return Err(too_large_list(type_, "has more than 500,000 objects"));
+        }
         self.next = (!page.rest.is_empty()).then(|| PageStart::After(page.rest.clone()));
         if self.next.is_some() && self.page_count > self.objects + EMPTY_PAGES {
-            return Err("has more pages than objects");
+            return Err(unusable_list(type_, "has more pages than objects"));
         }
         if self.next.is_some() && !self.tokens.insert(page.rest) {
-            return Err("repeats a continue token");
+            return Err(unusable_list(type_, "repeats a continue token"));
         }
         Ok(())
     }
 }
 
 fn unusable_list(type_: &ResourceType, why: &str) -> Error {
-    let plural = type_.plural();
-    let error = Error::new(ErrorKind::Malformed, format!("the server's list of {plural} {why}"));
-    if why != COMMAND_TOO_LARGE {
-        return error;
-    }
-    error.hint(format!("select fewer with -n or -l; to count them: kubectl get {plural} -A -o name | wc -l"))
+    Error::new(ErrorKind::Malformed, format!("the server's list of {} {why}", type_.plural()))
+}
+
+fn too_large_list(type_: &ResourceType, why: &str) -> Error {
+    let count = format!("kubectl get {} -A -o name | wc -l", type_.plural());
+    unusable_list(type_, why).hint(format!("select fewer with -n or -l; to count them: {count}"))
 }
 
 /// Whether the `continue` token of the request has expired (410).

@@ -266,8 +266,8 @@ pub fn are_in_few_namespaces<'a>(workloads: impl IntoIterator<Item = &'a Workloa
 }
 
 /// Reads what belongs to workloads; `all_namespaces` says that they may be anywhere, so that lists of the whole cluster
-/// serve. All requests are sent together, but those for the events of namespaces in which only pods show that a rollout is
-/// incomplete.
+/// serve. All requests are sent together: pods and revisions do not show that a rollout is incomplete which is complete by its
+/// workload alone.
 pub async fn read_all(
     workloads: Vec<Workload>,
     all_namespaces: bool,
@@ -301,7 +301,7 @@ pub async fn read_all(
     });
     let (owned, events) = tokio::join!(biased; concurrently(parts), concurrently(events));
     let mut owned: BTreeMap<usize, Owned> = owned.into_iter().flatten().collect();
-    let mut events: BTreeMap<_, _> = events.into_iter().collect();
+    let events: BTreeMap<_, _> = events.into_iter().collect();
     let mut notes = Vec::new();
     let mut observations = Vec::new();
     for (index, workload) in workloads.into_iter().enumerate() {
@@ -309,18 +309,13 @@ pub async fn read_all(
             observations.push(Ok(Observation::of_alone(workload)));
             continue;
         };
-        let namespace = namespace_of(&workload);
-        observations.push(match owned.observation(workload, needs, &mut notes) {
-            Ok(observed) if needs.status && is_incomplete(&observed) => {
-                let listed = match events.get(&namespace) {
-                    Some(listed) => listed.clone(),
-                    None => warnings(namespace.as_deref(), source).await,
-                };
-                events.insert(namespace, listed.clone());
-                or_note(listed, "causes are incomplete", add_once(&mut notes))
+        let listed = events.get(&namespace_of(&workload));
+        observations.push(match (owned.observation(workload, needs, &mut notes), listed) {
+            (Ok(observed), Some(listed)) if is_incomplete(&observed) => {
+                or_note(listed.clone(), "causes are incomplete", add_once(&mut notes))
                     .map(|listed| Observation { events: listed.map(Events::of), ..observed })
             }
-            observed => observed,
+            (observed, _) => observed,
         });
     }
     Readings { observations, notes }

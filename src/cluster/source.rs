@@ -26,7 +26,7 @@ use crate::snapshot::Snapshot;
 use crate::world::{Clock, InputPath, World};
 
 /// What the flags say about the source: a snapshot, or a cluster with overrides.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Access {
     /// The snapshot to read instead of a cluster.
     pub snapshot: Option<InputPath>,
@@ -145,7 +145,7 @@ impl Source {
         match cluster.connection.read(&path, ApiResponse::is_not_found).await {
             Ok(response) => Ok(!response.is_not_found()),
             Err(failure) if failure.is_forbidden() => Ok(true),
-            Err(failure) => Err(cluster.connection.explain(failure)),
+            Err(failure) => Err(cluster.connection.explain(&failure)),
         }
     }
 
@@ -312,7 +312,7 @@ impl Cluster {
             return not_served(type_);
         }
         let is_optional = failure.is_forbidden() && kind::of_type(type_).is_none();
-        let error = self.connection.explain(failure);
+        let error = self.connection.explain(&failure);
         if !is_optional {
             return error;
         }

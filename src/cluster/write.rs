@@ -122,13 +122,13 @@ impl WriteFailure {
     }
 
     /// Classifies a failed request. `explain` describes failures other than a rejected object.
-    pub(super) fn of(failure: RequestError, explain: impl FnOnce(RequestError) -> Error) -> Self {
+    pub(super) fn of(failure: RequestError, explain: impl FnOnce(&RequestError) -> Error) -> Self {
         let outcome = WriteOutcome::of(&failure);
         let rejected = match &failure {
             RequestError::Status(response) => rejected(response),
             _ => None,
         };
-        Self { error: rejected.unwrap_or_else(|| explain(failure)), outcome }
+        Self { error: rejected.unwrap_or_else(|| explain(&failure)), outcome }
     }
 }
 
@@ -188,8 +188,8 @@ mod tests {
     fn a_write_is_unchanged_only_if_that_is_certain() {
         let error = || Error::new(ErrorKind::Unreachable, "the connection failed");
         for (failure, outcome) in [
-            (NoResponse::after_sending("reset", error()).into(), WriteOutcome::Unknown),
-            (NoResponse::without_connection("refused", error()).into(), WriteOutcome::Unchanged),
+            (NoResponse::after_sending(error()).into(), WriteOutcome::Unknown),
+            (NoResponse::without_connection(error()).into(), WriteOutcome::Unchanged),
             (RequestError::NotSent(error()), WriteOutcome::Unchanged),
             (response(StatusCode::OK, "<html>"), WriteOutcome::Unknown),
             (response(StatusCode::BAD_GATEWAY, "<html>"), WriteOutcome::Unknown),

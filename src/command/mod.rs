@@ -29,7 +29,6 @@ pub use crate::cluster::kubeconfig::overrides;
 use crate::cluster::notice::Listener;
 pub use crate::cluster::source::Access;
 use crate::cluster::source::Source;
-use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind};
 use crate::exit::Exit;
 use crate::model::text::plural::plural;
@@ -139,33 +138,14 @@ impl Verb {
             Self::Step(request) => Box::pin(step::run(request, context, ui)).await,
         }
     }
-
-    /// Returns the targets of the verb.
-    fn scope_mut(&mut self) -> &mut TargetScope {
-        match self {
-            Self::List(request) => &mut request.scope,
-            Self::History(request) => &mut request.scope,
-            Self::Diff(request) => &mut request.scope,
-            Self::Preview(request) => &mut request.scope,
-            Self::Status(request) => &mut request.scope,
-            Self::Undo(request) => &mut request.scope,
-            Self::Hold(request) => &mut request.scope,
-            Self::Restart(request) => &mut request.scope,
-            Self::Step(request) => &mut request.scope,
-        }
-    }
 }
 
 /// Runs a command on the source that `open` returns, and returns its exit code.
 pub async fn run(
     open: impl FnOnce(&Access, &mut World, Listener) -> Result<Source, Error>,
-    mut command: Command,
+    command: Command,
     world: &mut World,
 ) -> Exit {
-    command.verb.scope_mut().read_manifests(&mut world.stdin);
-    if let Verb::Preview(request) = &mut command.verb {
-        request.read_stdin(&mut world.stdin);
-    }
     let common = &command.common;
     let messages = MessageWriter::new(world.err.clone(), &world.environment, common.color);
     let source = open(&common.access, world, listener(messages.clone()));
@@ -229,7 +209,7 @@ pub async fn run(
 
 /// Returns a listener that prints the notices of the transport to stderr.
 fn listener(messages: MessageWriter) -> Listener {
-    Listener::new(move |notice| messages.note(&notice.line()))
+    Listener::new(move |notice| messages.note(notice))
 }
 
 /// The most bytes of a template that are read.

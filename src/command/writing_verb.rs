@@ -70,6 +70,12 @@ pub enum Output {
     Document(DocumentForm),
 }
 
+impl From<DocumentForm> for Output {
+    fn from(form: DocumentForm) -> Self {
+        Self::Document(form)
+    }
+}
+
 /// A writing verb at work: it finds the workloads, asks, writes and prints, and collects what it did.
 pub(super) struct Writer<'a> {
     pub(super) options: &'a ChangeOptions,

@@ -64,7 +64,9 @@ pub fn preview(observed: &Observation, undo: &Undo<'_>, secrets: SecretValues, n
 #[must_use]
 pub fn held_rollback(workload: &Workload) -> String {
     let target = workload.target();
-    format!("note: the plan holds {target} until every pod is rolled back; then the original strategy is restored")
+    format!(
+        "note: the plan holds {target} until every pod is rolled back; then the original strategy is restored"
+    )
 }
 
 /// Returns the hint for a rollback whose hold is still in force.

@@ -258,7 +258,7 @@ fn entry_json(entry: &HistoryEntry<'_>) -> Value {
 /// annotation.
 #[must_use]
 pub fn described_template(workload: &Workload, revision: &Revision) -> Value {
-    let cause = revision.cause.as_ref().filter(|_| workload.kind().revisions().shows_change_cause());
+    let cause = revision.cause.as_ref().filter(|_| workload.kind().revisions().is_synced());
     let template = revision.template();
     cause.map_or_else(|| template.json().clone(), |cause| with_change_cause(template.json(), cause))
 }

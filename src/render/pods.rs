@@ -228,7 +228,6 @@ fn distance(one: &str, other: &str) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::model::kind::Pods;
-    use crate::model::kind::pods::{ByOrdinal, Interchangeable, PerNode};
     use crate::model::kind::update_budget::UpdateBudget;
     use crate::model::revision::template::Template;
 
@@ -251,7 +250,7 @@ mod tests {
             removed: Vec::new(),
             held: owned(held),
             held_by,
-            pods: &ByOrdinal,
+            pods: Pods::ByOrdinal,
             update: None,
             pace: None,
             least_time: None,
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_pace_is_the_update_budget() {
-        let pace = |pods: &'static dyn Pods, pace: UpdatePace| {
+        let pace = |pods: Pods, pace: UpdatePace| {
             let effect = Effect {
                 wanted: 3,
                 replaced: None,
@@ -312,12 +311,15 @@ mod tests {
         };
         let budget = |unavailable, surge| UpdatePace::Budget(UpdateBudget { unavailable, surge });
         for (words, expected) in [
-            (pace(&Interchangeable, budget(0, 1)), "at most 1 surge pod and none unavailable at a time"),
-            (pace(&Interchangeable, budget(1, 2)), "at most 1 unavailable and 2 surge pods at a time"),
-            (pace(&PerNode, budget(3, 0)), "at most 3 unavailable at a time"),
-            (pace(&ByOrdinal, budget(1, 0)), "at most 1 unavailable at a time, the highest ordinal first"),
+            (pace(Pods::Interchangeable, budget(0, 1)), "at most 1 surge pod and none unavailable at a time"),
+            (pace(Pods::Interchangeable, budget(1, 2)), "at most 1 unavailable and 2 surge pods at a time"),
+            (pace(Pods::PerNode, budget(3, 0)), "at most 3 unavailable at a time"),
             (
-                pace(&Interchangeable, UpdatePace::AllAtOnce),
+                pace(Pods::ByOrdinal, budget(1, 0)),
+                "at most 1 unavailable at a time, the highest ordinal first",
+            ),
+            (
+                pace(Pods::Interchangeable, UpdatePace::AllAtOnce),
                 "all of them stop before the updated ones start (Recreate)",
             ),
         ] {

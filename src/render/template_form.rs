@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::kubectl_json;
 use super::line::Line;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::jsonpath::{FoundValue, JsonPath, Numbers, go_text};
+use crate::model::text::jsonpath::{JsonPath, go_text};
 
 /// A template of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl TemplateForm {
             Some(items) => items.iter().collect(),
             None => vec![document],
         };
-        self.table_or(&items, document, has_headers, Numbers::Exact)
+        self.table_or(&items, document, has_headers)
     }
 
     /// Returns the text for several documents, which are the rows of a table.
@@ -38,37 +38,21 @@ impl TemplateForm {
     /// As [`TemplateForm::text`].
     pub fn text_of_all(&self, documents: &[Value]) -> Result<String> {
         if let Self::CustomColumns(_) = self {
-            return self.table_or(&documents.iter().collect::<Vec<_>>(), &Value::Null, true, Numbers::Exact);
+            return self.table_or(&documents.iter().collect::<Vec<_>>(), &Value::Null, true);
         }
         documents.iter().map(|document| self.text(document, true)).collect()
     }
 
-    /// Returns the text for an object that kubectl prints with a Go type.
-    ///
-    /// # Errors
-    /// As [`TemplateForm::text`].
-    pub fn text_of_object(&self, object: &Value) -> Result<String> {
-        self.table_or(&[object], object, true, Numbers::Floats)
-    }
-
-    fn table_or(
-        &self,
-        rows: &[&Value],
-        document: &Value,
-        has_headers: bool,
-        numbers: Numbers,
-    ) -> Result<String> {
+    fn table_or(&self, rows: &[&Value], document: &Value, has_headers: bool) -> Result<String> {
         match self {
-            Self::JsonPath(path) => path.print(document, numbers).map_err(|why| failed(path, &why)),
+            Self::JsonPath(path) => path.print(document).map_err(|why| failed(path, &why)),
             Self::JsonPathAsJson(path) => {
-                let found = path.find(document, numbers).map_err(|why| failed(path, &why))?;
-                let list = |items: Vec<FoundValue<'_>>| {
-                    Value::Array(items.into_iter().map(|item| item.value().clone()).collect())
-                };
+                let found = path.find(document).map_err(|why| failed(path, &why))?;
+                let list = |items: Vec<&Value>| items.into_iter().cloned().collect::<Value>();
                 Ok(found.into_iter().map(|items| kubectl_json::kubectl_json(&list(items))).collect())
             }
             Self::CustomColumns(columns) => {
-                let table = columns.table(rows.iter().copied(), has_headers, numbers);
+                let table = columns.table(rows.iter().copied(), has_headers);
                 table.map_err(|why| Error::new(ErrorKind::Malformed, why))
             }
         }
@@ -142,12 +126,11 @@ impl CustomColumns {
         &self,
         documents: impl IntoIterator<Item = &'a Value>,
         has_headers: bool,
-        numbers: Numbers,
     ) -> Result<String, String> {
         let headers = || self.0.iter().map(|column| Line::of(&column.header).text()).collect();
         let mut rows: Vec<Vec<String>> = has_headers.then(headers).into_iter().collect();
         for document in documents {
-            rows.push(self.0.iter().map(|column| column.cell(document, numbers)).collect::<Result<_, _>>()?);
+            rows.push(self.0.iter().map(|column| column.cell(document)).collect::<Result<_, _>>()?);
         }
         Ok(aligned(&rows))
     }
@@ -160,9 +143,9 @@ impl Column {
     }
 
     /// Returns all results, separated by commas.
-    fn cell(&self, document: &Value, numbers: Numbers) -> Result<String, String> {
-        let found = self.path.find(document, numbers)?;
-        let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item.value(), numbers)).collect();
+    fn cell(&self, document: &Value) -> Result<String, String> {
+        let found = self.path.find(document)?;
+        let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item)).collect();
         Ok(if texts.is_empty() { "<none>".to_owned() } else { Line::of(texts.join(",")).text() })
     }
 }
@@ -221,7 +204,7 @@ mod tests {
             let documents = snapshot["items"].as_array().unwrap().iter().filter(is_wanted);
             let has_headers = !text("command").contains("--no-headers");
             let columns = CustomColumns::parse(text("expression"));
-            match columns.and_then(|columns| columns.table(documents, has_headers, Numbers::Exact)) {
+            match columns.and_then(|columns| columns.table(documents, has_headers)) {
                 Ok(table) => {
                     assert_eq!((table.as_str(), &case["exit"]), (text("stdout"), &0.into()), "{case}");
                 }
@@ -234,7 +217,7 @@ mod tests {
     fn a_cell_stays_on_its_line_and_has_no_control_characters() {
         let columns = CustomColumns::parse("TEXT:.text,KIND:.kind").unwrap();
         let document = serde_json::json!({"text": "a\tb\nc\u{1b}[2J", "kind": "Pod"});
-        let table = columns.table([&document], true, Numbers::Exact).unwrap();
+        let table = columns.table([&document], true).unwrap();
         assert_eq!(table.lines().count(), 2, "{table:?}");
         assert!(!table.contains(['\t', '\u{1b}']), "{table:?}");
     }

@@ -54,6 +54,12 @@ pub enum TableForm {
     Document(DocumentForm),
 }
 
+impl From<DocumentForm> for TableForm {
+    fn from(form: DocumentForm) -> Self {
+        Self::Document(form)
+    }
+}
+
 /// The format of a stream of documents for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamFormat {
@@ -210,7 +216,7 @@ impl Ui {
         match form {
             DocumentForm::Json => self.out_json(&kubectl_json(object)),
             DocumentForm::Yaml => self.out_yaml(&yaml(object)),
-            DocumentForm::Template(form) => self.out_exact(&form.text_of_object(object)?),
+            DocumentForm::Template(form) => self.out_exact(&form.text(object, true)?),
         }
         Ok(())
     }

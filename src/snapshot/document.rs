@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -75,12 +74,17 @@ pub(super) fn index(text: String, origin: &str) -> Result<Vec<Record>> {
     }
     let json = if start.starts_with(['{', '[']) { text } else { json_of_yaml(&text, origin)? };
     let json = Arc::new(json);
-    let mut index = Index { json: &json, origin, records: Vec::new() };
-    let mut rest = json.trim_start_matches('\u{feff}');
-    while !rest.trim_start().is_empty() {
-        rest = index.add(rest.trim_start(), DEEPEST_LIST)?;
+    let mut records = Vec::new();
+    let documents = serde_json::Deserializer::from_str(json.trim_start_matches('\u{feff}')).into_iter();
+    for document in documents {
+        let document: &RawValue = document.map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let problem = format!("line {line} column {column}: {}", json_problem(&error));
+            unreadable(origin, "JSON", &problem)
+        })?;
+        add_objects(document.get(), &json, origin, DEEPEST_LIST, &mut records)?;
     }
-    Ok(index.records)
+    Ok(records)
 }
 
 /// Returns the documents of a YAML text as one JSON array.
@@ -102,95 +106,49 @@ fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
     serde_json::to_string(&documents).map_err(|error| unreadable(origin, "YAML", &error))
 }
 
-/// The objects that were found in a JSON text.
-struct Index<'a> {
-    json: &'a Arc<String>,
-    origin: &'a str,
-    records: Vec<Record>,
-}
-
-impl<'a> Index<'a> {
-    /// Adds the objects of the first value in a part of the text. Returns the text after this value.
-    fn add(&mut self, text: &'a str, depth: usize) -> Result<&'a str> {
-        match text.as_bytes().first() {
-            Some(b'{') => {
-                let (document, rest) = self.read::<Document<'a>>(text)?;
-                match document.list_items() {
-                    Some("null") => {}
-                    Some(items) if items.starts_with('[') => drop(self.add(items, depth)?),
-                    Some(_) => return Err(not_objects(self.origin, "a List whose items are not a list")),
-                    None => self.add_object(document, text, rest)?,
+/// Adds the objects of a value, which is a part of a JSON text.
+fn add_objects(
+    part: &str,
+    whole: &Arc<String>,
+    origin: &str,
+    depth: usize,
+    records: &mut Vec<Record>,
+) -> Result<()> {
+    let invalid = |error| unreadable(origin, "JSON", &json_problem(&error));
+    match part.as_bytes().first() {
+        Some(b'{') => {
+            let document: Document<'_> = serde_json::from_str(part).map_err(invalid)?;
+            match document.list_items() {
+                Some("null") => Ok(()),
+                Some(items) if items.starts_with('[') => add_objects(items, whole, origin, depth, records),
+                Some(_) => Err(not_objects(origin, "a List whose items are not a list")),
+                None if records.len() == MOST_OBJECTS => Err(unreadable(origin, "JSON", &TOO_LARGE)),
+                None => {
+                    let header = document
+                        .header()
+                        .map_err(|why| not_objects(origin, &format!("a value that {why}")))?;
+                    let start = part.as_ptr().addr() - whole.as_ptr().addr();
+                    records.push(Record::new(header, whole, start..start + part.len()));
+                    Ok(())
                 }
-                Ok(rest)
             }
-            Some(b'[') if depth == 0 => Err(not_objects(self.origin, "Lists nested too deeply")),
-            Some(b'[') => {
-                let (items, rest) = self.read::<Items<'a>>(text)?;
-                for item in items.0 {
-                    self.add(item.get(), depth - 1)?;
-                }
-                Ok(rest)
-            }
-            _ => match self.read::<&RawValue>(text)? {
-                (value, rest) if value.get() == "null" => Ok(rest), // an empty document between two `---`
-                _ => Err(not_objects(self.origin, "a value that is not a JSON object")),
-            },
         }
-    }
-
-    /// Adds the object at the start of `text`. `rest` is the text after it.
-    fn add_object(&mut self, document: Document<'a>, text: &str, rest: &str) -> Result<()> {
-        let start = self.position(text);
-        let end = start + text.len() - rest.len();
-        let header =
-            document.header().map_err(|why| not_objects(self.origin, &format!("a value that {why}")))?;
-        if self.records.len() == MOST_OBJECTS {
-            return Err(unreadable(self.origin, "JSON", &TOO_LARGE));
+        Some(b'[') if depth == 0 => Err(not_objects(origin, "Lists nested too deeply")),
+        Some(b'[') => {
+            let items: Items<'_> = serde_json::from_str(part).map_err(invalid)?;
+            let mut items = items.0.into_iter();
+            items.try_for_each(|item| add_objects(item.get(), whole, origin, depth - 1, records))
         }
-        self.records.push(Record::new(header, self.json, start..end));
-        Ok(())
-    }
-
-    /// Reads the first value of a text.
-    fn read<T: Deserialize<'a>>(&self, text: &'a str) -> Result<(T, &'a str)> {
-        let mut values = serde_json::Deserializer::from_str(text).into_iter();
-        match values.next() {
-            Some(Ok(value)) => Ok((value, text.get(values.byte_offset()..).unwrap_or_default())),
-            Some(Err(error)) => {
-                let problem = match self.line_and_column(text, &error) {
-                    Some((line, column)) => {
-                        format!("line {line} column {column}: {}", json_problem(&error))
-                    }
-                    None => json_problem(&error),
-                };
-                Err(unreadable(self.origin, "JSON", &problem))
-            }
-            None => Err(unreadable(self.origin, "JSON", &ENDS_EARLY)),
-        }
-    }
-
-    /// Returns the byte position of a part of the text.
-    fn position(&self, part: &str) -> usize {
-        part.as_ptr().addr() - self.json.as_ptr().addr()
-    }
-
-    /// Returns where an error is in the whole text. The parser counts lines and columns from the start of `part`.
-    fn line_and_column(&self, part: &str, error: &serde_json::Error) -> Option<(usize, usize)> {
-        let before = self.json.get(..self.position(part)).filter(|_| error.line() > 0)?;
-        let lines_before = before.matches('\n').count();
-        let columns_before = before.len() - before.rfind('\n').map_or(0, |end| end + 1);
-        let columns_before = if error.line() == 1 { columns_before } else { 0 };
-        Some((lines_before + error.line(), columns_before + error.column()))
+        _ if part == "null" => Ok(()), // an empty document between two `---`
+        _ => Err(not_objects(origin, "a value that is not a JSON object")),
     }
 }
-
-const ENDS_EARLY: &str = "it ends early";
 
 /// Returns what is wrong with a JSON text. Our own readers report their limits as errors of data.
 fn json_problem(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match error.classify() {
-        Category::Eof => ENDS_EARLY.to_owned(),
+        Category::Eof => "it ends early".to_owned(),
         Category::Syntax if text.starts_with("recursion limit") => "it is nested too deeply".to_owned(),
         Category::Syntax | Category::Io => "invalid syntax".to_owned(),
         Category::Data if text.starts_with("invalid type") => "a value has the wrong type".to_owned(),

@@ -1,10 +1,8 @@
 //! Reads objects from files, directories and standard input.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{Read, Result as IoResult};
 use std::path::{Component, Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::time::Duration;
 
 use super::document::{STDIN, read_objects};
 use super::json::LIMIT;
@@ -13,9 +11,6 @@ use crate::model::api::object::Object;
 
 /// The extensions of files that are read from a directory, as in kubectl. A named file can have any.
 const EXTENSIONS: [&str; 3] = ["json", "yaml", "yml"];
-
-/// How long a pipe may take to its end: as long as a read of the server.
-const PIPE_LIMIT: Duration = Duration::from_secs(60);
 
 /// Reads the objects of one file.
 pub(crate) fn objects_of(path: &Path) -> Result<Vec<Object>> {
@@ -43,25 +38,8 @@ pub(crate) fn read_stdin(stdin: &mut dyn Read) -> Result<Vec<u8>> {
     bounded(stdin).map_err(|error| cannot_read(STDIN, error))
 }
 
-/// Reads a file or a pipe, up to 1 GiB. A device may have no end, and a pipe may have no writer.
+/// Reads a file or a pipe, up to 1 GiB. A device may have no end.
 pub(crate) fn read(path: &Path) -> IoResult<Vec<u8>> {
-    read_within(PIPE_LIMIT, path)
-}
-
-/// Reads a file, or a pipe within a limit. An abandoned read of a pipe ends with the process.
-fn read_within(limit: Duration, path: &Path) -> IoResult<Vec<u8>> {
-    let metadata = std::fs::metadata(path)?;
-    if is_pipe(&metadata) {
-        let (sender, receiver) = channel();
-        let path = path.to_owned();
-        std::thread::spawn(move || sender.send(File::open(path).and_then(|mut pipe| bounded(&mut pipe))));
-        let read = receiver.recv_timeout(limit);
-        return read
-            .unwrap_or_else(|_| Err(std::io::Error::other(format!("the pipe has no end after {limit:?}"))));
-    }
-    if !metadata.is_file() && !metadata.is_dir() {
-        return Err(std::io::Error::other("it is a device, not a file"));
-    }
     bounded(&mut File::open(path)?)
 }
 
@@ -77,17 +55,6 @@ fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
         return Err(std::io::Error::other("it has more than 1 GiB"));
     }
     Ok(bytes)
-}
-
-/// Whether it is a named pipe, or that of a shell's `<(...)`.
-#[cfg(unix)]
-fn is_pipe(metadata: &Metadata) -> bool {
-    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &Metadata) -> bool {
-    false
 }
 
 /// Lists the files in a directory, sorted by name; with `recursive` also those in its subdirectories.
@@ -186,23 +153,6 @@ fn cannot_read(origin: &str, error: std::io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn a_pipe_without_a_writer_is_an_error() {
-        let path = std::env::temp_dir().join(format!("rollout2-pipe-{}", std::process::id()));
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let read = |limit| read_within(Duration::from_millis(limit), &path);
-        assert_eq!(read(50).unwrap_err().to_string(), "the pipe has no end after 50ms");
-        // The reader that was given up waits for the same writer, and may take its text.
-        std::fs::remove_file(&path).unwrap();
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let to = path.clone();
-        let writer = std::thread::spawn(move || std::fs::write(to, "text").unwrap());
-        assert_eq!(read(60_000).unwrap(), b"text");
-        writer.join().unwrap();
-        std::fs::remove_file(path).unwrap();
-    }
 
     #[test]
     fn patterns_match_as_in_go() {

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Error, Map, Value};
 
-/// The limit of a file, of JSON when it is parsed, and of what a command keeps of all responses, in bytes. 35,000 recorded
+/// The limit of a file, and of JSON when it is parsed, in bytes. 35,000 recorded
 /// pods without managed fields fit when they are parsed.
 pub(crate) const LIMIT: usize = 1 << 30;
 
@@ -20,7 +20,7 @@ const MOST_GROWTH: usize = 128;
 
 /// Returns about how much memory JSON takes when it is parsed, in bytes: its text, a B-tree node for each object that is
 /// not empty, and a place for each list and for each further value. Measured with pods: a tenth too much.
-pub(crate) fn parsed_size(json: &[u8]) -> usize {
+pub(super) fn parsed_size(json: &[u8]) -> usize {
     let objects = json.windows(2).filter(|pair| matches!(pair, [b'{', next] if *next != b'}')).count();
     let values = json.iter().filter(|byte| matches!(byte, b'[' | b',')).count();
     json.len() + 640 * objects + 64 * values

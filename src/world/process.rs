@@ -1,4 +1,4 @@
-//! The processes of this host: which one this is, whether another one has ended, and what one started.
+//! The processes of this host: which one this is, and whether another one has ended.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,68 +103,14 @@ fn is_gone(_: &str) -> bool {
 #[cfg(target_os = "linux")]
 fn state_and_start(number: &str) -> Option<(String, String)> {
     let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    let mut fields = fields(&stat)?;
+    // The name in `12 (sh) S 3 12 ...` may contain spaces and parentheses.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     Some((fields.next()?.to_owned(), fields.nth(18)?.to_owned()))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
 fn state_and_start(_: &str) -> Option<(String, String)> {
     None
-}
-
-/// Kills a process with its descendants, also those in sessions of their own (`setsid`). A process whose parent
-/// exited is not found. Linux only: reads the parents from `/proc/PID/stat`.
-#[cfg(target_os = "linux")]
-pub(super) fn kill_tree(root: rustix::process::Pid) {
-    use rustix::process::Signal;
-
-    let root = root.as_raw_nonzero().get();
-    let mut found = BTreeSet::from([root]);
-    // A stopped process starts no others, and does not continue when its child is killed.
-    send(root, Signal::STOP);
-    loop {
-        let children: Vec<i32> = processes()
-            .filter(|(process, parent)| found.contains(parent) && !found.contains(process))
-            .map(|(process, _)| process)
-            .collect();
-        if children.is_empty() {
-            break;
-        }
-        for child in children {
-            send(child, Signal::STOP);
-            found.insert(child);
-        }
-    }
-    found.remove(&root);
-    for process in std::iter::once(root).chain(found) {
-        send(process, Signal::KILL);
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn send(process: i32, signal: rustix::process::Signal) {
-    if let Some(process) = rustix::process::Pid::from_raw(process) {
-        let _ = rustix::process::kill_process(process, signal); // it may have exited
-    }
-}
-
-/// Returns every process with its parent.
-#[cfg(target_os = "linux")]
-fn processes() -> impl Iterator<Item = (i32, i32)> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| {
-        let process = entry.file_name().to_str()?.parse().ok()?;
-        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        let parent = fields(&stat)?.nth(1)?.parse().ok()?;
-        Some((process, parent))
-    })
-}
-
-/// Returns the fields of a line such as `12 (sh) S 3 12 ...` from the state on. The name in parentheses may contain spaces
-/// and parentheses.
-#[cfg(target_os = "linux")]
-fn fields(stat: &str) -> Option<std::str::SplitWhitespace<'_>> {
-    Some(stat.rsplit_once(')')?.1.split_whitespace())
 }
 
 /// Makes this process, and those that it starts, leave no core dump (`RLIMIT_CORE`), which others may read: tokens and
@@ -213,19 +159,6 @@ mod tests {
             let process = Process { host: host.clone(), id: id.to_owned() };
             let is_first = id == "1/2/3x"; // process 1 lives, and started at another time
             assert_eq!(Processes::System.has_ended(&process), is_first && cfg!(target_os = "linux"), "{id}");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn the_fields_follow_the_name() {
-        for (stat, parent) in [
-            ("12 (sh) S 3 12 12 0", Some("3")),
-            ("12 (a) b (c) R 4 12", Some("4")),
-            ("12 (sh", None),
-            ("12 (sh) Z", None),
-        ] {
-            assert_eq!(fields(stat).and_then(|mut fields| fields.nth(1)), parent, "{stat}");
         }
     }
 }

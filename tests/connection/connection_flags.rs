@@ -124,7 +124,7 @@ async fn the_tls_server_name_can_be_set() {
     let server =
         Cluster::recorded("shop").served_with(ServerCertificate::ForAnotherName, Protocols::default());
     let output = history(&server, &[]).await;
-    assert!(output.stderr.contains("is not valid for 127.0.0.1"), "{}", output.stderr);
+    assert!(output.stderr.contains("not valid for name \"127.0.0.1\""), "{}", output.stderr);
     let output = history(&server, &["--tls-server-name", "elsewhere.example"]).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
@@ -184,16 +184,8 @@ async fn requests_are_logged_from_v6_without_secrets() {
         assert_eq!(lines.len(), 3, "{}", output.stderr);
         let begin =
             format!("GET {}/apis/apps/v1/namespaces/shop/deployments/web 200 OK in ", server.server().url());
-        assert!(
-            lines[0].starts_with(&begin) && lines[0].ends_with(" milliseconds (round trip 1)"),
-            "{}",
-            lines[0]
-        );
-        assert!(
-            lines[1..].iter().all(|line| line.ends_with(" milliseconds (round trip 2)")),
-            "{}",
-            output.stderr
-        );
+        assert!(lines[0].starts_with(&begin), "{}", lines[0]);
+        assert!(lines.iter().all(|line| line.ends_with(" milliseconds")), "{}", output.stderr);
         assert!(!output.stderr.contains("sesame") && !output.stderr.contains("Bearer"), "{}", output.stderr);
     }
 }

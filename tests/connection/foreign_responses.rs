@@ -26,7 +26,7 @@ async fn each_foreign_response_has_its_own_message() {
         (
             "http",
             "HTTP/1.1 302 Found\r\nlocation: https://login.corp/?token=secret\r\ncontent-length: 0\r\n\r\n",
-            "it redirects to login.corp",
+            "does not respond like an API server: 302 Found",
             "a login proxy",
         ),
         (
@@ -38,8 +38,8 @@ async fn each_foreign_response_has_its_own_message() {
         (
             "http",
             "HTTP/1.0 400 Bad Request\r\ncontent-type: text/plain\r\n\r\nClient sent an HTTP request to an HTTPS server.\n",
-            "accepts only TLS",
-            "https://HOST:PORT",
+            "400 Bad Request, Client sent an HTTP request to an HTTPS server.",
+            "the address may be wrong",
         ),
         ("https", "HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak TLS", "http://HOST:PORT"),
     ] {

@@ -151,9 +151,8 @@ fn a_list_of_tiny_objects_is_an_error_before_it_exhausts_memory() {
     assert_fails(&run(&["history", "deployments"], Some(&many)), "takes more than 1 GiB of memory");
 }
 
-/// Several lists are read at once. The limit is that of the command, not of each list.
 #[test]
-fn endless_lists_of_small_objects_share_one_limit() {
+fn an_endless_list_of_small_objects_is_an_error() {
     let item = r#"{"metadata":{"name":"a","namespace":"shop"},"spec":{}},"#;
     let items = item.repeat(20_000);
     let pages = AtomicU64::new(0);
@@ -162,8 +161,8 @@ fn endless_lists_of_small_objects_share_one_limit() {
         let items = items.trim_end_matches(',');
         page(&format!(r#"{{"metadata": {{"continue": "{token}"}}, "items": [{items}]}}"#), socket);
     });
-    let output = run(&["list"], Some(&endless));
-    assert_fails(&output, "takes more than 1 GiB of memory");
+    let output = run(&["history", "deployments", "--request-timeout", "10m"], Some(&endless));
+    assert_fails(&output, "has more than 500,000 objects");
     let hint = "hint: select fewer with -n or -l; to count them: kubectl get ";
     assert!(output.stderr.contains(hint), "{}", output.stderr);
 }
@@ -180,7 +179,7 @@ fn endless_files_are_refused() {
     for (path, error) in [
         (tiny.to_str().unwrap(), "too large for the memory"),
         (sparse.to_str().unwrap(), "it has more than 1 GiB"),
-        ("/dev/zero", "it is a device, not a file"),
+        ("/dev/zero", "it has more than 1 GiB"),
     ] {
         for args in [&["history", "all", "--from", path][..], &["status", "-f", path]] {
             let output = run(args, Some(&unused));

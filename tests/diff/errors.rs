@@ -11,7 +11,11 @@ fn a_usage_error_exits_with_2() {
         (&[][..], "required resource not specified", "hint: write it as deployment/web\n"),
         (&["deploy"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
         (&["deploy,sts", "web"], "exactly one workload must be named", "hint: write it as deployment/web\n"),
-        (&["pods/x"], "pods have no rollouts", "hint: name a deployment, a daemonset or a statefulset\n"),
+        (
+            &["pods/x"],
+            "\"pods\" is not a type with rollouts",
+            "hint: use deployment, daemonset or statefulset\n",
+        ),
         (&["deploy/web", "1", "3", "5"], "diff compares two revisions, unexpected argument \"5\"", HELP),
         (
             &["deploy/web", "3!"],

@@ -169,7 +169,7 @@ fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
         ("status", _, "pods") => &["causes in pods are not shown", "causes are incomplete: cannot list"],
         ("status" | "step", _, "pods/log") => &["container logs are not shown: cannot read logs"],
         ("list", _, "pods") => &["causes in pods are not shown"],
-        ("status" | "list" | "history", _, "events") => &["causes are incomplete: "],
+        ("status" | "list" | "history" | "undo" | "restart", _, "events") => &["causes are incomplete: "],
         ("history", _, "configmaps") => &["changes of ConfigMaps and Secrets are not listed"],
         ("history", _, "pods") => &["pods are not counted", "causes in pods are not shown"],
         (_, _, "pods") => &["pods are not counted"],

@@ -23,13 +23,19 @@ fn invalid_arguments_are_usage_errors() {
             &[][..],
             "error: required resource not specified\nhint: name a workload, such as deployment/web, or a type, such as deployment\n",
         ),
-        (&["deploymnt/web"], "error: unknown type \"deploymnt\"\nhint: did you mean deployment?\n"),
-        (&["zebra"], "error: unknown type \"zebra\"\nhint: name the type too, such as deployment/zebra\n"),
+        (
+            &["deploymnt/web"],
+            "error: \"deploymnt\" is not a type with rollouts\nhint: did you mean deployment?\n",
+        ),
+        (
+            &["zebra"],
+            "error: \"zebra\" is not a type with rollouts\nhint: name the type too, such as deployment/zebra\n",
+        ),
         (&["deploy/"], "error: arguments in resource/name form must have a single resource and name\n"),
         (&["a/b/c"], "error: arguments in resource/name form may not have more than one slash\n"),
         (
             &["pods/x"],
-            "error: pods have no rollouts\nhint: name a deployment, a daemonset or a statefulset\n",
+            "error: \"pods\" is not a type with rollouts\nhint: use deployment, daemonset or statefulset\n",
         ),
         (
             &["deploy", "-l", "==="],

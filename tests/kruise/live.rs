@@ -145,21 +145,6 @@ async fn a_workload_with_on_delete_is_not_paused() {
     }
 }
 
-/// Another client ended the pause and removed the field, so the next pause finds it absent.
-#[tokio::test(start_paused = true)]
-async fn a_pause_that_another_client_ended_is_not_remembered() {
-    let cluster = Cluster::simulated().kruise().start();
-    let key = create(&cluster, &CLONESETS).await;
-    let absent = cluster.object(&key)["spec"]["updateStrategy"].clone();
-    cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": false}}}}));
-    cluster.run("pause cloneset/web").await;
-    cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": null}}}}));
-    cluster.run("pause cloneset/web").await;
-    let output = cluster.run("resume cloneset/web").await;
-    assert_eq!(output.exit, 0, "{output:?}");
-    assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], absent);
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_rollout_is_followed_to_its_end() {
     for (resource, target) in KINDS {

@@ -62,8 +62,12 @@ fn usage_errors_do_not_read_anything() {
             "list shows all workloads of a type, not deployment/web",
             "kubectl rollout2 status deployment/web --watch=false",
         ),
-        (&["deploy", "web"], "unknown type \"web\"", "use deployment, daemonset or statefulset"),
-        (&["pods"], "pods have no rollouts", "name a deployment, a daemonset or a statefulset"),
+        (
+            &["deploy", "web"],
+            "\"web\" is not a type with rollouts",
+            "use deployment, daemonset or statefulset",
+        ),
+        (&["pods"], "\"pods\" is not a type with rollouts", "use deployment, daemonset or statefulset"),
         (
             &["--state", "broken"],
             "invalid value 'broken' for '--state <STATE>'",

@@ -112,7 +112,7 @@ fn unusable_templates_are_usage_errors() {
         ("custom-columns=NAME", "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"),
         (
             "go-template={{.kind}}",
-            "-o go-template is not supported\nhint: use -o jsonpath='{...}', or pass -o json to jq",
+            "-o go-template is not supported; use -o jsonpath='{...}', or pass -o json to jq\n",
         ),
         ("xml", "invalid value 'xml' for '--output <FORM>'"),
     ] {

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 use crate::cli::follow::SHARE;
 use crate::cli::step;
 use crate::command::complete::{KubeconfigList, Lookup};
-use crate::command::targets::scope::{TargetType, TargetWord, read_targets};
+use crate::command::targets::scope::{TargetWord, read_targets};
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
@@ -153,7 +153,7 @@ fn sides(typed: &str, target: &[String]) -> Suggestions {
 fn revisions(typed: &str, targets: &[String], words: &[(&str, &str)]) -> Suggestions {
     let targets = read_targets(targets, false).unwrap_or_default();
     let lookup = match targets.first() {
-        Some(TargetWord::Named(TargetType::Kind(kind), name)) => Some(Lookup::Revisions(*kind, name.clone())),
+        Some(TargetWord::Named(kind, name)) => Some(Lookup::Revisions(*kind, name.clone())),
         _ => None,
     };
     let known = words.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
@@ -194,7 +194,7 @@ fn kinds(types: &str, supported: &[&'static dyn Kind]) -> Vec<&'static dyn Kind>
     let kinds = types.split(',').map(|word| match read_type(word) {
         TypeWord::Kind(kind) => vec![kind],
         TypeWord::All => kind::built_in().collect(),
-        TypeWord::Other(_) | TypeWord::Unknown => Vec::new(),
+        TypeWord::Other => Vec::new(),
     });
     kinds.flatten().filter(|kind| supported.contains(kind)).collect()
 }

@@ -11,7 +11,7 @@ use super::write::dry_run;
 use crate::command::CommonOptions;
 use crate::command::step::Request;
 use crate::command::targets::TargetScope;
-use crate::command::targets::scope::{TargetType, TargetWord, read_one_target};
+use crate::command::targets::scope::{TargetWord, read_one_target};
 use crate::command::writing_verb::{DryRun, FIELD_MANAGER};
 use crate::error::{Error, Result};
 use crate::model::hold::plan::PaceFlags;
@@ -141,17 +141,16 @@ impl StepArgs {
         let ignore_unready_nodes = self.overrides.force.then_some(true);
         let options = StepOptions {
             pace: PaceFlags { ignore_unready_nodes, ..pace },
-            reach: self.pace.reach()?,
+            reach: self.pace.reach(),
             force: self.overrides.force,
             take_over: self.overrides.take_over,
             skip_soak: self.pace.skip_soak,
             new_plan: self.overrides.new_plan,
             in_place_only: self.overrides.in_place_only,
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
-            timeout: self.pace.timeout()?,
+            timeout: self.pace.timeout(),
         };
-        if matches!(target, TargetWord::Named(TargetType::Kind(kind), _) if kind.is_built_in() && kind.pods().are_ordered())
-        {
+        if matches!(target, TargetWord::Named(kind, _) if kind.is_built_in() && kind.pods().are_ordered()) {
             options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
         }
         let scope = TargetScope::of(target, common.access.namespace.clone());
@@ -173,7 +172,7 @@ impl StepArgs {
         if let Some(word) = rest.first() {
             return Err(Error::usage(format!("step takes one workload, unexpected argument {word:?}")));
         }
-        if let TargetWord::Named(TargetType::Kind(kind), name) = &target
+        if let TargetWord::Named(kind, name) = &target
             && let Err(reason) = kind.hold_method()
         {
             return Err(no_step(*kind, name, reason));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::follow::{Timeout, timeout};
+use crate::cli::follow::timeout;
 use crate::cli::help::ADVANCED;
 use crate::cli::values::{Words, duration, positive_count, positive_duration, words};
 use crate::error::{Error, Result};
@@ -19,18 +19,18 @@ use crate::model::text::digest::Digest;
 #[derive(Debug, Args)]
 pub(super) struct PaceArgs {
     /// The size of a batch, in pods or per cent of the replicas: 2, 25% [default: 1]
-    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "batches")]
-    by: Option<String>,
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "batches", value_parser = by)]
+    by: Option<BatchSize>,
 
     /// The number of updated pods after each batch: 1,10%,50%,100%
-    #[arg(long, value_name = "N|N%,...", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    batches: Option<String>,
+    #[arg(long, value_name = "N|N%,...", allow_hyphen_values = true, value_parser = batches, help_heading = ADVANCED, hide_short_help = true)]
+    batches: Option<BatchSize>,
 
     /// Release batches until this number of pods is updated
     ///
     /// A StatefulSet with a partition is stepped down to that partition, and below it only with --to 100%.
-    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "all")]
-    to: Option<String>,
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, conflicts_with = "all", value_parser = to)]
+    to: Option<Reach>,
 
     /// Release all batches
     #[arg(long)]
@@ -41,12 +41,12 @@ pub(super) struct PaceArgs {
     no_canary: bool,
 
     /// The limit of unavailable pods, including those being replaced: 1, 10% [default: 1]
-    #[arg(long, value_name = "N|N%", allow_hyphen_values = true)]
-    max_unavailable: Option<String>,
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, value_parser = amount)]
+    max_unavailable: Option<Amount>,
 
     /// Deployments: the limit of surge pods: 1, 25% [default: its own maxSurge]
-    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, help_heading = ADVANCED, hide_short_help = true)]
-    surge: Option<String>,
+    #[arg(long, value_name = "N|N%", allow_hyphen_values = true, value_parser = amount, help_heading = ADVANCED, hide_short_help = true)]
+    surge: Option<Amount>,
 
     /// How long the pods of a batch must stay available, such as 5m [default: 10s]
     ///
@@ -65,7 +65,7 @@ pub(super) struct PaceArgs {
 
     /// Exit with 3 after this long, such as 1h30m, and keep the plan; 0 is no limit
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = timeout)]
-    timeout: Option<Timeout>,
+    timeout: Option<Duration>,
 
     /// Fail a batch once none of its pods became available for this long [default: 10m]
     ///
@@ -122,12 +122,14 @@ const REACTIONS: &Words<OnFailure> = &[("hold", "", OnFailure::Hold), ("undo", "
 
 impl PaceArgs {
     pub(super) fn flags(&self) -> Result<PaceFlags> {
-        let optional = |flag, word: Option<&str>| word.map(|word| amount(flag, word)).transpose();
+        if let Some(batches) = self.batches.as_ref().filter(|_| self.all) {
+            batches.check_end()?;
+        }
         Ok(PaceFlags {
-            batch_size: self.batch_size()?,
+            batch_size: self.by.clone().or_else(|| self.batches.clone()),
             canary: self.no_canary.then_some(false),
-            max_unavailable: optional("--max-unavailable", self.max_unavailable.as_deref())?,
-            surge: optional("--surge", self.surge.as_deref())?,
+            max_unavailable: self.max_unavailable,
+            surge: self.surge,
             soak: self.soak,
             final_soak: self.final_soak,
             batch_timeout: self.batch_timeout,
@@ -137,20 +139,6 @@ impl PaceArgs {
             check_failures: self.check_failures,
             ..PaceFlags::default()
         })
-    }
-
-    fn batch_size(&self) -> Result<Option<BatchSize>> {
-        match (&self.by, &self.batches) {
-            (Some(by), _) => amount("--by", by).map(|by| Some(BatchSize::By(by))),
-            (None, Some(words)) => {
-                let batches = BatchSize::Until(goals_of(words)?);
-                if self.all {
-                    batches.check_end()?;
-                }
-                Ok(Some(batches))
-            }
-            (None, None) => Ok(None),
-        }
     }
 
     /// Returns the SHA-256 of the check's command for the plan, which never stores the command.
@@ -165,15 +153,12 @@ impl PaceArgs {
         }
     }
 
-    pub(super) fn reach(&self) -> Result<Option<Reach>> {
-        match &self.to {
-            Some(to) => amount("--to", to).map(|to| Some(Reach::To(to))),
-            None => Ok(self.all.then_some(Reach::All)),
-        }
+    pub(super) fn reach(&self) -> Option<Reach> {
+        self.to.or(self.all.then_some(Reach::All))
     }
 
-    pub(super) fn timeout(&self) -> Result<Option<Duration>> {
-        self.timeout.map(Timeout::limit).transpose().map(Option::flatten)
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout.filter(|limit| !limit.is_zero())
     }
 
     /// Returns the command of the check.
@@ -200,14 +185,22 @@ impl NodeArgs {
     }
 }
 
-fn amount(flag: &str, word: &str) -> Result<Amount> {
-    word.trim().parse().map_err(|why| Error::usage(format!("{flag} {word:?}: {why}")))
+fn amount(word: &str) -> Result<Amount, String> {
+    word.trim().parse()
+}
+
+fn by(word: &str) -> Result<BatchSize, String> {
+    amount(word).map(BatchSize::By)
+}
+
+fn to(word: &str) -> Result<Reach, String> {
+    amount(word).map(Reach::To)
 }
 
 /// Parses `--batches`. Each goal must be above the one before it. Pods and per cent are compared later, when
 /// the replicas are known.
-fn goals_of(words: &str) -> Result<Vec<Amount>> {
-    let goals: Vec<Amount> = words.split(',').map(|word| amount("--batches", word)).collect::<Result<_>>()?;
+fn batches(words: &str) -> Result<BatchSize, String> {
+    let goals: Vec<Amount> = words.split(',').map(amount).collect::<Result<_, _>>()?;
     let (mut pods, mut per_cents) = (0, 0);
     for goal in &goals {
         let (number, last) = match goal {
@@ -215,16 +208,17 @@ fn goals_of(words: &str) -> Result<Vec<Amount>> {
             Amount::PerCent(number) => (*number, &mut per_cents),
         };
         if number <= *last {
-            return Err(Error::usage(format!("--batches {words:?}: {goal} is not above the goal before it"))
-                .hint("each goal is the number of updated pods after a batch: 1,10%,50%,100%"));
+            return Err(format!(
+                "{goal} is not above the goal before it, the number of updated pods after a batch"
+            ));
         }
         *last = number;
     }
-    Ok(goals)
+    Ok(BatchSize::Until(goals))
 }
 
 /// Parses `--check-every`.
-fn check_interval(word: &str) -> std::result::Result<Duration, &'static str> {
+fn check_interval(word: &str) -> Result<Duration, &'static str> {
     duration(word)
         .and_then(|every| if every < LEAST_CHECK_INTERVAL { Err("must be at least 1s") } else { Ok(every) })
 }
@@ -247,7 +241,7 @@ mod tests {
             ("0,1", false),
             ("50%,101%", false),
         ] {
-            assert_eq!(goals_of(words).is_ok(), is_right, "{words}");
+            assert_eq!(batches(words).is_ok(), is_right, "{words}");
         }
     }
 }

@@ -67,11 +67,11 @@ impl ApiServer {
     }
 
     /// Turns a request error into an error for the user, with a hint.
-    pub(super) fn explain(&self, failure: RequestError) -> Error {
+    pub(super) fn explain(&self, failure: &RequestError) -> Error {
         match failure {
-            RequestError::NotSent(error) => error,
-            RequestError::NoResponse(failure) => failure.error,
-            RequestError::Status(response) => self.explain_response(&response),
+            RequestError::NotSent(error) => error.clone(),
+            RequestError::NoResponse(failure) => failure.error.clone(),
+            RequestError::Status(response) => self.explain_response(response),
         }
     }
 
@@ -108,20 +108,9 @@ impl ApiServer {
 
     /// Explains a response that does not come from an API server.
     fn explain_foreign_response(&self, response: &ApiResponse) -> Error {
-        let server = self.address();
-        let words = response.plain_text();
-        if words.as_deref().is_some_and(|words| words.contains("HTTP request to an HTTPS server")) {
-            return unreachable(format!("{server} accepts only TLS"))
-                .hint("write the server as https://HOST:PORT");
-        }
-        let what = match (response.redirect_host(), words, response.content_type()) {
-            (Some(elsewhere), _, _) => format!("it redirects to {elsewhere}"),
-            (None, Some(words), _) => format!("{}, {words}", response.status),
-            (None, None, "text/html") => format!("{}, a web page", response.status),
-            (None, None, "application/json") => format!("{}, JSON that is not a Status", response.status),
-            (None, None, type_) => format!("{}, {type_}", response.status),
-        };
-        unreachable(format!("{server} does not respond like an API server: {what}")).hint(format!(
+        let (server, status) = (self.address(), response.status);
+        let what = response.plain_text().unwrap_or_else(|| response.content_type().to_owned());
+        unreachable(format!("{server} does not respond like an API server: {status}, {what}")).hint(format!(
             "the address may be wrong, or a login proxy may be in between; the address comes from {}",
             self.endpoint.source
         ))

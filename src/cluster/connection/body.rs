@@ -1,4 +1,4 @@
-//! The body of a response: read whole within the limits of memory, or line by line.
+//! The body of a response: read whole within a limit, or line by line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use kube::client::Body;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::api_server::ApiServer;
-use super::message::{COMMAND_TOO_LARGE, HeldMemory};
 use super::request_error::RequestError;
 
 /// The limit of a response after decompression, in bytes. The API server's largest responses are pages of 500 objects, and
@@ -33,23 +32,15 @@ impl ResponseBody {
         Self { body, server: Arc::clone(server), buffer: Vec::new(), searched: 0 }
     }
 
-    /// Returns the whole body, and what it takes of the command's memory. `silence` is the limit for each part of it.
-    pub(super) async fn read_whole(
-        mut self,
-        silence: Duration,
-        mut memory: HeldMemory,
-    ) -> Result<(Vec<u8>, HeldMemory), RequestError> {
+    /// Returns the whole body. `silence` is the limit for each part of it.
+    pub(super) async fn read_whole(mut self, silence: Duration) -> Result<Vec<u8>, RequestError> {
         loop {
-            let before = self.buffer.len();
             let has_more = timeout(silence, self.read_more()).await;
-            if !has_more.map_err(|_| self.server.silent(silence))?? {
-                return Ok((self.buffer, memory));
+            if !has_more.map_err(|_| self.server.late(silence))?? {
+                return Ok(self.buffer);
             }
             if self.buffer.len() > RESPONSE_LIMIT {
-                return Err(self.server.too_large("has more than 256 MiB").into());
-            }
-            if !memory.grow(self.buffer.len() - before) {
-                return Err(self.server.too_large(COMMAND_TOO_LARGE).into());
+                return Err(self.server.too_large().into());
             }
         }
     }

@@ -3,12 +3,12 @@
 //! kube's client keeps the credential it was built with, so a new credential needs a new client. When the
 //! renewed credential is the same, the client and its open connection are kept.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8s_openapi::ByteString;
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use kube::config::{AuthInfo, Cluster};
+use kube::config::{AuthInfo, Cluster, ExecAuthCluster, KubeconfigError, LoadDataError};
 use kube::{Client, Config};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -104,7 +104,7 @@ impl CurrentClient {
     /// # Errors
     /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
     pub(super) async fn kubeconfig(&self, now: impl Fn() -> Timestamp) -> Result<Value> {
-        self.get(now).await.map_err(|failure| self.server.explain(failure))?;
+        self.get(now).await.map_err(|failure| self.server.explain(&failure))?;
         let live = self.active.lock().await;
         let mut user = live.as_ref().map(|active| active.credential.user.clone()).unwrap_or_default();
         let mut cluster = self.server.endpoint.cluster.clone();
@@ -169,9 +169,8 @@ impl CurrentClient {
         config.accept_invalid_certs = cluster.insecure_skip_tls_verify.unwrap_or_default();
         config.tls_server_name.clone_from(&cluster.tls_server_name);
         config.disable_compression = cluster.disable_compression.unwrap_or_default();
-        config.auth_info = with_identity_read(&credential.user)?;
-        transport::client(config, self.server.proxy.as_ref(), self.connect_timeout)
-            .map_err(|error| unusable(&error))
+        config.auth_info = credential.user.clone();
+        transport::client(config, self.server.proxy.as_ref(), self.connect_timeout).map_err(unusable)
     }
 }
 
@@ -180,65 +179,51 @@ impl CurrentClient {
 /// rustls finds the system's certificates itself and reads `SSL_CERT_FILE` and `SSL_CERT_DIR` from the
 /// process environment. [`World`](crate::world::World) cannot replace these two variables.
 fn authority(cluster: &Cluster) -> Result<Option<Vec<Vec<u8>>>> {
-    let (pem, origin) = match (&cluster.certificate_authority_data, &cluster.certificate_authority) {
-        (Some(data), _) => (from_base64(data), "the kubeconfig's certificate-authority-data".to_owned()),
-        (None, Some(path)) => {
-            let pem = crate::snapshot::files::read(path.as_ref()).map_err(|error| {
-                Error::new(ErrorKind::File, format!("cannot read the certificate authority {path}"))
-                    .caused_by(error)
-            })?;
-            (Some(pem), path.clone())
-        }
-        (None, None) => return Ok(None),
+    let invalid = || {
+        let path =
+            cluster.certificate_authority.as_deref().filter(|_| cluster.certificate_authority_data.is_none());
+        let origin = path.unwrap_or("the kubeconfig's certificate-authority-data");
+        Error::new(ErrorKind::File, format!("{origin} contains no PEM certificate"))
     };
-    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.unwrap_or_default())
-        .map(|der| der.map(|der| der.to_vec()))
-        .collect();
+    let read = ExecAuthCluster::try_from(cluster).map_err(|error| match error {
+        KubeconfigError::LoadCertificateAuthority(LoadDataError::ReadFile(error, path)) => {
+            unreadable("certificate authority", &path, error)
+        }
+        _ => invalid(),
+    });
+    let Some(pem) = read?.certificate_authority_data else { return Ok(None) };
+    let certificates: Result<Vec<_>, _> =
+        CertificateDer::pem_slice_iter(&pem).map(|der| der.map(|der| der.to_vec())).collect();
     match certificates {
         Ok(certificates) if !certificates.is_empty() => Ok(Some(certificates)),
-        _ => Err(Error::new(ErrorKind::File, format!("{origin} contains no PEM certificate"))),
+        _ => Err(invalid()),
     }
 }
 
-/// Returns the user with the content of the client certificate and the key in place of their files. kube's own error does
-/// not name the file, and kube waits without end for the writer of a named pipe.
-fn with_identity_read(user: &AuthInfo) -> Result<AuthInfo> {
-    let mut user = user.clone();
-    if user.client_certificate_data.is_none()
-        && let Some(path) = user.client_certificate.take()
-    {
-        user.client_certificate_data = Some(base64_of_file("certificate", &path)?);
-    }
-    if user.client_key_data.is_none()
-        && let Some(path) = user.client_key.take()
-    {
-        user.client_key_data = Some(base64_of_file("key", &path)?.into());
-    }
-    Ok(user)
+fn unreadable(what: &str, path: &Path, error: std::io::Error) -> Error {
+    Error::new(ErrorKind::File, format!("cannot read the {what} {}", path.display())).caused_by(error)
 }
 
-fn base64_of_file(what: &str, path: &str) -> Result<String> {
-    let content = crate::snapshot::files::read(path.as_ref()).map_err(|error| {
-        Error::new(ErrorKind::File, format!("cannot read the client {what} {path}"))
-            .caused_by(error)
-            .hint("it is set in the kubeconfig's user, or with --client-certificate and --client-key")
-    })?;
-    match serde_json::to_value(ByteString(content)) {
-        Ok(Value::String(base64)) => Ok(base64),
-        _ => Ok(String::new()),
-    }
-}
-
-/// Decodes base64 from a kubeconfig, which may span several lines.
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let packed = text.split_whitespace().collect::<String>();
-    serde_json::from_value::<ByteString>(Value::String(packed)).ok().map(|bytes| bytes.0)
-}
+const IDENTITY_HINT: &str =
+    "it is set in the kubeconfig's user, or with --client-certificate and --client-key";
 
 /// Explains why kube could not build a client. Mostly the client certificate is at fault.
-fn unusable(error: &kube::Error) -> Error {
+fn unusable(error: kube::Error) -> Error {
+    let error = match error {
+        kube::Error::InferKubeconfig(KubeconfigError::LoadClientCertificate(LoadDataError::ReadFile(
+            error,
+            path,
+        ))) => return unreadable("client certificate", &path, error).hint(IDENTITY_HINT),
+        kube::Error::InferKubeconfig(KubeconfigError::LoadClientKey(LoadDataError::ReadFile(
+            error,
+            path,
+        ))) => {
+            return unreadable("client key", &path, error).hint(IDENTITY_HINT);
+        }
+        error => error,
+    };
     let chain: Vec<_> =
-        std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
+        std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source())
             .collect();
     let words = chain.get(1).map(ToString::to_string).unwrap_or_default();
     let whole = chain.iter().map(ToString::to_string).collect::<Vec<_>>().join(": ");
@@ -253,36 +238,4 @@ fn unusable(error: &kube::Error) -> Error {
     Error::new(ErrorKind::Unreachable, "the credentials cannot be used")
         .caused_by(words)
         .hint("to see them: kubectl config view --minify")
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-
-    /// kube opened the file after a check had opened it, so that the writer of a pipe was gone.
-    #[test]
-    fn a_pipe_is_read_once() {
-        let path =
-            |what: &str| std::env::temp_dir().join(format!("rollout2-client-{what}-{}", std::process::id()));
-        let writers = ["certificate", "key"].map(|what| {
-            let to = path(what);
-            assert!(std::process::Command::new("mkfifo").arg(&to).status().unwrap().success());
-            let content = what.to_owned();
-            std::thread::spawn(move || std::fs::write(to, content).unwrap())
-        });
-        let file = |what: &str| Some(path(what).display().to_string());
-        let user = AuthInfo {
-            client_certificate: file("certificate"),
-            client_key: file("key"),
-            ..AuthInfo::default()
-        };
-        let read = with_identity_read(&user).unwrap();
-        assert_eq!(from_base64(&read.client_certificate_data.unwrap()).unwrap(), b"certificate");
-        assert!(read.client_key_data.is_some());
-        assert_eq!((read.client_certificate, read.client_key), (None, None), "kube opens no file");
-        for (writer, what) in writers.into_iter().zip(["certificate", "key"]) {
-            writer.join().unwrap();
-            std::fs::remove_file(path(what)).unwrap();
-        }
-    }
 }

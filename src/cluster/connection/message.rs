@@ -1,19 +1,14 @@
-//! A request to the API server, independent of the client that sends it, its complete response, and the memory that all
-//! responses to a command take together.
+//! A request to the API server, independent of the client that sends it, and its complete response.
 
-use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode};
 use kube::client::Body;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::snapshot::json::{LIMIT, parse};
+use crate::snapshot::json::parse;
 
 /// The longest text of an error response, in bytes. The API server's own are shorter; a webhook can send any.
 const LONGEST_TEXT: usize = 4 << 10;
@@ -96,19 +91,12 @@ pub(crate) struct ApiResponse {
     headers: HeaderMap,
     /// The bytes as received. A list that is parsed at once takes ten times the memory.
     body: Vec<u8>,
-    /// The memory of the body, until the last clone is dropped.
-    _memory: Option<Arc<HeldMemory>>,
 }
 
 impl ApiResponse {
     /// Wraps a response whose body was read completely.
     pub(in crate::cluster) fn new(status: StatusCode, headers: HeaderMap, body: Vec<u8>) -> Self {
-        Self { status, headers, body, _memory: None }
-    }
-
-    /// Adds the memory that the body takes.
-    pub(super) fn holding(self, memory: HeldMemory) -> Self {
-        Self { _memory: Some(Arc::new(memory)), ..self }
+        Self { status, headers, body }
     }
 
     /// Whether the status is 2xx and the body has the form of a JSON object, as every response of the API server.
@@ -176,13 +164,6 @@ impl ApiResponse {
             .trim()
     }
 
-    /// Returns the host of a redirect's `Location`.
-    pub(super) fn redirect_host(&self) -> Option<String> {
-        let location = self.header(&LOCATION).filter(|_| self.status.is_redirection())?;
-        let elsewhere: http::Uri = location.parse().ok()?;
-        Some(elsewhere.host().unwrap_or("another path").to_owned())
-    }
-
     /// Returns the first line of a plain-text body, up to 120 characters.
     pub(super) fn plain_text(&self) -> Option<String> {
         let text = std::str::from_utf8(&self.body).ok();
@@ -201,79 +182,4 @@ fn cut(text: &str) -> String {
     let end = (0..=LONGEST_TEXT.min(text.len())).rfind(|end| text.is_char_boundary(*end)).unwrap_or_default();
     let (shown, rest) = text.split_at(end);
     if rest.is_empty() { shown.to_owned() } else { format!("{shown}... ({} more bytes)", rest.len()) }
-}
-
-/// Why a response is refused that does not fit, as a fragment.
-pub(in crate::cluster) const COMMAND_TOO_LARGE: &str =
-    "does not fit: the command takes more than 1 GiB of memory";
-
-/// The memory that the responses to a command take together: bodies while they are used, and what is kept of lists.
-#[derive(Debug)]
-pub(in crate::cluster) struct CommandMemory {
-    /// The bytes that are left.
-    left: Arc<AtomicUsize>,
-    /// What the command keeps of each list, by its path.
-    lists: Mutex<HashMap<String, HeldMemory>>,
-}
-
-impl Default for CommandMemory {
-    fn default() -> Self {
-        Self { left: Arc::new(LIMIT.into()), lists: Mutex::default() }
-    }
-}
-
-impl CommandMemory {
-    /// Returns what a response or a list holds: nothing yet.
-    pub(in crate::cluster) fn hold(&self) -> HeldMemory {
-        HeldMemory { left: Arc::clone(&self.left), bytes: 0 }
-    }
-
-    /// Records what the command keeps of a list. It replaces what it kept when it read the same list before.
-    pub(in crate::cluster) fn keep_list(&self, path: String, held: HeldMemory) {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner).insert(path, held);
-    }
-}
-
-/// The memory of one response or list, which is free again when this is dropped.
-#[derive(Debug)]
-pub(in crate::cluster) struct HeldMemory {
-    left: Arc<AtomicUsize>,
-    bytes: usize,
-}
-
-impl HeldMemory {
-    /// Takes more memory. Returns false when less is left.
-    pub(in crate::cluster) fn grow(&mut self, bytes: usize) -> bool {
-        let taken = self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok();
-        self.bytes += if taken { bytes } else { 0 };
-        taken
-    }
-}
-
-impl Drop for HeldMemory {
-    fn drop(&mut self) {
-        self.left.fetch_add(self.bytes, Relaxed);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_responses_share_the_limit() {
-        const QUARTER: usize = LIMIT / 4;
-        let memory = CommandMemory::default();
-        let (mut one, mut other) = (memory.hold(), memory.hold());
-        assert!(one.grow(QUARTER) && other.grow(3 * QUARTER) && !one.grow(1));
-        drop(other);
-        for _ in 0..3 {
-            let mut list = memory.hold();
-            assert!(list.grow(QUARTER), "a list that is read again replaces the one before");
-            memory.keep_list("/pods".to_owned(), list);
-        }
-        assert!(one.grow(2 * QUARTER) && !one.grow(1));
-        drop(one);
-        assert!(memory.hold().grow(3 * QUARTER));
-    }
 }

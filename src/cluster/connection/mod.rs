@@ -10,12 +10,8 @@ mod request_error;
 mod response_log;
 mod transport;
 
-#[cfg(test)]
-pub(super) use message::CommandMemory;
-pub(super) use message::{ApiRequest, ApiResponse, COMMAND_TOO_LARGE, HeldMemory};
-#[cfg(test)]
-pub(super) use request_error::NoResponse;
-pub(super) use request_error::{Backoff, RequestError, SharedFailure};
+pub(super) use message::{ApiRequest, ApiResponse};
+pub(super) use request_error::{Backoff, NoResponse, RequestError, SharedFailure};
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +31,7 @@ use self::response_log::ResponseLog;
 use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
-use super::notice::{Exchange, Listener, Notice, run_if_slow};
+use super::notice::{Listener, run_if_slow, seconds};
 use super::served_versions::ServedVersions;
 use crate::error::{Error, Result};
 use crate::world::{Clock, Environment, World};
@@ -75,8 +71,6 @@ pub(super) struct Connection {
     logs_requests: bool,
     log: ResponseLog,
     pub(super) backoff: Backoff,
-    /// The memory that all responses to the command take.
-    pub(super) memory: message::CommandMemory,
     /// The versions of types that are not Kubernetes' own.
     pub(super) served: ServedVersions,
 }
@@ -91,11 +85,16 @@ impl Connection {
         let url = kubeconfig::server_url(&endpoint)?;
         let proxy = kubeconfig::proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
         let is_loopback = kubeconfig::is_this_machine(&url) && proxy.is_none();
-        let withheld = !(is_loopback && overrides.server.loopback_credentials)
+        let withheld = !(is_loopback && overrides.loopback_credentials)
             && kubeconfig::withhold_credentials(&mut endpoint, &url);
         let server = ApiServer { url, proxy, endpoint, withheld };
         if withheld {
-            listener.notify(&Notice::CredentialsWithheld { server: server.address(), is_loopback });
+            let flag = if is_loopback { ", or add --insecure-loopback-credentials" } else { "" };
+            listener.notify(&format!(
+                "warning: no credentials are sent to http://{}, because plain HTTP is not encrypted; \
+                 write the server as https://HOST:PORT{flag}",
+                server.address()
+            ));
         }
         let environment = world.environment.clone();
         Ok(Self::new(server, overrides, environment, world.stdin_is_terminal, world.clock, listener))
@@ -136,7 +135,6 @@ impl Connection {
             logs_requests: overrides.verbosity >= REQUEST_LOG_VERBOSITY,
             log: ResponseLog::new(clock),
             backoff: Backoff::random(),
-            memory: message::CommandMemory::default(),
             served: ServedVersions::default(),
         }
     }
@@ -171,12 +169,12 @@ impl Connection {
     }
 
     /// Reports a notice to the listener.
-    pub(super) fn notify(&self, notice: &Notice) {
+    pub(super) fn notify(&self, notice: &str) {
         self.listener.notify(notice);
     }
 
     /// Turns a request error into an error for the user, with a hint.
-    pub(super) fn explain(&self, failure: RequestError) -> Error {
+    pub(super) fn explain(&self, failure: &RequestError) -> Error {
         self.server.explain(failure)
     }
 
@@ -235,8 +233,9 @@ impl Connection {
             };
             let Some(pause) = pause else { return Err(failure) };
             if policy.has_notices() {
-                let (server, reason) = (self.server.address(), failure.summary());
-                self.notify_once(&Notice::Retrying { server, reason, pause }, pause);
+                let reason = self.explain(&failure).sentence();
+                let notice = format!("note: {reason}; retrying in {}", seconds(pause));
+                self.notify_once("retrying", &notice, pause);
             }
             sleep(pause).await;
             tries += 1;
@@ -292,44 +291,36 @@ impl Connection {
     ) -> Result<Response<Body>, RequestError> {
         let request = request.to_http().map_err(RequestError::NotSent)?;
         let (verb, url) = (request.method().to_string(), self.server.display_url(request.uri()));
-        let (sent, round_trip) = (Instant::now(), self.log.begin_round_trip());
-        let since = self.timeouts.notice_after;
+        let (sent, since) = (Instant::now(), self.timeouts.notice_after);
         let slow = || {
             if policy.has_notices() {
-                self.notify_once(&Notice::SlowResponse { server: self.server.address(), since }, since);
+                let waited = seconds(since);
+                let notice =
+                    format!("note: {}: no answer for {waited}; still waiting", self.server.address());
+                self.notify_once("slow response", &notice, since);
             }
         };
         let head = timeout(self.timeouts.read, client.send(request));
         let outcome = match timeout_at(deadline, run_if_slow(since, head, slow)).await {
             Ok(Ok(Ok(response))) => Ok(response),
             Ok(Ok(Err(error))) => Err(self.server.no_response(&error).into()),
-            Ok(Err(_)) => Err(self.server.silent(self.timeouts.read).into()),
-            Err(_) => Err(self.out_of_time(sent)),
+            Ok(Err(_)) => Err(self.server.late(self.timeouts.read).into()),
+            Err(_) => Err(self.server.late(self.timeouts.request).into()),
         };
         if self.logs_requests {
             let outcome = match &outcome {
                 Ok(response) => response.status().to_string(),
-                Err(failure) => failure.summary(),
+                Err(failure) => self.explain(failure).sentence(),
             };
-            let took = sent.elapsed();
-            self.listener.notify(&Notice::Exchange(Exchange { verb, url, outcome, took, round_trip }));
+            let took = sent.elapsed().as_millis();
+            self.notify(&format!("{verb} {url} {outcome} in {took} milliseconds"));
         }
-        self.log.end_round_trip(round_trip);
         if let Ok(response) = &outcome {
             for warning in self.log.record(response.headers()) {
-                self.listener.notify(&Notice::Warning(warning));
+                self.notify(&format!("Warning: {warning}"));
             }
         }
         outcome
-    }
-
-    /// Returns the failure at the deadline of a request that was sent at this time. When (nearly) the whole limit passed
-    /// without a response, it is that of a silent server, whichever of two equal limits ended the wait: six requests then
-    /// fail with one error.
-    fn out_of_time(&self, sent: Instant) -> RequestError {
-        let limit = self.timeouts.request;
-        let is_silent = sent.elapsed() >= limit.mul_f32(0.9);
-        if is_silent { self.server.silent(limit).into() } else { self.server.late(limit).into() }
     }
 
     /// Reads the rest of a response.
@@ -340,15 +331,15 @@ impl Connection {
     ) -> Result<ApiResponse, RequestError> {
         let (head, body) = response.into_parts();
         let body = ResponseBody::new(body, &self.server);
-        let whole = timeout_at(deadline, body.read_whole(self.timeouts.read, self.memory.hold())).await;
-        let (bytes, memory) = whole.map_err(|_| self.server.late(self.timeouts.request))??;
-        Ok(ApiResponse::new(head.status, head.headers, bytes).holding(memory))
+        let whole = timeout_at(deadline, body.read_whole(self.timeouts.read)).await;
+        let bytes = whole.map_err(|_| self.server.late(self.timeouts.request))??;
+        Ok(ApiResponse::new(head.status, head.headers, bytes))
     }
 
-    /// Reports a notice that may concern several requests, and suppresses the same notice for the time `lasts`.
-    fn notify_once(&self, notice: &Notice, lasts: Duration) {
-        if self.log.is_due(notice, lasts) {
-            self.listener.notify(notice);
+    /// Reports a notice that may concern several requests, and suppresses those with the same key for the time `lasts`.
+    fn notify_once(&self, key: &'static str, notice: &str, lasts: Duration) {
+        if self.log.is_due(key, lasts) {
+            self.notify(notice);
         }
     }
 }

@@ -28,8 +28,6 @@ pub(crate) enum RequestError {
 /// Why no response arrived, or not all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct NoResponse {
-    /// The failure as a fragment for a notice: `connection refused`.
-    pub(super) summary: String,
     /// The error for the user.
     pub(super) error: Error,
     /// Whether the server may have handled the request.
@@ -40,13 +38,13 @@ pub(crate) struct NoResponse {
 
 impl NoResponse {
     /// Creates the failure of a connection over which nothing was sent.
-    pub(crate) fn without_connection(summary: impl Into<String>, error: Error) -> Self {
-        Self { summary: summary.into(), error, may_be_handled: false, is_transient: false }
+    pub(crate) fn without_connection(error: Error) -> Self {
+        Self { error, may_be_handled: false, is_transient: false }
     }
 
     /// Creates the failure of a request that may have been sent.
-    pub(crate) fn after_sending(summary: impl Into<String>, error: Error) -> Self {
-        Self { may_be_handled: true, ..Self::without_connection(summary, error) }
+    pub(crate) fn after_sending(error: Error) -> Self {
+        Self { may_be_handled: true, ..Self::without_connection(error) }
     }
 
     /// Marks a failure after which a further attempt may succeed at once.
@@ -98,15 +96,6 @@ impl RequestError {
                 StatusCode::INTERNAL_SERVER_ERROR => response.retry_after(),
                 _ => None,
             },
-        }
-    }
-
-    /// Returns the failure as a fragment for a notice: `503 Service Unavailable`.
-    pub(crate) fn summary(&self) -> String {
-        match self {
-            Self::NotSent(error) => error.sentence(),
-            Self::NoResponse(failure) => failure.summary.clone(),
-            Self::Status(response) => response.status.to_string(),
         }
     }
 }
@@ -243,7 +232,7 @@ mod tests {
     const MINUTE: Duration = Duration::from_secs(60);
 
     fn broken() -> RequestError {
-        NoResponse::after_sending("reset", Error::new(ErrorKind::Unreachable, "reset")).transient().into()
+        NoResponse::after_sending(Error::new(ErrorKind::Unreachable, "reset")).transient().into()
     }
 
     #[test]
@@ -294,7 +283,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn permanent_failures_are_not_retried() {
         let refused = Error::new(ErrorKind::Unreachable, "refused");
-        let failure = NoResponse::without_connection("refused", refused).into();
+        let failure = NoResponse::without_connection(refused).into();
         assert_eq!(Backoff::random().before_retry(0, &failure, Instant::now() + MINUTE), None);
     }
 }

@@ -1,7 +1,6 @@
 //! What the responses of a connection said, and what was reported of them.
 
 use std::collections::HashSet;
-use std::mem::{Discriminant, discriminant};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,10 +9,9 @@ use http::header::{DATE, WARNING};
 use k8s_openapi::jiff::{SignedDuration, Timestamp, fmt::rfc2822};
 use tokio::time::Instant;
 
-use crate::cluster::notice::Notice;
 use crate::world::Clock;
 
-/// The server's time and warnings, from the headers of all responses, the number of round trips, and the last notices.
+/// The server's time and warnings, from the headers of all responses, and the last notices.
 #[derive(Debug)]
 pub(super) struct ResponseLog {
     clock: Clock,
@@ -22,13 +20,19 @@ pub(super) struct ResponseLog {
 
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The last `Date`, and the monotonic time at which it arrived.
+    /// The latest `Date`, and the monotonic time at which it arrived.
     date: Option<(Timestamp, Instant)>,
     warnings: HashSet<String>,
-    /// The number of sequential round trips that ended.
-    round_trips: u32,
-    /// The kinds of notices that were reported, each with the time until which it is suppressed.
-    notices: Vec<(Discriminant<Notice>, Instant)>,
+    /// The keys of the notices that were reported, each with the time until which it is suppressed.
+    notices: Vec<(&'static str, Instant)>,
+}
+
+impl Recorded {
+    /// Returns the server's time now; none before the first response.
+    fn time(&self) -> Option<Timestamp> {
+        let (date, at) = self.date?;
+        date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok()
+    }
 }
 
 impl ResponseLog {
@@ -42,7 +46,9 @@ impl ResponseLog {
         let mut recorded = self.recorded();
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
         if let Some(date) = date.and_then(|date| rfc2822::parse(date).ok()) {
-            recorded.date = Some((date.timestamp(), Instant::now()));
+            // A response that was delayed does not move the time back.
+            let date = recorded.time().map_or(date.timestamp(), |known| known.max(date.timestamp()));
+            recorded.date = Some((date, Instant::now()));
         }
         // Admission webhooks send warnings in UTF-8, and a header value need not be valid UTF-8.
         let texts = headers.get_all(WARNING).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -52,10 +58,7 @@ impl ResponseLog {
 
     /// Returns the server's time now.
     pub(super) fn now(&self) -> Timestamp {
-        let reported = self.recorded().date;
-        let passed = reported
-            .and_then(|(date, at)| date.checked_add(SignedDuration::try_from(at.elapsed()).ok()?).ok());
-        passed.unwrap_or_else(|| self.clock.now())
+        self.recorded().time().unwrap_or_else(|| self.clock.now())
     }
 
     /// Returns the number of distinct warnings.
@@ -63,26 +66,14 @@ impl ResponseLog {
         self.recorded().warnings.len()
     }
 
-    /// Returns the number of the round trip that begins now. A request that is sent after a response may depend on it; one
-    /// that was sent before does not. Far from the server, the time of a command is proportional to this number.
-    pub(super) fn begin_round_trip(&self) -> u32 {
-        self.recorded().round_trips + 1
-    }
-
-    /// Records the response to a request of this round trip.
-    pub(super) fn end_round_trip(&self, round_trip: u32) {
-        let mut recorded = self.recorded();
-        recorded.round_trips = recorded.round_trips.max(round_trip);
-    }
-
-    /// Whether to report a notice, which several concurrent requests may repeat. If so, further notices of its kind are
+    /// Whether to report a notice, which several concurrent requests may repeat. If so, further notices with its key are
     /// suppressed for the time `lasts`.
-    pub(super) fn is_due(&self, notice: &Notice, lasts: Duration) -> bool {
-        let (kind, now, mut recorded) = (discriminant(notice), Instant::now(), self.recorded());
+    pub(super) fn is_due(&self, key: &'static str, lasts: Duration) -> bool {
+        let (now, mut recorded) = (Instant::now(), self.recorded());
         recorded.notices.retain(|(_, until)| *until > now);
-        let is_due = recorded.notices.iter().all(|(other, _)| *other != kind);
+        let is_due = recorded.notices.iter().all(|(other, _)| *other != key);
         if is_due {
-            recorded.notices.push((kind, now + lasts));
+            recorded.notices.push((key, now + lasts));
         }
         is_due
     }
@@ -125,6 +116,9 @@ mod tests {
         assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:06Z");
         tokio::time::advance(Duration::from_secs(4)).await;
         assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:10Z");
+        let delayed = HeaderMap::from_iter([(DATE, "Fri, 20 Nov 2026 16:01:07 GMT".parse().unwrap())]);
+        connection_log.record(&delayed);
+        assert_eq!(connection_log.now().to_string(), "2026-11-20T16:01:10Z");
     }
 
     #[test]
@@ -151,31 +145,13 @@ mod tests {
         assert_eq!(connection_log.record(&head(b"299 - \"\xff\"")), ["\u{fffd}"]);
     }
 
-    #[test]
-    fn concurrent_requests_are_one_round_trip() {
-        let trips = connection_log();
-        let first = trips.begin_round_trip();
-        trips.end_round_trip(first);
-        let (one, other) = (trips.begin_round_trip(), trips.begin_round_trip());
-        trips.end_round_trip(one);
-        let after_one = trips.begin_round_trip();
-        trips.end_round_trip(other);
-        assert_eq!([first, one, other, after_one, trips.begin_round_trip()], [1, 2, 2, 3, 3]);
-    }
-
     #[tokio::test(start_paused = true)]
     async fn a_similar_notice_is_suppressed_for_a_while() {
-        let second = Duration::from_secs(1);
-        let retrying = |server: &str| Notice::Retrying {
-            server: server.to_owned(),
-            reason: String::new(),
-            pause: second,
-        };
-        let notices = connection_log();
-        assert!(notices.is_due(&retrying("a"), second));
-        assert!(!notices.is_due(&retrying("b"), second));
-        assert!(notices.is_due(&Notice::SlowResponse { server: "a".to_owned(), since: second }, second));
+        let (second, notices) = (Duration::from_secs(1), connection_log());
+        assert!(notices.is_due("retrying", second));
+        assert!(!notices.is_due("retrying", second));
+        assert!(notices.is_due("slow response", second));
         tokio::time::advance(second).await;
-        assert!(notices.is_due(&retrying("b"), second));
+        assert!(notices.is_due("retrying", second));
     }
 }

@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use k8s_openapi::ByteString;
 use k8s_openapi::jiff::Timestamp;
-use kube::config::{ExecConfig, ExecInteractiveMode};
+use kube::config::{AuthInfo, ExecConfig, ExecInteractiveMode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Notify;
 
 use super::plugin_policy::allowed_program;
-use crate::cluster::kubeconfig::overrides::Secret;
-use crate::cluster::notice::{Listener, Notice, run_if_slow};
+use crate::cluster::notice::{Listener, run_if_slow, seconds};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::shell_command::{Word, command};
 use crate::world::Environment;
@@ -52,9 +51,13 @@ pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<Pl
     let interactive = plugin.is_interactive(exec, context)?;
     let mut child = plugin.start(exec, context, interactive)?;
     let limit = (!interactive).then_some(context.limit);
-    let running = || Notice::PluginRunning { command: plugin.command.to_owned(), limit };
+    let running = || {
+        let up_to = limit.map_or_else(String::new, |limit| format!(" up to {}", seconds(limit)));
+        let notice = format!("note: waiting{up_to} for the credential plugin {}", plugin.command);
+        context.listener.notify(&notice);
+    };
     let finish = plugin.finish(&mut child, context);
-    let finished = run_if_slow(context.notice_after, finish, || context.listener.notify(&running()));
+    let finished = run_if_slow(context.notice_after, finish, running);
     let stdout = match limit {
         Some(limit) => tokio::time::timeout(limit, finished)
             .await
@@ -139,7 +142,7 @@ impl<'a> ExecPlugin<'a> {
                 if shown < LONGEST_OUTPUT {
                     shown += read;
                     let line = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-                    context.listener.notify(&Notice::PluginOutput(line.clone()));
+                    context.listener.notify(&line);
                     last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
                 }
             }
@@ -221,10 +224,8 @@ const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 /// The credential that a plugin printed.
 #[derive(Debug)]
 pub struct PluginCredential {
-    /// A bearer token.
-    pub token: Option<Secret>,
-    /// A certificate and its key, both as base64 of PEM, as in a kubeconfig.
-    pub identity: Option<(String, Secret)>,
+    /// The user with the token or the certificate, as in a kubeconfig.
+    pub user: AuthInfo,
     /// When it expires, if that is known.
     pub expires: Option<Timestamp>,
 }
@@ -256,12 +257,15 @@ pub fn read_credential(stdout: &[u8], wanted: Option<&str>) -> Result<PluginCred
         _ => String::new(),
     };
     let certificate = text("/status/clientCertificateData").map(encoded);
-    let key = text("/status/clientKeyData").map(|key| Secret(encoded(key)));
-    let token = text("/status/token").map(|token| Secret(token.to_owned()));
-    if token.is_none() && (certificate.is_none() || key.is_none()) {
+    let key = text("/status/clientKeyData").map(encoded);
+    let token = text("/status/token").map(|token| token.to_owned().into());
+    let (client_certificate_data, key) = certificate.zip(key).unzip();
+    if token.is_none() && key.is_none() {
         return Err("it has neither a token nor a certificate with a key".to_owned());
     }
     let expires = text("/status/expirationTimestamp").map(str::parse);
     let expires = expires.transpose().map_err(|_| "its expirationTimestamp is not a time")?;
-    Ok(PluginCredential { token, identity: certificate.zip(key), expires })
+    let client_key_data = key.map(Into::into);
+    let user = AuthInfo { token, client_certificate_data, client_key_data, ..AuthInfo::default() };
+    Ok(PluginCredential { user, expires })
 }

@@ -86,13 +86,11 @@ impl Credential {
             return Ok(Self::permanent(ready));
         };
         let loaded = exec_plugin::run(&exec, context).await?;
-        if let Some(token) = loaded.token {
-            ready.token = Some(token.0.into());
-        }
-        if let Some((certificate, key)) = loaded.identity {
+        ready.token = loaded.user.token;
+        if loaded.user.client_key_data.is_some() {
             (ready.client_certificate, ready.client_key) = (None, None);
-            ready.client_certificate_data = Some(certificate);
-            ready.client_key_data = Some(key.0.into());
+            ready.client_certificate_data = loaded.user.client_certificate_data;
+            ready.client_key_data = loaded.user.client_key_data;
         }
         Ok(Self { user: ready, expires: loaded.expires, renewable: true })
     }

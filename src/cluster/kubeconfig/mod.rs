@@ -105,14 +105,14 @@ fn decide(
     missing: &[PathBuf],
 ) -> Result<Endpoint> {
     let mut endpoint = match (from_kubeconfig(kubeconfig, overrides)?, mounted) {
-        (chosen, _) if chosen.cluster.server.is_some() || overrides.server.address.is_some() => chosen,
+        (chosen, _) if chosen.cluster.server.is_some() || overrides.cluster_info.server.is_some() => chosen,
         (_, Some(mounted)) => mounted,
         (_, None) => return Err(no_cluster_configured(missing)),
     };
-    endpoint.is_server_from_flag = overrides.server.address.is_some();
-    override_server(&mut endpoint.cluster, &overrides.server);
-    override_credentials(&mut endpoint.user, &overrides.credentials);
-    override_impersonation(&mut endpoint.user, &overrides.impersonation)?;
+    endpoint.is_server_from_flag = overrides.cluster_info.server.is_some();
+    override_server(&mut endpoint.cluster, &overrides.cluster_info);
+    override_credentials(&mut endpoint.user, &overrides.auth_info);
+    override_impersonation(&mut endpoint.user, &overrides.auth_info)?;
     if let Some(exec) = &mut endpoint.user.exec
         && exec.provide_cluster_info
     {
@@ -136,7 +136,7 @@ fn from_kubeconfig(kubeconfig: Kubeconfig, overrides: &Overrides) -> Result<Endp
     };
     let cluster_name = overrides.cluster.clone().unwrap_or(context.cluster);
     let cluster = kubeconfig.clusters.into_iter().find(|named| named.name == cluster_name);
-    if cluster.is_none() && !cluster_name.is_empty() && overrides.server.address.is_none() {
+    if cluster.is_none() && !cluster_name.is_empty() && overrides.cluster_info.server.is_none() {
         return Err(no_such("cluster", &cluster_name));
     }
     let user_name = overrides.user.clone().or(context.user);
@@ -206,7 +206,6 @@ fn no_such(what: &str, name: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::overrides::ServerOverrides;
     use super::*;
 
     const TWO_CLUSTERS: &str = "
@@ -265,22 +264,22 @@ users:
 
     #[test]
     fn server_flags_do_not_mix_with_the_trust_of_another_server() {
-        let with = |server| decided(&Overrides { server, ..Overrides::default() }).unwrap().cluster;
-        let cluster = with(ServerOverrides { address: Some("https://other".into()), ..Default::default() });
+        let with =
+            |cluster_info| decided(&Overrides { cluster_info, ..Overrides::default() }).unwrap().cluster;
+        let cluster = with(Cluster { server: Some("https://other".into()), ..Default::default() });
         assert_eq!(cluster.server.as_deref(), Some("https://other"));
         assert_eq!(cluster.tls_server_name, None);
         assert_eq!(cluster.certificate_authority_data.as_deref(), Some("Q0E="), "kubectl keeps it as well");
 
-        let cluster = with(ServerOverrides { insecure: Some(true), ..Default::default() });
+        let cluster = with(Cluster { insecure_skip_tls_verify: Some(true), ..Default::default() });
         assert_eq!(cluster.insecure_skip_tls_verify, Some(true));
         assert_eq!(cluster.certificate_authority_data, None);
 
-        let cluster =
-            with(ServerOverrides { certificate_authority: Some("/ca".into()), ..Default::default() });
+        let cluster = with(Cluster { certificate_authority: Some("/ca".into()), ..Default::default() });
         assert_eq!(cluster.certificate_authority.as_deref(), Some("/ca"));
         assert_eq!(cluster.certificate_authority_data, None);
 
-        let cluster = with(ServerOverrides {
+        let cluster = with(Cluster {
             tls_server_name: Some("n".into()),
             disable_compression: Some(true),
             ..Default::default()

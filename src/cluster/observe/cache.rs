@@ -1,7 +1,8 @@
 //! The targets of an observer, and what is emitted about them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::mem::take;
+use std::sync::Arc;
 
 use super::collections::{Collection, Collections, Reading, observation};
 use super::wanted::{Delta, Facts, Refresh, Stored, key};
@@ -23,6 +24,8 @@ pub(super) struct Cache {
     targets: BTreeMap<TargetId, Target>,
     /// The targets by their collection and key.
     by_key: HashMap<(usize, String), Vec<TargetId>>,
+    /// The owners of the objects that changed since the last flush; none if all may have changed.
+    changed: Option<HashSet<Arc<str>>>,
     /// How many refreshes are in flight.
     refreshes: usize,
     errors: Vec<Error>,
@@ -85,7 +88,11 @@ impl Cache {
         if collection.holds_workloads() {
             self.apply_to_workloads(index, delta, events);
         } else {
-            collection.apply(delta, self.refreshes > 0);
+            let owners = collection.apply(delta, self.refreshes > 0);
+            self.changed = self.changed.take().zip(owners).map(|(mut changed, owners)| {
+                changed.extend(owners);
+                changed
+            });
         }
     }
 
@@ -212,15 +219,14 @@ impl Cache {
     /// Emits the observation of each target of which something changed since the last flush. Of a target that was never
     /// emitted these are the states of its workload so far, once its revisions and pods were read.
     pub(super) fn flush(&mut self, events: &mut TargetEvents) {
-        if self.collections.all.iter().all(Collection::is_unchanged) {
-            return;
-        }
+        let owners = self.changed.replace(HashSet::new());
         // The user of a scope reads all observations at once.
-        let is_changed =
-            |target: &Target| !self.is_of_scope && self.collections.has_changed(&target.workload);
+        let is_changed = |target: &Target| {
+            let has_changed = |owners| self.collections.has_changed(&target.workload, owners);
+            !self.is_of_scope && owners.as_ref().is_none_or(has_changed)
+        };
         let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
-        self.collections.all.iter_mut().for_each(Collection::forget_changes);
         for id in changed {
             if self.targets.get(&id).is_some_and(|target| target.was_read) {
                 self.emit(id, events);

@@ -76,22 +76,17 @@ impl Collections {
         self.all.get_mut(index)
     }
 
-    /// Whether an object that belongs to a workload changed since the last observations were emitted.
-    pub(super) fn has_changed(&self, workload: &Workload) -> bool {
-        let (namespace, uid) = (workload.object().namespace(), workload.object().uid());
-        let [revisions, pods, events] =
-            [workload.kind().revisions().type_(), &POD, &EVENT].map(|type_| self.of(type_, namespace));
-        if [revisions, pods, events].into_iter().flatten().any(|all| all.has_changed(uid)) {
-            return true;
+    /// Whether a workload, or an object that belongs to it, is among the owners of objects that changed.
+    pub(super) fn has_changed(&self, workload: &Workload, changed: &HashSet<Arc<str>>) -> bool {
+        if changed.is_empty() {
+            return false;
         }
+        let (namespace, uid) = (workload.object().namespace(), workload.object().uid());
         let own = self.revisions_of(workload);
         let owners = || own.iter().map(|revision| revision.uid.as_str()).chain([uid]);
-        let is_about_changed = |events: &Collection| {
-            let mut pods = pods.into_iter().flat_map(|pods| owners().flat_map(|owner| pods.pods_of(owner)));
-            owners().any(|uid| events.has_changed(uid)) || pods.any(|pod| events.has_changed(&pod.uid))
-        };
-        pods.is_some_and(|pods| owners().any(|owner| pods.has_changed(owner)))
-            || events.filter(|events| !events.is_unchanged()).is_some_and(is_about_changed)
+        let pods = self.of(&POD, namespace).into_iter();
+        let mut pods = pods.flat_map(|pods| owners().flat_map(|owner| pods.pods_of(owner)));
+        owners().any(|owner| changed.contains(owner)) || pods.any(|pod| changed.contains(pod.uid.as_str()))
     }
 
     /// Stores the revisions and pods of a refresh. Returns whether newer ones are known.
@@ -173,22 +168,6 @@ pub(super) struct Collection {
     owners: HashMap<Arc<str>, Arc<str>>,
     /// The objects that the watch reported since a refresh began.
     reported: HashSet<String>,
-    changes: ChangedOwners,
-}
-
-/// Which objects changed since the last observations were emitted.
-#[derive(Debug)]
-enum ChangedOwners {
-    /// Those of these owners.
-    Of(HashSet<Arc<str>>),
-    /// All may have changed.
-    All,
-}
-
-impl Default for ChangedOwners {
-    fn default() -> Self {
-        Self::Of(HashSet::new())
-    }
 }
 
 impl Collection {
@@ -199,7 +178,6 @@ impl Collection {
             owned: HashMap::new(),
             owners: HashMap::new(),
             reported: HashSet::new(),
-            changes: ChangedOwners::default(),
         }
     }
 
@@ -218,31 +196,14 @@ impl Collection {
         matches!(self.reading, Reading::Pending | Reading::Synced)
     }
 
-    /// Whether no object changed since [`forget_changes`](Self::forget_changes).
-    pub(super) fn is_unchanged(&self) -> bool {
-        matches!(&self.changes, ChangedOwners::Of(owners) if owners.is_empty())
-    }
-
-    /// Whether an object of this owner changed since then.
-    pub(super) fn has_changed(&self, owner: &str) -> bool {
-        match &self.changes {
-            ChangedOwners::Of(owners) => owners.contains(owner),
-            ChangedOwners::All => true,
-        }
-    }
-
-    /// Forgets which objects changed, because the observations of their owners were emitted.
-    pub(super) fn forget_changes(&mut self) {
-        self.changes = ChangedOwners::default();
-    }
-
     /// Forgets what the watch reported, because no refresh is in flight.
     pub(super) fn forget_reported(&mut self) {
         self.reported.clear();
     }
 
-    /// Applies a change of revisions, pods or events. `is_refreshing` says that a refresh is in flight.
-    pub(super) fn apply(&mut self, delta: Delta, is_refreshing: bool) {
+    /// Applies a change of revisions, pods or events, and returns the owners of what changed; none if all may have
+    /// changed. `is_refreshing` says that a refresh is in flight.
+    pub(super) fn apply(&mut self, delta: Delta, is_refreshing: bool) -> Option<Vec<Arc<str>>> {
         let (key, owners) = match delta {
             Delta::Listed(all) => {
                 self.owned.clear();
@@ -250,13 +211,9 @@ impl Collection {
                 for (key, stored) in all {
                     self.insert(key, stored);
                 }
-                self.changes = ChangedOwners::All;
-                return;
+                return None;
             }
-            Delta::Forbidden | Delta::Lost(_) => {
-                self.changes = ChangedOwners::All;
-                return;
-            }
+            Delta::Forbidden | Delta::Lost(_) => return None,
             Delta::Changed(key, stored) => (key.clone(), self.insert(key, stored)),
             Delta::Removed(key) => {
                 let owner = self.remove(&key);
@@ -266,9 +223,7 @@ impl Collection {
         if is_refreshing {
             self.reported.insert(key);
         }
-        if let ChangedOwners::Of(changed) = &mut self.changes {
-            changed.extend(owners);
-        }
+        Some(owners)
     }
 
     /// Stores an object, and returns its owner, and the owner that it had before.

@@ -27,13 +27,13 @@ use self::reflector::Reflector;
 use self::wanted::{FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
 use super::connection::Connection;
 use crate::cluster::list::{label_query, warning_query};
-use crate::cluster::notice::Notice;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::api::selector::Selector;
 use crate::model::engine::{TargetEvent, TargetId};
 use crate::model::kind::{self, Kind, Workload};
 use crate::model::observation::Observation;
+use crate::model::text::plural::joined;
 
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
 /// is too slow, and its reflector reopens it.
@@ -124,10 +124,11 @@ impl Observer {
     /// Starts a refresh of a target. [`Observer::next`] returns its result.
     pub fn refresh(&mut self, target: TargetId) {
         self.cache.begin_refresh();
+        while self.tasks.try_join_next().is_some() {} // the refreshes that ended
         let (shared, sender) = (Arc::clone(&self.shared), self.sender.clone());
         self.tasks.spawn(async move {
             if let Some(found) = shared.wanted.found().get(target.0) {
-                let refresh = refresh::refresh(&shared, target, found).await;
+                let refresh = refresh::refresh(&shared, found).await;
                 let _ = sender.send(ObserverMessage::Refreshed(target, Box::new(refresh))).await; // the observer may have been dropped
             }
         });
@@ -202,7 +203,8 @@ impl Observer {
         // Events are watched later than pods. One notice about forbidden resources is enough.
         let is_one_more = before > 0 && new == [EVENT.plural()];
         if !new.is_empty() && !is_one_more {
-            self.shared.connection.notify(&Notice::Forbidden(new));
+            let new = joined(&new, "and");
+            self.shared.connection.notify(&format!("note: causes are incomplete: cannot list {new}"));
         }
     }
 

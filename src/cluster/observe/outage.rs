@@ -1,15 +1,13 @@
 //! How long failed reads are repeated; and one notice that reads fail, and another that they work again.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
 use crate::cluster::connection::{Connection, RequestError};
-use crate::cluster::notice::Notice;
+use crate::cluster::notice::seconds;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::engine::TargetId;
 
 /// A shorter outage is not reported.
 const NOTICE_AFTER: Duration = Duration::from_secs(5);
@@ -17,16 +15,7 @@ const NOTICE_AFTER: Duration = Duration::from_secs(5);
 /// Outages within this time of each other are reported once.
 const MERGE_WINDOW: Duration = Duration::from_secs(60);
 
-/// What reads from the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ReaderId {
-    /// The lists and watches of the reflector with this index.
-    Reflector(usize),
-    /// The refreshes of a target.
-    Refresh(TargetId),
-}
-
-/// The readers whose requests fail, and whether that was reported.
+/// How many readers fail, and whether that was reported.
 #[derive(Debug)]
 pub(super) struct Outage {
     connection: Arc<Connection>,
@@ -35,10 +24,8 @@ pub(super) struct Outage {
 
 #[derive(Debug)]
 struct OutageState {
-    /// The readers whose last request failed.
-    failing: BTreeSet<ReaderId>,
-    /// Since when at least one reader fails.
-    since: Option<Instant>,
+    /// The number of readers whose last request failed.
+    failing: usize,
     /// When the last failure of a reported outage was recorded.
     notified: Option<Instant>,
     /// Whether the end of the outage is to be reported.
@@ -49,22 +36,17 @@ struct OutageState {
 
 impl Outage {
     pub(super) fn new(connection: Arc<Connection>) -> Self {
-        let state = OutageState {
-            failing: BTreeSet::new(),
-            since: None,
-            notified: None,
-            is_reported: false,
-            answered: Instant::now(),
-        };
+        let state = OutageState { failing: 0, notified: None, is_reported: false, answered: Instant::now() };
         Self { connection, state: Mutex::new(state) }
     }
 
-    /// Records a failed request of a reader of this resource, and reports the outage when it lasts.
-    pub(super) fn record_failure(&self, reader: ReaderId, resource: &'static str, failure: &RequestError) {
+    /// Records a failed request of a reader of this resource that fails since a time, and reports the outage when it
+    /// lasts.
+    fn record_failure(&self, since: &mut Option<Instant>, resource: &'static str, failure: &RequestError) {
         let now = Instant::now();
         let mut state = self.state();
-        state.failing.insert(reader);
-        if now - *state.since.get_or_insert(now) < NOTICE_AFTER {
+        state.failing += usize::from(since.is_none());
+        if now - *since.get_or_insert(now) < NOTICE_AFTER {
             return;
         }
         let was_notified = state.notified.is_some_and(|notified| now < notified + MERGE_WINDOW);
@@ -72,34 +54,27 @@ impl Outage {
         if !was_notified {
             state.is_reported = true;
             drop(state);
-            let (server, reason) = (self.connection.server(), failure.summary());
-            self.connection.notify(&Notice::ReadsFail { server, resource, reason });
+            let reason = self.connection.explain(failure).sentence();
+            self.connection.notify(&format!("note: cannot read {resource}: {reason}; trying again"));
         }
     }
 
-    /// Records a successful request of a reader, and reports the end of an outage that was reported.
-    pub(super) fn record_success(&self, reader: ReaderId) {
-        let lasted = self.remove(reader);
+    /// Records an answer to a reader that failed since a time, and reports the end of an outage that was reported.
+    fn record_answer(&self, failed_since: Option<Instant>) {
         self.state().answered = Instant::now();
-        if let Some(lasted) = lasted {
-            self.connection.notify(&Notice::ReadsWorkAgain { server: self.connection.server(), lasted });
+        if let Some(since) = failed_since
+            && self.end_failure()
+        {
+            let (server, lasted) = (self.connection.server(), seconds(since.elapsed()));
+            self.connection.notify(&format!("note: {server}: reads work again, after {lasted}"));
         }
     }
 
-    /// Records that a reader gave up.
-    pub(super) fn forget(&self, reader: ReaderId) {
-        let _ = self.remove(reader); // nothing works again
-    }
-
-    /// Removes a reader from the failing ones. Returns how long the outage lasted, if it is over and was reported.
-    fn remove(&self, reader: ReaderId) -> Option<Duration> {
+    /// Records that a reader fails no more, or gave up. Returns whether this ends an outage that was reported.
+    fn end_failure(&self) -> bool {
         let mut state = self.state();
-        state.failing.remove(&reader);
-        if !state.failing.is_empty() {
-            return None;
-        }
-        let since = state.since.take();
-        since.filter(|_| std::mem::take(&mut state.is_reported)).map(|since| since.elapsed())
+        state.failing = state.failing.saturating_sub(1);
+        state.failing == 0 && std::mem::take(&mut state.is_reported)
     }
 
     /// Returns how long ago the server last answered a request with what it was asked for.
@@ -119,23 +94,36 @@ const REFUSAL_GRACE: Duration = Duration::from_secs(30);
 /// The attempts of a reader to read a resource.
 #[derive(Debug)]
 pub(super) struct Attempts {
-    reader: ReaderId,
     resource: &'static str,
     /// How many failed since the last success.
     failed: u32,
+    /// Since when the server gave no answer.
+    failed_since: Option<Instant>,
     /// Since when all of them were refused.
     refused_since: Option<Instant>,
 }
 
 impl Attempts {
-    pub(super) fn new(reader: ReaderId, type_: &ResourceType) -> Self {
-        Self { reader, resource: type_.plural(), failed: 0, refused_since: None }
+    pub(super) fn new(type_: &ResourceType) -> Self {
+        Self { resource: type_.plural(), failed: 0, failed_since: None, refused_since: None }
+    }
+
+    /// Records an answer of the server, after which the attempt can still fail.
+    pub(super) fn record_answer(&mut self, outage: &Outage) {
+        outage.record_answer(self.failed_since.take());
     }
 
     /// Records a success.
     pub(super) fn succeed(&mut self, outage: &Outage) {
-        outage.record_success(self.reader);
+        self.record_answer(outage);
         (self.failed, self.refused_since) = (0, None);
+    }
+
+    /// Records that there is no further attempt.
+    pub(super) fn give_up(&mut self, outage: &Outage) {
+        if self.failed_since.take().is_some() {
+            outage.end_failure(); // nothing works again
+        }
     }
 
     /// Records that the attempt that `begun` failed, and waits before the next one.
@@ -154,7 +142,7 @@ impl Attempts {
             self.refused_since = None;
             return Err(failure);
         }
-        outage.record_failure(self.reader, self.resource, &failure);
+        outage.record_failure(&mut self.failed_since, self.resource, &failure);
         sleep(outage.connection.backoff.after(self.failed, &failure)).await;
         self.failed += 1;
         Ok(())

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::outage::{Attempts, ReaderId};
+use super::outage::Attempts;
 use super::wanted::{Delta, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages};
@@ -43,6 +43,7 @@ pub(super) struct Reflector {
     allowed: BTreeSet<ApiVerb>,
     /// The verbs that RBAC forbids.
     forbidden: BTreeSet<ApiVerb>,
+    attempts: Attempts,
 }
 
 /// A Kubernetes API verb, in the order in which a reflector tries them: a list and then a watch, lists at an interval, and
@@ -52,16 +53,6 @@ enum ApiVerb {
     Watch,
     List,
     Get,
-}
-
-/// Why a list or a watch ended.
-pub(super) enum ReflectorError {
-    /// A request failed.
-    Request(RequestError),
-    /// The resourceVersion has expired (410).
-    Expired,
-    /// The observer was dropped.
-    Closed,
 }
 
 impl Reflector {
@@ -74,8 +65,8 @@ impl Reflector {
         shared: Arc<Shared>,
     ) -> Self {
         let path = shared.connection.served.collection(type_, namespace);
-        let (allowed, forbidden) = Default::default();
-        Self { index, type_, shared, path, query, names, version: None, allowed, forbidden }
+        let ((allowed, forbidden), attempts) = (Default::default(), Attempts::new(type_));
+        Self { index, type_, shared, path, query, names, version: None, allowed, forbidden, attempts }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
@@ -93,7 +84,6 @@ impl Reflector {
 
     /// Lists and watches until the observer is dropped or the objects cannot be read.
     pub(super) async fn run(mut self, sender: mpsc::Sender<ObserverMessage>) {
-        let mut attempts = Attempts::new(self.reader(), self.type_);
         loop {
             let begun = Instant::now();
             let verb = self.verb();
@@ -104,33 +94,29 @@ impl Reflector {
             };
             match round {
                 Ok(()) => {
-                    attempts.succeed(&self.shared.outage);
+                    self.attempts.succeed(&self.shared.outage);
                     self.allowed.insert(verb);
                     if !self.forbidden.is_empty() {
                         sleep(POLL_INTERVAL).await; // a watch starts again at once
                     }
                 }
-                Err(ReflectorError::Closed) => return,
-                Err(ReflectorError::Expired) => {
+                Err(failure) if failure.is_expired() => {
                     self.version = None;
                     if begun.elapsed() < MIN_WATCH_TIME {
                         sleep(MIN_WATCH_TIME).await; // a server may refuse every version at once
                     }
                 }
-                Err(ReflectorError::Request(failure)) => {
+                Err(failure) => {
                     let is_new = failure.is_forbidden() && !self.allowed.contains(&verb);
-                    if let Err(failure) = attempts.fail(begun, failure, is_new, &self.shared.outage).await
+                    if let Err(failure) =
+                        self.attempts.fail(begun, failure, is_new, &self.shared.outage).await
                         && self.fall_back(verb, failure, &sender).await.is_break()
                     {
-                        return self.shared.outage.forget(self.reader());
+                        return self.attempts.give_up(&self.shared.outage);
                     }
                 }
             }
         }
-    }
-
-    pub(super) fn reader(&self) -> ReaderId {
-        ReaderId::Reflector(self.index)
     }
 
     fn verb(&self) -> ApiVerb {
@@ -159,25 +145,24 @@ impl Reflector {
             self.forbidden.insert(verb);
             return ControlFlow::Continue(());
         }
-        let lost = is_workload.then(|| Delta::Lost(self.shared.connection.explain(failure)));
-        let delta = lost.unwrap_or(Delta::Forbidden);
-        let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
+        let lost = is_workload.then(|| Delta::Lost(self.shared.connection.explain(&failure)));
+        self.send(lost.unwrap_or(Delta::Forbidden), sender).await;
         ControlFlow::Break(())
     }
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
-    async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
+    async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let (query, connection) = (self.query.clone(), &self.shared.connection);
         let pages = Pages::of(self.type_, &self.path, query, ListForm::Facts, connection);
         let keep = |object| self.shared.wanted.stored(object, self.type_);
         let (listed, version) = pages.read(Policy::QUIET, keep).await?;
-        self.send(Delta::Listed(listed), sender).await?;
+        self.send(Delta::Listed(listed), sender).await;
         self.version = Some(version);
         Ok(())
     }
 
     /// Gets each workload, when RBAC allows neither watch nor list.
-    async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
+    async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let mut kept = Vec::new();
         for name in &self.names {
             let path = format!("{}/{}", self.path, percent_encoded(name));
@@ -190,7 +175,8 @@ impl Reflector {
                 kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.type_)));
             }
         }
-        self.send(Delta::Listed(kept), sender).await
+        self.send(Delta::Listed(kept), sender).await;
+        Ok(())
     }
 
     /// Sends a new state of an object, or that it is gone or no longer wanted.
@@ -199,24 +185,18 @@ impl Reflector {
         object: Object,
         is_deleted: bool,
         sender: &mpsc::Sender<ObserverMessage>,
-    ) -> Result<(), ReflectorError> {
+    ) {
         if let Some(version) = object.resource_version() {
             self.version = Some(version.to_owned());
         }
         let gone = Delta::Removed(key(&object));
         let stored = if is_deleted { None } else { self.shared.wanted.stored(object, self.type_) };
-        self.send(stored.map_or(gone, |(key, stored)| Delta::Changed(key, stored)), sender).await
+        self.send(stored.map_or(gone, |(key, stored)| Delta::Changed(key, stored)), sender).await;
     }
 
     /// Sends a change to the observer.
-    async fn send(&self, delta: Delta, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), ReflectorError> {
-        sender.send(ObserverMessage::Reflected(self.index, delta)).await.map_err(|_| ReflectorError::Closed)
-    }
-}
-
-impl From<RequestError> for ReflectorError {
-    fn from(failure: RequestError) -> Self {
-        if failure.is_expired() { Self::Expired } else { Self::Request(failure) }
+    async fn send(&self, delta: Delta, sender: &mpsc::Sender<ObserverMessage>) {
+        let _ = sender.send(ObserverMessage::Reflected(self.index, delta)).await; // the observer may have been dropped
     }
 }
 
@@ -229,30 +209,34 @@ const WATCH_TIMEOUT_SLACK: Duration = Duration::from_secs(5);
 
 impl Reflector {
     /// Watches from the last resourceVersion until the watch ends. Each event updates the resourceVersion.
-    pub(super) async fn watch(
-        &mut self,
-        sender: &mpsc::Sender<ObserverMessage>,
-    ) -> Result<(), ReflectorError> {
+    pub(super) async fn watch(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
         let mut lines = self.shared.connection.stream(&self.watch_path()).await?;
-        self.shared.outage.record_success(self.reader());
+        self.attempts.record_answer(&self.shared.outage);
         let mut event_count = 0_usize;
         loop {
             let line = match lines.next_line(deadline).await {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
-                // The watch went silent. Events that it lost may be lost again if the next watch starts at the same
-                // version.
-                Err(_) if Instant::now() >= deadline => return Err(ReflectorError::Expired),
-                Err(error) => return Err(error.into()),
+                Err(failure) => {
+                    if Instant::now() >= deadline {
+                        // The watch went silent. Events that it lost may be lost again if the next watch starts at the
+                        // same version.
+                        self.version = None;
+                    }
+                    return Err(failure);
+                }
             };
-            self.shared.outage.record_success(self.reader());
+            self.attempts.record_answer(&self.shared.outage);
             match WatchEvent::read(&line) {
-                WatchEvent::Changed(object) => self.send_state(object, false, sender).await?,
-                WatchEvent::Deleted(object) => self.send_state(object, true, sender).await?,
+                WatchEvent::Changed(object) => self.send_state(object, false, sender).await,
+                WatchEvent::Deleted(object) => self.send_state(object, true, sender).await,
                 WatchEvent::Bookmark(version) => self.version = Some(version),
-                WatchEvent::Expired => return Err(ReflectorError::Expired),
+                WatchEvent::Expired => {
+                    self.version = None;
+                    break;
+                }
                 WatchEvent::Broken => break,
             }
             event_count += 1;

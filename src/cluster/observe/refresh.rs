@@ -2,20 +2,19 @@
 
 use tokio::time::Instant;
 
-use super::outage::{Attempts, ReaderId};
+use super::outage::Attempts;
 use super::wanted::{Refresh, Shared, name_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use crate::cluster::list::{ListForm, Pages, label_query};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
 use crate::model::api::selector::Selector;
-use crate::model::engine::TargetId;
 use crate::model::kind::Workload;
 
 /// Reads everything about a workload that was found, and retries until it succeeds, or is refused
 /// for long.
-pub(super) async fn refresh(shared: &Shared, target: TargetId, found: &Workload) -> Refresh {
-    let mut attempts = Attempts::new(ReaderId::Refresh(target), found.kind().type_());
+pub(super) async fn refresh(shared: &Shared, found: &Workload) -> Refresh {
+    let mut attempts = Attempts::new(found.kind().type_());
     loop {
         let begun = Instant::now();
         let failure = match refresh_once(shared, found).await {
@@ -26,8 +25,8 @@ pub(super) async fn refresh(shared: &Shared, target: TargetId, found: &Workload)
             Err(failure) => failure,
         };
         if let Err(failure) = attempts.fail(begun, failure, false, &shared.outage).await {
-            shared.outage.forget(ReaderId::Refresh(target));
-            return Refresh::Unreadable(shared.connection.explain(failure));
+            attempts.give_up(&shared.outage);
+            return Refresh::Unreadable(shared.connection.explain(&failure));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
 use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
-use crate::cluster::kubeconfig::overrides::Impersonation;
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
@@ -59,8 +58,8 @@ impl Elsewhere {
                 let overrides = &mut access.overrides;
                 overrides.context = Some(name.clone());
                 (overrides.cluster, overrides.user) = (None, None);
-                (overrides.server, overrides.credentials) = Default::default();
-                overrides.impersonation = Impersonation::default();
+                (overrides.cluster_info, overrides.auth_info) = Default::default();
+                overrides.loopback_credentials = false;
             }
         }
         Some(Source::open(&access, world, listener).map_err(|error| self.placed(error)))
@@ -134,13 +133,12 @@ async fn read(workload: Workload, word: &TemplateRef, source: &Source) -> Result
 
 /// Finds a workload among the objects of a file.
 fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Workload> {
-    let (TargetWord::Named(type_, name), Source::Snapshot(file)) = (target, source) else {
+    let (TargetWord::Named(kind, name), Source::Snapshot(file)) = (target, source) else {
         return Err(not_one());
     };
-    let object = file.only_named(type_.type_(), name, namespace)?;
-    Workload::of(object).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("{} have no rollouts", type_.type_().plural()))
-    })
+    let object = file.only_named(kind.type_(), name, namespace)?;
+    Workload::of(object)
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{} have no rollouts", kind.type_().plural())))
 }
 
 fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {

@@ -12,7 +12,7 @@ use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
-use crate::command::targets::scope::{TargetType, TargetWord};
+use crate::command::targets::scope::TargetWord;
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::kind::Kind;
@@ -73,8 +73,8 @@ async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<Watche
     let mut kinds: Vec<&'static dyn Kind> = Vec::new();
     for word in &request.scope.targets {
         match word {
-            TargetWord::All(TargetType::Kind(kind)) => kinds.push(*kind),
-            TargetWord::All(TargetType::IfServed(kind)) => {
+            TargetWord::All(kind) => kinds.push(*kind),
+            TargetWord::IfServed(kind) => {
                 let query = ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&selector);
                 match source.list(&query, |_| Some(())).await {
                     Ok(_) => kinds.push(*kind),

@@ -3,49 +3,38 @@
 
 use std::io::Read;
 
-use super::kubectl_apply::{ApplyFlags, ApplyResult, KubectlApply};
+use super::kubectl_apply::{ApplyArgs, ApplyResult, KubectlApply};
 use crate::cluster::source::Source;
 use crate::command::context::Context;
 use crate::error::{Error, Result};
 use crate::model::api::object::Object;
 use crate::render::ui::Ui;
-use crate::snapshot::files::{objects_of, objects_on, read_stdin};
+use crate::snapshot::files::{objects_of, objects_on};
 use crate::world::InputPath;
 
 /// Where the applied objects come from.
 #[derive(Clone, Debug)]
 pub enum AppliedObjects {
     /// `kubectl apply --dry-run=server -o json` prints them.
-    Kubectl {
-        /// The manifests and flags.
-        flags: ApplyFlags,
-        /// Standard input, if it is one of the manifests. Filled by `read_stdin`.
-        stdin: Result<Vec<u8>>,
-    },
-    /// Objects in the form in which that command prints them.
-    Recorded {
-        /// The file.
-        path: InputPath,
-        /// The objects on standard input. Filled by `read_stdin`.
-        stdin: Result<Vec<Object>>,
-    },
+    Kubectl(ApplyArgs),
+    /// Objects that were read in the form in which that command prints them.
+    Recorded(Result<Vec<Object>>),
 }
 
 impl AppliedObjects {
-    /// Reads standard input if it is needed.
-    pub(super) fn read_stdin(&mut self, input: &mut dyn Read) {
-        match self {
-            Self::Kubectl { flags, stdin } if flags.use_stdin() => *stdin = read_stdin(input),
-            Self::Recorded { path: InputPath::Stdin, stdin } => *stdin = objects_on(input),
-            Self::Kubectl { .. } | Self::Recorded { .. } => {}
-        }
+    /// Reads the objects of a file or of standard input.
+    pub fn recorded(path: &InputPath, stdin: &mut dyn Read) -> Self {
+        Self::Recorded(match path {
+            InputPath::Stdin => objects_on(stdin),
+            InputPath::Path(path) => objects_of(path),
+        })
     }
 
     /// Returns the field manager of the objects.
     pub(super) fn field_manager(&self) -> &str {
         match self {
-            Self::Kubectl { flags, .. } => flags.field_manager(),
-            Self::Recorded { .. } => "kubectl",
+            Self::Kubectl(args) => &args.field_manager,
+            Self::Recorded(_) => "kubectl",
         }
     }
 
@@ -54,18 +43,17 @@ impl AppliedObjects {
     /// # Errors
     /// When the file cannot be read, or kubectl cannot be run or fails for all objects.
     pub(super) async fn read(&self, context: &Context<'_>, ui: &mut Ui) -> Result<ApplyResult> {
-        let objects = match self {
-            Self::Kubectl { flags, stdin } => {
-                flags.check_files()?;
-                let input = stdin.as_ref().map_err(Error::clone)?;
+        match self {
+            Self::Recorded(objects) => {
+                Ok(ApplyResult { objects: objects.clone()?, ..ApplyResult::default() })
+            }
+            Self::Kubectl(args) => {
+                let input = args.input.as_ref().map_err(Error::clone)?;
                 let Source::Cluster(cluster) = context.source else {
                     return Err(Error::usage("kubectl cannot apply to recorded objects"));
                 };
-                return KubectlApply::new(flags, context, cluster).await?.run(input, ui).await;
+                KubectlApply::new(args, context, cluster).await?.run(input, ui).await
             }
-            Self::Recorded { path: InputPath::Path(path), .. } => objects_of(path)?,
-            Self::Recorded { path: InputPath::Stdin, stdin } => stdin.clone()?,
-        };
-        Ok(ApplyResult { objects, ..ApplyResult::default() })
+        }
     }
 }

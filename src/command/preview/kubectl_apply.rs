@@ -2,6 +2,7 @@
 //! ones it refuses.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::Path;
 
 use crate::cluster::source::{Access, Cluster, concurrently};
@@ -13,79 +14,38 @@ use crate::model::text::secret::without_secrets;
 use crate::render::preview::RefusedObject;
 use crate::render::ui::Ui;
 use crate::snapshot::document::read_objects;
+use crate::snapshot::files::read_stdin;
 use crate::world::Environment;
-use crate::world::program::{CapturedOutput, Program, TempDir, ended};
+use crate::world::program::{Output, Program, TempDir, ended};
 
 /// The environment variable that names the program.
 const VARIABLE: &str = "KUBECTL";
 
-/// The limit of kubectl's output, in bytes.
-const LONGEST_OUTPUT: u64 = 256 << 20;
-
-/// The field manager of `kubectl apply` by default.
-const CLIENT_SIDE: &str = "kubectl-client-side-apply";
-
-/// The flags of `kubectl apply`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ApplyFlags {
-    /// The manifests (`-f`).
-    pub files: Vec<String>,
-    /// The kustomization (`-k`).
-    pub kustomize: Option<String>,
-    /// Whether to read subdirectories (`-R`).
-    pub recursive: bool,
-    /// The label selector (`-l`).
-    pub selector: Option<String>,
-    /// Whether the API server merges the fields (`--server-side`).
-    pub server_side: bool,
-    /// Whether to take over fields of other managers (`--force-conflicts`).
-    pub force_conflicts: bool,
-    /// The field manager (`--field-manager`).
-    pub field_manager: Option<String>,
-    /// How to validate (`--validate`).
-    pub validate: Option<String>,
+/// What `kubectl apply` is called with.
+#[derive(Clone, Debug)]
+pub struct ApplyArgs {
+    /// The flags that select the manifests.
+    pub manifests: Vec<OsString>,
+    /// The flags that say how to apply them.
+    pub how: Vec<OsString>,
+    /// The field manager of the apply.
+    pub field_manager: String,
+    /// Standard input, if it is one of the manifests; or the error of a manifest that does not exist.
+    pub input: Result<Vec<u8>>,
 }
 
-impl ApplyFlags {
-    /// Whether one of the manifests is standard input.
-    #[must_use]
-    pub fn use_stdin(&self) -> bool {
-        self.files.iter().any(|file| file == "-")
-    }
-
-    /// Refuses a manifest that does not exist, before kubectl is started.
-    pub(super) fn check_files(&self) -> Result<()> {
-        let is_url = |file: &str| file.starts_with("http://") || file.starts_with("https://");
-        // kubectl expands patterns.
-        let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
-        match self.files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
-            Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns the field manager.
-    pub(super) fn field_manager(&self) -> &str {
-        let default = if self.server_side { "kubectl" } else { CLIENT_SIDE };
-        self.field_manager.as_deref().unwrap_or(default)
-    }
-
-    /// Returns the flags that select the manifests.
-    fn manifests(&self) -> Vec<OsString> {
-        let files = self.files.iter().map(|file| format!("--filename={file}"));
-        let kustomize = self.kustomize.iter().map(|directory| format!("--kustomize={directory}"));
-        let recursive = self.recursive.then(|| "--recursive".to_owned());
-        let selector = self.selector.iter().map(|selector| format!("--selector={selector}"));
-        files.chain(kustomize).chain(recursive).chain(selector).map(OsString::from).collect()
-    }
-
-    /// Returns the flags that say how to apply.
-    fn how(&self) -> Vec<OsString> {
-        let server_side = self.server_side.then(|| "--server-side".to_owned());
-        let force = self.force_conflicts.then(|| "--force-conflicts".to_owned());
-        let manager = self.field_manager.iter().map(|manager| format!("--field-manager={manager}"));
-        let validate = self.validate.iter().map(|validate| format!("--validate={validate}"));
-        server_side.into_iter().chain(force).chain(manager).chain(validate).map(OsString::from).collect()
+/// Returns standard input if it is one of the manifests of kubectl.
+///
+/// # Errors
+/// When standard input cannot be read, or another manifest does not exist.
+pub fn input_of(files: &[String], stdin: &mut dyn Read) -> Result<Vec<u8>> {
+    let is_url = |file: &str| file.starts_with("http://") || file.starts_with("https://");
+    // kubectl expands patterns.
+    let is_path = |file: &str| file != "-" && !is_url(file) && !file.contains(['*', '?', '[']);
+    match files.iter().find(|file| is_path(file) && !Path::new(file).exists()) {
+        Some(file) => Err(Error::new(ErrorKind::File, format!("the path {file:?} does not exist"))),
+        None if files.iter().any(|file| file == "-") => read_stdin(stdin),
+        None => Ok(Vec::new()),
     }
 }
 
@@ -115,7 +75,7 @@ impl ApplyResult {
 /// Runs kubectl for one `preview`.
 pub(super) struct KubectlApply<'a> {
     program: OsString,
-    flags: &'a ApplyFlags,
+    args: &'a ApplyArgs,
     connection: KubectlConnection,
     environment: &'a Environment,
 }
@@ -126,14 +86,14 @@ impl<'a> KubectlApply<'a> {
     /// # Errors
     /// As [`KubectlConnection::new`].
     pub(super) async fn new(
-        flags: &'a ApplyFlags,
+        args: &'a ApplyArgs,
         context: &'a Context<'_>,
         cluster: &Cluster,
     ) -> Result<Self> {
         let environment = &context.environment;
         let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
         let connection = KubectlConnection::new(context.access, cluster, environment).await?;
-        Ok(Self { program, flags, connection, environment })
+        Ok(Self { program, args, connection, environment })
     }
 
     /// Returns the objects as the API server would store them.
@@ -141,20 +101,17 @@ impl<'a> KubectlApply<'a> {
     /// # Errors
     /// When kubectl cannot be run, or cannot read the manifests.
     pub(super) async fn run(&self, input: &[u8], ui: &mut Ui) -> Result<ApplyResult> {
-        let first = self.apply(self.flags.manifests(), input).await?;
-        if first.code == Some(0) {
+        let first = self.apply(self.args.manifests.clone(), input).await?;
+        if first.status.success() {
             pass_on(&first.stderr, ui);
             let objects = objects_in(&first.stdout)?;
             return Ok(ApplyResult { objects, ..ApplyResult::default() });
         }
         let listed = self.list(input).await?;
-        let manifests = match listed.code {
-            Some(0) => objects_in(&listed.stdout)?,
-            _ => Vec::new(),
-        };
+        let manifests = if listed.status.success() { objects_in(&listed.stdout)? } else { Vec::new() };
         if manifests.is_empty() {
             pass_on(&first.stderr, ui);
-            return Err(self.failed(first.code));
+            return Err(self.failed(first.status.code()));
         }
         let mut applied = ApplyResult::default();
         let one_by_one = manifests.iter().map(async |manifest| {
@@ -163,7 +120,7 @@ impl<'a> KubectlApply<'a> {
         });
         for (manifest, result) in manifests.iter().zip(concurrently(one_by_one).await) {
             let result = result?;
-            if result.code == Some(0) {
+            if result.status.success() {
                 pass_on(&result.stderr, ui);
                 applied.objects.extend(objects_in(&result.stdout)?);
             } else {
@@ -175,21 +132,21 @@ impl<'a> KubectlApply<'a> {
     }
 
     /// Runs `apply`.
-    async fn apply(&self, manifests: Vec<OsString>, input: &[u8]) -> Result<CapturedOutput> {
+    async fn apply(&self, manifests: Vec<OsString>, input: &[u8]) -> Result<Output> {
         let verb = ["apply", "--dry-run=server", "--output=json"].map(OsString::from);
-        self.kubectl(verb.into_iter().chain(self.flags.how()).chain(manifests), input).await
+        self.kubectl(verb.into_iter().chain(self.args.how.clone()).chain(manifests), input).await
     }
 
     /// Lists the objects of the manifests. `create --dry-run=client` sends none of them.
-    async fn list(&self, input: &[u8]) -> Result<CapturedOutput> {
+    async fn list(&self, input: &[u8]) -> Result<Output> {
         let verb = ["create", "--dry-run=client", "--output=json", "--validate=false"].map(OsString::from);
-        self.kubectl(verb.into_iter().chain(self.flags.manifests()), input).await
+        self.kubectl(verb.into_iter().chain(self.args.manifests.clone()), input).await
     }
 
-    async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<CapturedOutput> {
+    async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<Output> {
         let args = words.chain(self.connection.flags.iter().cloned()).collect();
         let program = Program { name: self.program.clone(), args };
-        program.capture(self.environment, input, LONGEST_OUTPUT).await.map_err(|error| self.cannot_run(error))
+        program.capture(self.environment, input).await.map_err(|error| self.cannot_run(error))
     }
 
     fn cannot_run(&self, error: std::io::Error) -> Error {
@@ -282,38 +239,8 @@ fn other_flags(access: &Access) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::kubeconfig::overrides::{CredentialOverrides, Overrides, Secret};
+    use crate::cluster::kubeconfig::overrides::{AuthInfo, Overrides};
     use std::time::Duration;
-
-    #[test]
-    fn flags_of_apply_are_given_to_kubectl() {
-        let flags = ApplyFlags {
-            files: vec!["a b.yaml".to_owned(), "-".to_owned()],
-            kustomize: None,
-            recursive: true,
-            selector: Some("app=web".to_owned()),
-            server_side: true,
-            force_conflicts: true,
-            field_manager: Some("ci".to_owned()),
-            validate: Some("false".to_owned()),
-        };
-        assert!(flags.use_stdin());
-        assert_eq!(
-            [flags.manifests(), flags.how()].concat(),
-            [
-                "--filename=a b.yaml",
-                "--filename=-",
-                "--recursive",
-                "--selector=app=web",
-                "--server-side",
-                "--force-conflicts",
-                "--field-manager=ci",
-                "--validate=false"
-            ]
-        );
-        assert_eq!(flags.field_manager(), "ci");
-        assert_eq!(ApplyFlags::default().field_manager(), "kubectl-client-side-apply");
-    }
 
     #[test]
     fn only_a_local_path_that_does_not_exist_is_refused() {
@@ -324,8 +251,7 @@ mod tests {
             ("https://x/y.yaml", false),
             ("*.nofile", false),
         ] {
-            let flags = ApplyFlags { files: vec![file.to_owned()], ..ApplyFlags::default() };
-            let error = flags.check_files().err();
+            let error = input_of(&[file.to_owned()], &mut &b""[..]).err();
             assert_eq!(error.map(|error| error.exit().code()), is_refused.then_some(2), "{file}");
         }
     }
@@ -372,10 +298,10 @@ mod tests {
             snapshot: None,
             namespace: Some("--shop".to_owned()),
             overrides: Overrides {
-                credentials: CredentialOverrides {
-                    token: Some(Secret("t".to_owned())),
-                    password: Some(Secret("p".to_owned())),
-                    ..CredentialOverrides::default()
+                auth_info: AuthInfo {
+                    token: Some("t".to_owned().into()),
+                    password: Some("p".to_owned().into()),
+                    ..AuthInfo::default()
                 },
                 request_timeout: Some(Duration::from_millis(1500)),
                 warnings_as_errors: true,

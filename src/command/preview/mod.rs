@@ -4,10 +4,9 @@ mod applied;
 mod kubectl_apply;
 
 pub use applied::AppliedObjects;
-pub use kubectl_apply::ApplyFlags;
+pub use kubectl_apply::{ApplyArgs, input_of};
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::Read;
 
 use serde_json::Value;
 
@@ -18,7 +17,6 @@ use super::stop_signals::StopSignals;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Source, concurrently};
 use crate::command::context::Context;
-use crate::command::targets::TargetScope;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
 use crate::model::api::object::Object;
@@ -36,8 +34,6 @@ use crate::world::Environment;
 pub struct Request {
     /// Where the applied objects come from.
     pub applied: AppliedObjects,
-    /// The namespace, which has no targets here.
-    pub scope: TargetScope,
     /// The output format.
     pub output: Output,
     /// Whether secret-looking values are shown.
@@ -56,13 +52,6 @@ pub enum Output {
     },
     /// One document.
     Document(DocumentForm),
-}
-
-impl Request {
-    /// Reads standard input if the objects or manifests come from there. Called before the first request.
-    pub fn read_stdin(&mut self, stdin: &mut dyn Read) {
-        self.applied.read_stdin(stdin);
-    }
 }
 
 /// Prints what applying the objects would do. A signal stops kubectl and the command.
@@ -95,10 +84,8 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
         given.contains(&(named.type_.title().to_owned(), namespace.to_owned(), named.name.clone()))
     };
     let planned: Vec<_> = workloads.iter().cloned().map(Planned::of).collect();
-    let (before, findings) = tokio::join!(
-        read_all_live(&workloads, request, source, ui),
-        preflight::check_all(&planned, source, is_given)
-    );
+    let (before, findings) =
+        tokio::join!(read_all_live(&workloads, source, ui), preflight::check_all(&planned, source, is_given));
     let mut errors = Vec::new();
     let mut printed = PreviewPrinter::of(request, &workloads, &applied.refused);
     for ((after, before), findings) in workloads.into_iter().zip(before).zip(findings) {
@@ -141,13 +128,12 @@ async fn explained(refused: &RefusedObject, source: &Source) -> Option<String> {
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.
 async fn read_all_live(
     workloads: &[Workload],
-    request: &Request,
     source: &Source,
     ui: &mut Ui,
 ) -> Vec<Result<Option<Observation>>> {
     let found = concurrently(workloads.iter().map(|after| live(after, source))).await;
     let live = found.iter().filter_map(|found| found.as_ref().ok().cloned().flatten()).collect();
-    let read = read_all(live, request.scope.all_namespaces, Needs::PODS, source).await;
+    let read = read_all(live, false, Needs::PODS, source).await;
     ui.err_lines(&read.notes);
     let mut observations = read.observations.into_iter();
     let mut observation = |found: Option<Workload>| found.and_then(|_| observations.next()).transpose();

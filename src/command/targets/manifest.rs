@@ -11,29 +11,16 @@ use crate::model::text::shell_command::{Word, command};
 use crate::snapshot::files::{files_in, matching_paths, objects_of, objects_on};
 use crate::world::InputPath;
 
-/// The manifests of a command line, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Manifests {
-    /// The places to read.
-    pub origins: Vec<InputPath>,
-    /// Whether to read subdirectories (`-R`).
-    pub recursive: bool,
-}
-
-impl Manifests {
-    /// Parses the values of `-f`.
-    ///
-    /// # Errors
-    /// When a value is a URL, which is not supported, and when standard input is given twice.
-    pub fn read(words: &[String], recursive: bool) -> Result<Self> {
-        let origins = words.iter().map(|word| match word.as_str() {
-            url if url.starts_with("http://") || url.starts_with("https://") => Err(no_url(url)),
-            path => Ok(PathBuf::from(path).into()),
-        });
-        let origins = origins.collect::<Result<Vec<_>>>()?;
-        check_stdin_once(&origins)?;
-        Ok(Self { origins, recursive })
-    }
+/// Parses the values of `-f`: the places to read.
+///
+/// # Errors
+/// When a value is a URL, which is not supported.
+pub fn origins(words: &[String]) -> Result<Vec<InputPath>> {
+    let origins = words.iter().map(|word| match word.as_str() {
+        url if url.starts_with("http://") || url.starts_with("https://") => Err(no_url(url)),
+        path => Ok(PathBuf::from(path).into()),
+    });
+    origins.collect()
 }
 
 /// Checks that not more than one path is standard input.
@@ -63,13 +50,14 @@ fn no_url(url: &str) -> Error {
         .hint(command("curl -sSL {} | kubectl rollout2 ... -f -", [Word::text(url, "URL")]))
 }
 
-/// Reads the manifests in order. An error of one does not stop the others.
-pub(super) fn read(manifests: &Manifests, stdin: &mut dyn Read) -> Vec<Result<Object>> {
+/// Reads the objects of manifests in order; `recursive` says that subdirectories are read too. An error of one does not stop
+/// the others.
+pub fn read(origins: &[InputPath], recursive: bool, stdin: &mut dyn Read) -> Vec<Result<Object>> {
     let mut declared = Vec::new();
-    for origin in &manifests.origins {
+    for origin in origins {
         match origin {
             InputPath::Stdin => declared.extend(objects_from(objects_on(stdin))),
-            InputPath::Path(path) => match files_at(path, manifests.recursive) {
+            InputPath::Path(path) => match files_at(path, recursive) {
                 Ok(files) => {
                     declared.extend(files.iter().flat_map(|file| objects_from(objects_of(file))));
                 }
@@ -132,15 +120,13 @@ mod tests {
 
     #[test]
     fn files_directories_and_standard_input_are_origins_and_urls_are_not() {
-        let manifests = Manifests::read(&words("a.yaml - dir"), true).unwrap();
         assert_eq!(
-            manifests.origins,
+            origins(&words("a.yaml - dir")).unwrap(),
             [InputPath::Path("a.yaml".into()), InputPath::Stdin, InputPath::Path("dir".into())]
         );
-        assert!(manifests.recursive);
-        let error = Manifests::read(&words("https://x/y.yaml"), false).unwrap_err();
+        let error = origins(&words("https://x/y.yaml")).unwrap_err();
         assert_eq!(error.next_step(), Some("curl -sSL https://x/y.yaml | kubectl rollout2 ... -f -"));
-        assert!(Manifests::read(&words("- -"), false).is_err());
+        assert!(check_stdin_once(&origins(&words("- -")).unwrap()).is_err());
     }
 
     #[test]

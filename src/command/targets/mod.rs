@@ -6,7 +6,7 @@ pub mod scope;
 pub use scope::{FoundTargets, TargetScope};
 
 use self::manifest::kind_of;
-use self::scope::{TargetType, TargetWord, not_one};
+use self::scope::{TargetWord, not_one};
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{Needs, read_one};
 use crate::cluster::source::{Source, concurrently};
@@ -77,8 +77,8 @@ pub async fn find_named(target: &TargetWord, namespace: Option<&str>, source: &S
     let scope = TargetScope { namespace: namespace.map(str::to_owned), ..TargetScope::default() };
     let finder = TargetFinder::new(&scope, source, true)?;
     match target {
-        TargetWord::Named(type_, name) => finder.named(*type_, name, None).await,
-        TargetWord::All(_) => Err(not_one()),
+        TargetWord::Named(kind, name) => finder.named(*kind, name, None).await,
+        TargetWord::All(_) | TargetWord::IfServed(_) => Err(not_one()),
     }
 }
 
@@ -110,16 +110,18 @@ impl<'a> TargetFinder<'a> {
         found.outcome.errors.clone_from(&scope.manifest_errors);
         self.find_manifests(scope, &keep, &mut found).await;
         let answers = scope.targets.iter().map(async |word| match word {
-            TargetWord::Named(type_, name) => Ok(vec![keep(self.named(*type_, name, None).await?)]),
-            TargetWord::All(type_) => self.all(*type_, &scope.selector, &keep).await,
+            TargetWord::Named(kind, name) => Ok(vec![keep(self.named(*kind, name, None).await?)]),
+            TargetWord::All(kind) | TargetWord::IfServed(kind) => {
+                self.all(*kind, &scope.selector, &keep).await
+            }
         });
         let answers = concurrently(answers).await;
         for (word, answer) in scope.targets.iter().zip(answers) {
             match (word, answer) {
                 (_, Ok(workloads)) => found.workloads.extend(workloads),
                 // Neither the server nor the snapshot has the kind, which `all` only includes where it is.
-                (word, Err(error)) if is_optional(word) && is_absent(&error) => {}
-                (word, Err(error)) if is_optional(word) && error.kind() == ErrorKind::Refused => {
+                (TargetWord::IfServed(_), Err(error)) if is_absent(&error) => {}
+                (TargetWord::IfServed(_), Err(error)) if error.kind() == ErrorKind::Refused => {
                     found.notes.push(format!("note: {}", error.sentence()));
                 }
                 (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
@@ -178,7 +180,7 @@ impl<'a> TargetFinder<'a> {
     ) -> Result<Workload> {
         let namespace = Some(declared.namespace()).filter(|namespace| !namespace.is_empty());
         namespace.map_or(Ok(()), name::check_namespace)?;
-        let workload = self.named(TargetType::Kind(kind), declared.name(), namespace).await?;
+        let workload = self.named(kind, declared.name(), namespace).await?;
         match (namespace, &scope.namespace) {
             (Some(declared), Some(asked)) if declared != asked => Err(other_namespace(declared, asked)),
             _ => Ok(workload),
@@ -188,10 +190,11 @@ impl<'a> TargetFinder<'a> {
     /// Gets a workload by name with all its fields, in `namespace` or else in the namespace of the command.
     pub(super) async fn named(
         &self,
-        type_: TargetType,
+        kind: &'static dyn Kind,
         name: &str,
         namespace: Option<&str>,
     ) -> Result<Workload> {
+        let type_ = kind.type_();
         let Some(namespace) = namespace.or(self.namespace.as_deref()) else {
             return Err(Error::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("name its namespace with -n"));
@@ -200,24 +203,24 @@ impl<'a> TargetFinder<'a> {
         if self.source.is_live() {
             name::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
         }
-        let Some(object) = self.source.get(type_.type_(), namespace, name).await? else {
+        let Some(object) = self.source.get(type_, namespace, name).await? else {
             if self.is_missing(namespace).await? {
                 return Err(no_namespace(namespace));
             }
-            return Err(self.not_found(type_.type_(), namespace, name).await);
+            return Err(self.not_found(type_, namespace, name).await);
         };
-        workload(type_, object)
+        workload(kind, object)
     }
 
     /// Lists all workloads of a type that a selector matches.
     async fn all<T>(
         &self,
-        type_: TargetType,
+        kind: &'static dyn Kind,
         selector: &Selector,
         keep: impl Fn(Workload) -> T,
     ) -> Result<Vec<T>> {
-        let query = ListQuery::of(type_.type_(), self.namespace.as_deref()).with_labels(selector);
-        let found = self.source.list(&query, |object| Some(workload(type_, object).map(&keep))).await?;
+        let query = ListQuery::of(kind.type_(), self.namespace.as_deref()).with_labels(selector);
+        let found = self.source.list(&query, |object| Some(workload(kind, object).map(&keep))).await?;
         found.into_iter().collect()
     }
 
@@ -260,8 +263,8 @@ impl<'a> TargetFinder<'a> {
     }
 }
 
-fn workload(type_: TargetType, object: Object) -> Result<Workload> {
-    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", type_.type_().plural())))
+fn workload(kind: &dyn Kind, object: Object) -> Result<Workload> {
+    Workload::of(object).ok_or_else(|| Error::usage(format!("{} have no rollouts", kind.type_().plural())))
 }
 
 fn no_namespace(namespace: &str) -> Error {
@@ -293,11 +296,6 @@ fn other_namespace(declared: &str, asked: &str) -> Error {
         "the namespace from the provided object {declared:?} does not match the namespace {asked:?}. \
          You must pass '--namespace={declared}' to perform this operation."
     ))
-}
-
-/// Whether `all` includes the type only where the server has it.
-fn is_optional(word: &TargetWord) -> bool {
-    matches!(word, TargetWord::All(TargetType::IfServed(_)))
 }
 
 /// Whether the server or the snapshot has no objects of a type at all.

@@ -1,12 +1,8 @@
 //! Which workloads a command is about: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
-use std::io::Read;
-
-use super::manifest::{self, Manifests};
 use crate::command::CommandOutcome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
 use crate::model::kind::{self, Kind, Workload};
@@ -25,11 +21,9 @@ pub struct TargetScope {
     pub all_namespaces: bool,
     /// Whether a search that finds nothing is a success (`--allow-empty`).
     pub allow_empty: bool,
-    /// The manifests (`-f`).
-    pub manifests: Manifests,
-    /// The objects in the manifests. Filled by [`TargetScope::read_manifests`].
+    /// The objects in the manifests (`-f`).
     pub manifest_objects: Vec<Object>,
-    /// The errors of manifests that cannot be read. Filled by [`TargetScope::read_manifests`].
+    /// The errors of manifests that cannot be read.
     pub manifest_errors: Vec<Error>,
 }
 
@@ -43,17 +37,7 @@ impl TargetScope {
     /// Whether a target is a type without a name, so that it may match several workloads.
     #[must_use]
     pub fn is_selection(&self) -> bool {
-        self.targets.iter().any(|word| matches!(word, TargetWord::All(_)))
-    }
-
-    /// Reads the manifests. Called before the first request to a cluster.
-    pub fn read_manifests(&mut self, stdin: &mut dyn Read) {
-        for declared in manifest::read(&self.manifests, stdin) {
-            match declared {
-                Ok(declared) => self.manifest_objects.push(declared),
-                Err(error) => self.manifest_errors.push(error),
-            }
-        }
+        self.targets.iter().any(|word| matches!(word, TargetWord::All(_) | TargetWord::IfServed(_)))
     }
 }
 
@@ -92,26 +76,20 @@ impl<T> FoundTargets<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetWord {
     /// One object.
-    Named(TargetType, String),
-    /// Every object of a type.
-    All(TargetType),
-}
-
-/// The type of a [`TargetWord`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetType {
-    /// A kind with rollouts.
-    Kind(&'static dyn Kind),
-    /// A kind that `all` includes where the server has it.
+    Named(&'static dyn Kind, String),
+    /// Every object of a kind.
+    All(&'static dyn Kind),
+    /// Every object of a kind that `all` includes where the server has it.
     IfServed(&'static dyn Kind),
 }
 
-impl TargetType {
-    /// Returns the resource type of the API.
-    #[must_use]
-    pub fn type_(self) -> &'static ResourceType {
+impl TargetWord {
+    /// Returns one object of the type.
+    fn with_name(&self, name: &str) -> Self {
         match self {
-            Self::Kind(kind) | Self::IfServed(kind) => kind.type_(),
+            Self::Named(kind, _) | Self::All(kind) | Self::IfServed(kind) => {
+                Self::Named(*kind, name.to_owned())
+            }
         }
     }
 }
@@ -135,16 +113,13 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWo
     }
     let types = read_types(first)?;
     if names.is_empty() {
-        return Ok(types.into_iter().map(TargetWord::All).collect());
+        return Ok(types);
     }
     if has_selector {
         return Err(Error::usage("name cannot be provided when a selector is specified"));
     }
     names.iter().try_for_each(|name| name::check_object(name))?;
-    Ok(types
-        .iter()
-        .flat_map(|&type_| names.iter().map(move |name| TargetWord::Named(type_, name.clone())))
-        .collect())
+    Ok(types.iter().flat_map(|type_| names.iter().map(|name| type_.with_name(name))).collect())
 }
 
 /// As [`read_targets`], for commands that take names. A single unknown word may be a name without its type.
@@ -154,7 +129,7 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWo
 pub fn read_workload_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWord>> {
     read_targets(words, has_selector).map_err(|error| match words {
         [word]
-            if matches!(read_type(word), TypeWord::Unknown)
+            if read_type(word) == TypeWord::Other
                 && nearest_spelling(word).is_none()
                 && word.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.')) =>
         {
@@ -200,7 +175,7 @@ fn read_pair(word: &str) -> Result<TargetWord> {
     match word.split('/').collect::<Vec<_>>().as_slice() {
         [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
             match read_types(type_)?.as_slice() {
-                [type_] => name::check_object(name).map(|()| TargetWord::Named(*type_, (*name).to_owned())),
+                [type_] => name::check_object(name).map(|()| type_.with_name(name)),
                 _ => Err(single_form()),
             }
         }
@@ -209,37 +184,28 @@ fn read_pair(word: &str) -> Result<TargetWord> {
     }
 }
 
-fn read_types(words: &str) -> Result<Vec<TargetType>> {
+/// Parses a list of types, each of which selects all of its objects.
+fn read_types(words: &str) -> Result<Vec<TargetWord>> {
     let mut types = Vec::new();
     for word in words.split(',') {
         match read_type(word) {
-            TypeWord::Kind(kind) => types.push(TargetType::Kind(kind)),
+            TypeWord::Kind(kind) => types.push(TargetWord::All(kind)),
             TypeWord::All => {
-                types.extend(kind::built_in().map(TargetType::Kind));
-                types.extend(kind::optional().map(TargetType::IfServed));
+                types.extend(kind::built_in().map(TargetWord::All));
+                types.extend(kind::optional().map(TargetWord::IfServed));
             }
-            TypeWord::Other(other) => return Err(without_rollouts(other)),
-            TypeWord::Unknown => return Err(unknown_type(word)),
+            TypeWord::Other => return Err(no_kind(word)),
         }
     }
     Ok(types)
 }
 
-fn without_rollouts(type_: &ResourceType) -> Error {
-    if type_.is_of_kruise() {
-        return Error::usage(format!("{} are not supported", type_.resource()))
-            .hint("use the plugin of OpenKruise: kubectl kruise");
-    }
-    Error::usage(format!("{} have no rollouts", type_.plural()))
-        .hint("name a deployment, a daemonset or a statefulset")
-}
-
-fn unknown_type(word: &str) -> Error {
+fn no_kind(word: &str) -> Error {
     let hint = match nearest_spelling(word) {
         Some(near) => format!("did you mean {near}?"),
         None => "use deployment, daemonset or statefulset".to_owned(),
     };
-    Error::usage(format!("unknown type {word:?}")).hint(hint)
+    Error::usage(format!("{word:?} is not a type with rollouts")).hint(hint)
 }
 
 /// Returns the error for a command of one workload that gets none or several.
@@ -269,11 +235,11 @@ mod tests {
     }
 
     fn named(kind: &'static dyn Kind, name: &str) -> TargetWord {
-        TargetWord::Named(TargetType::Kind(kind), name.to_owned())
+        TargetWord::Named(kind, name.to_owned())
     }
 
     fn every(kind: &'static dyn Kind) -> TargetWord {
-        TargetWord::All(TargetType::Kind(kind))
+        TargetWord::All(kind)
     }
 
     #[test]
@@ -294,7 +260,7 @@ mod tests {
         let all = read_targets(&words("all"), false).unwrap();
         let built_in = [every(&DaemonSet), every(&Deployment), every(&StatefulSet)];
         assert_eq!(all[..3], built_in);
-        assert!(all[3..].iter().all(|word| matches!(word, TargetWord::All(TargetType::IfServed(_)))));
+        assert!(all[3..].iter().all(|word| matches!(word, TargetWord::IfServed(_))));
     }
 
     #[test]
@@ -309,7 +275,7 @@ mod tests {
             ("/bar", false, "must have a single resource and name"),
             ("deploy/", false, "must have a single resource and name"),
             ("a/b/c", false, "more than one slash"),
-            ("zebra/foo", false, "unknown type \"zebra\""),
+            ("zebra/foo", false, "\"zebra\" is not a type with rollouts"),
             ("deploy/web", true, "selectors and the all flag"),
             ("deploy web", true, "name cannot be provided"),
         ] {

@@ -1,14 +1,12 @@
-//! The types of object that this program reads, or refuses by name.
+//! The types of object that this program reads.
 
 use k8s_openapi::Resource;
 use k8s_openapi::api::apps::v1::{ControllerRevision, ReplicaSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
-use k8s_openapi::api::batch::v1::{CronJob, Job};
 use k8s_openapi::api::core::v1::{
-    ConfigMap, Event, LimitRange, Namespace, Node, PersistentVolumeClaim, Pod, ReplicationController,
-    ResourceQuota, Secret, Service, ServiceAccount,
+    ConfigMap, Event, LimitRange, Namespace, Node, PersistentVolumeClaim, Pod, ResourceQuota, Secret,
+    ServiceAccount,
 };
-use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::api::node::v1::RuntimeClass;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::resource::v1::ResourceClaim;
@@ -118,12 +116,6 @@ impl ResourceType {
         if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
     }
 
-    /// Whether it belongs to `OpenKruise`, whose own plugin is `kubectl kruise`.
-    #[must_use]
-    pub fn is_of_kruise(&self) -> bool {
-        self.group.ends_with("kruise.io")
-    }
-
     /// Returns the name in the API server's errors: `replicasets.apps`, or `pods` for the core group.
     #[must_use]
     pub fn resource(&self) -> String {
@@ -207,37 +199,5 @@ pub static RESOURCE_QUOTA: ResourceType = ResourceType::of::<ResourceQuota>("res
 /// LimitRanges.
 pub static LIMIT_RANGE: ResourceType = ResourceType::of::<LimitRange>("limitrange", "limits");
 
-/// Types that kubectl knows and that have no rollouts; they only occur in errors.
-static REFUSED: [&ResourceType; 17] = [
-    &POD,
-    &REPLICA_SET,
-    &CONTROLLER_REVISION,
-    &EVENT,
-    &ResourceType::of::<ReplicationController>("replicationcontroller", "rc"),
-    &ResourceType::of::<Job>("job", "jobs"),
-    &ResourceType::of::<CronJob>("cronjob", "cj"),
-    &ResourceType::of::<Service>("service", "svc"),
-    &CONFIG_MAP,
-    &SECRET,
-    &NODE,
-    &NAMESPACE,
-    &ResourceType::of::<Ingress>("ingress", "ing"),
-    &ResourceType::custom("SidecarSet", ["sidecarset", "sidecarsets", "sidecarsets"], KRUISE, &["v1"]),
-    &ResourceType::custom(
-        "UnitedDeployment",
-        ["uniteddeployment", "uniteddeployments", "ud"],
-        KRUISE,
-        &["v1"],
-    ),
-    &ResourceType::custom("BroadcastJob", ["broadcastjob", "broadcastjobs", "bcj"], KRUISE, &["v1"]),
-    &ResourceType::custom("Rollout", ["rollout", "rollouts", "rollouts"], "rollouts.kruise.io", &["v1"]),
-];
-
 /// The group of OpenKruise, of which only some kinds have rollouts.
 pub(in crate::model) const KRUISE: &str = "apps.kruise.io";
-
-/// Returns the type without rollouts that a word means, if every kubectl knows it.
-#[must_use]
-pub fn refused_type(word: &str) -> Option<&'static ResourceType> {
-    REFUSED.into_iter().find(|type_| type_.is_spelled(word))
-}

@@ -7,6 +7,8 @@ use super::group::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
+use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::{Word, command};
 
@@ -75,7 +77,8 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> 
         return Some(Wait { what, may_pass: false });
     }
     if let Some(reasons) = reasons_of_full_nodes(message).filter(|_| pod.node.is_empty()) {
-        let holder = old.iter().find(|old| old.ready && old.placement == pod.placement)?;
+        let revision = context.revision?;
+        let holder = old.iter().find(|old| old.ready && asks_for_as_much(old, revision, context.observed))?;
         let what = format!("room on a node ({reasons}), and {} has as much", holder.name);
         return Some(Wait { what, may_pass: true });
     }
@@ -87,6 +90,21 @@ fn awaited(pod: &Pod, old: &[&Pod], context: &CauseContext<'_>) -> Option<Wait> 
     let is_named = |name: &str| users.split([',', ' ']).any(|user| user == name);
     let holder = old.iter().find(|old| is_named(&old.name))?;
     Some(Wait { what: format!("volume {volume}, which {} uses", holder.name), may_pass: false })
+}
+
+/// Whether a pod asks for what the pods of a revision ask for. Then such a pod fits on its node once it is gone, because no
+/// node has another reason than its room.
+fn asks_for_as_much(pod: &Pod, revision: &Revision, observed: &Observation) -> bool {
+    let own = observed.revisions.iter().find(|revision| observed.workload.runs(pod, revision));
+    own.is_some_and(|own| requests(own.template().json()) == requests(revision.template().json()))
+}
+
+/// Returns what the containers of a template request, each with what says whether it runs beside the others.
+fn requests(template: &Value) -> Vec<[&Value; 2]> {
+    let spec = &template["spec"];
+    let containers = ["initContainers", "containers"].map(|list| spec[list].as_array());
+    let containers = containers.into_iter().flatten().flatten();
+    containers.map(|container| [&container["resources"]["requests"], &container["restartPolicy"]]).collect()
 }
 
 /// Returns the reasons of a pod that does not fit on any node because all of them are full: `3 Insufficient cpu`. None
@@ -144,7 +162,6 @@ mod tests {
     use crate::model::api::event::{Event, Events};
     use crate::model::api::object::Object;
     use crate::model::cause::causes;
-    use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
 
     const MULTI_ATTACH: &str =
@@ -155,6 +172,8 @@ mod tests {
     /// A Deployment of one pod during an update from `x:1` to `x:2`.
     struct Update {
         strategy: Value,
+        /// What the pods of each revision request of cpu.
+        cpu: [&'static str; 2],
         replica_failure: Value,
         pods: Vec<Value>,
         warnings: Vec<Value>,
@@ -175,7 +194,7 @@ mod tests {
     impl Update {
         fn new(pods: impl IntoIterator<Item = Value>) -> Self {
             let (strategy, pods) = (json!({"maxSurge": 1, "maxUnavailable": 0}), pods.into_iter().collect());
-            Self { strategy, replica_failure: json!([]), pods, warnings: Vec::new() }
+            Self { strategy, cpu: ["1"; 2], replica_failure: json!([]), pods, warnings: Vec::new() }
         }
 
         fn warned(mut self, reason: &str, message: &str) -> Self {
@@ -186,7 +205,11 @@ mod tests {
         }
 
         fn found(&self) -> Vec<(&'static str, Option<String>)> {
-            let template = |image: &str| json!({"spec": {"containers": [{"name": "app", "image": image}]}});
+            let template = |image: &str| {
+                let cpu = self.cpu[usize::from(image == "x:2")];
+                let resources = json!({"requests": {"cpu": cpu}});
+                json!({"spec": {"containers": [{"name": "app", "image": image, "resources": resources}]}})
+            };
             let workload = json!({"apiVersion": "apps/v1", "kind": "Deployment",
                 "metadata": {"name": "web", "namespace": "shop", "uid": "w", "generation": 1},
                 "spec": {"replicas": 1, "template": template("x:2"),
@@ -270,30 +293,22 @@ mod tests {
     /// The room that the old pod has is enough for a pod that asks for the same. An autoscaler may add a node too.
     #[test]
     fn a_surge_pod_that_fits_only_in_the_place_of_an_old_pod_waits_for_it() {
-        let asking = |mut pod: Value, cpu: &str| {
-            pod["spec"]["containers"] = json!([{"name": "app", "resources": {"requests": {"cpu": cpu}}}]);
-            pod
-        };
         let waiting = |message: &str| pod("web-2-a", "r2", false, message);
         let evidence = |reasons: &str| {
             Some(format!("web-2-a waits for room on a node ({reasons}), and web-1-a has as much"))
         };
         let tainted = "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient cpu.";
         let several = "0/3 nodes are available: 2 Insufficient example.com/gpu, 1 Too many pods.";
-        for (old, waiting, expected) in [
-            (old(), waiting(FULL), evidence("3 Insufficient cpu")),
-            (asking(old(), "2"), asking(waiting(FULL), "2"), evidence("3 Insufficient cpu")),
-            (old(), waiting(several), evidence("2 Insufficient example.com/gpu, 1 Too many pods")),
-            (asking(old(), "2"), asking(waiting(FULL), "3"), None),
-            (old(), waiting(tainted), None),
-            (
-                old(),
-                waiting("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."),
-                None,
-            ),
-            (old(), waiting("no nodes available to schedule pods"), None),
+        let unmatched = "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.";
+        for (cpu, message, expected) in [
+            (["2", "2"], FULL, evidence("3 Insufficient cpu")),
+            (["2", "2"], several, evidence("2 Insufficient example.com/gpu, 1 Too many pods")),
+            (["2", "3"], FULL, None),
+            (["2", "2"], tainted, None),
+            (["2", "2"], unmatched, None),
+            (["2", "2"], "no nodes available to schedule pods", None),
         ] {
-            let update = Update::new([old, waiting]);
+            let update = Update { cpu, ..Update::new([old(), waiting(message)]) };
             assert_eq!(update.evidence(), expected);
             let ids: Vec<_> = update.found().into_iter().map(|(id, _)| id).collect();
             let deadlock = expected.is_some().then_some("surge-deadlock");

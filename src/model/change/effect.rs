@@ -36,7 +36,7 @@ pub struct Effect {
     /// What holds them.
     pub held_by: Option<HeldBy>,
     /// What tells the pods apart.
-    pub pods: &'static dyn Pods,
+    pub pods: Pods,
     /// What happens to the replaced pods; none for a kind that always replaces them by others.
     pub update: Option<UpdatedPods>,
     /// How many pods are replaced at a time; none if none is replaced, and for an unknown strategy.

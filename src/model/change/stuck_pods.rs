@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::model::api::pod::Pod;
+use crate::model::engine::PodRef;
 use crate::model::kind::Workload;
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
@@ -46,14 +47,15 @@ pub fn stuck_pods<'a>(
 
 /// The pods that were deleted during a rollback, by uid.
 ///
-/// Pods are deleted one at a time, each once, and the next only after the last one is gone. No pod
-/// is deleted before the controller observed the rollback, because it would come back on the failed
-/// revision.
+/// Pods are deleted one at a time, each once, and the next only after the replacement of the last one is ready. The
+/// controller creates pods in ascending order, so one with a lower ordinal blocks that replacement and is deleted first.
+/// No pod is deleted before the controller observed the rollback, because it would come back on the failed revision.
 ///
 /// A controller that replaces such a pod itself, as newer ones do, needs no deletion. So nothing may have moved for a moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StuckPodDeletions {
     deleted: BTreeSet<String>,
+    last: Option<PodRef>,
     standstill: Option<Standstill>,
 }
 
@@ -98,14 +100,23 @@ impl StuckPodDeletions {
         let live = observation.revisions.current()?;
         let is_going = observation.own_pods().any(|pod| self.deleted.contains(&pod.uid));
         let stuck = stuck_pods(observation, &observation.workload, Some(live));
-        stuck.into_iter().next().filter(|_| observation.is_observed() && !is_going)
+        let has_turn = |pod: &&Pod| self.last.as_ref().is_none_or(|last| comes_after(pod, last, observation));
+        stuck.into_iter().next().filter(|_| observation.is_observed() && !is_going).filter(has_turn)
     }
 
     /// Records the deletion of a pod.
-    pub fn record(&mut self, uid: &str) {
-        self.deleted.insert(uid.to_owned());
+    pub fn record(&mut self, pod: &PodRef) {
+        self.deleted.insert(pod.uid.clone());
+        self.last = Some(pod.clone());
         self.standstill = None;
     }
+}
+
+/// Whether a stuck pod may be deleted after another one: if the replacement of that one is ready, or waits for this pod.
+fn comes_after(pod: &Pod, last: &PodRef, observation: &Observation) -> bool {
+    let index = |name: &str| strategy::partition_index(&observation.workload, name);
+    let is_replacement = |pod: &Pod| pod.name == last.name && pod.uid != last.uid && pod.ready;
+    observation.own_pods().any(is_replacement) || index(&pod.name) <= index(&last.name)
 }
 
 /// Returns the revision that a field of the status contains.
@@ -210,10 +221,30 @@ mod tests {
         assert_eq!(next(&deletions, 1, "db-1"), None);
         assert_eq!(next(&deletions, 2, "db-5"), None);
         assert_eq!(next(&deletions, 2, "db-1").as_deref(), Some("db-0"));
-        deletions.record("pod-of-before");
+        let pod = |name: &str, uid: &str| PodRef { name: name.to_owned(), uid: uid.to_owned() };
+        deletions.record(&pod("db-0", "pod-of-before"));
         assert_eq!(next(&deletions, 2, "db-1").as_deref(), Some("db-0"));
-        deletions.record("pod-0");
+        deletions.record(&pod("db-0", "pod-0"));
         assert_eq!(next(&deletions, 2, "db-1"), None);
+    }
+
+    #[test]
+    fn a_stuck_pod_waits_for_the_replacement_of_another_one_unless_it_blocks_that() {
+        let status = json!({"observedGeneration": 2, "updateRevision": "db-1"});
+        let last = PodRef { name: "db-1".to_owned(), uid: "gone".to_owned() };
+        for (pods, expected) in [
+            ([(1, "db-1", false), (2, "db-5", false)], None),
+            ([(1, "db-1", true), (2, "db-5", false)], Some("db-2")),
+            ([(0, "db-5", false), (1, "db-1", false)], Some("db-0")),
+            ([(1, "db-5", false), (2, "db-5", false)], Some("db-1")),
+        ] {
+            let observation = observation(&json!({"template": {}}), &status, &pods);
+            let mut deletions = StuckPodDeletions::default();
+            deletions.record(&last);
+            deletions.observe(&observation, Duration::ZERO);
+            let next = deletions.next(&observation, STANDSTILL).map(|pod| pod.name.as_str());
+            assert_eq!(next, expected, "{pods:?}");
+        }
     }
 
     #[test]

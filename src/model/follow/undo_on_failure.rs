@@ -191,6 +191,6 @@ pub(super) fn unblock(
     if !fresh {
         return Some(FollowerTask::Refresh);
     }
-    deletions.record(&pod.uid);
+    deletions.record(&pod);
     Some(FollowerTask::DeletePod(pod))
 }

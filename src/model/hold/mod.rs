@@ -8,9 +8,8 @@ mod summary;
 pub use lost_annotation::{
     end_command, end_lost_hold, is_annotation_lost, lost_hold, refuse_lost_annotation,
 };
-pub(in crate::model) use pause::holding_fields;
 pub use pause::{Pause, Resume, pause, resume, surplus_pods};
-pub(in crate::model) use plan::end_pause;
+pub(in crate::model) use pause::{end_pause, holding_fields};
 pub use summary::{
     HeldBy, brief_hold, held_by, hold_json, hold_words, left_fields, left_words, next_change_hold,
     restored_words, resume_and_step_command, step_command,

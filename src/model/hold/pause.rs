@@ -1,11 +1,11 @@
 //! `pause` and `resume`: the patches that hold a workload and that end a hold.
 
+use serde_json::Value;
+
 use super::summary::{HeldBy, held_by};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::hold::plan::{
-    HOLD_ANNOTATION, Hold, begin_pause, completed_rollback, end_pause, require_fields,
-};
+use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, completed_rollback, require_fields};
 use crate::model::kind::PresentPods;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
@@ -51,7 +51,7 @@ pub fn pause(observation: &Observation, by: Option<&str>, since: &str) -> Result
         if let Some(field) =
             workload.pause_field().filter(|_| hold.is_rolling_back_to_live_template(workload))
         {
-            begin_pause(workload, field, &mut patch); // the partition of a rollback keeps no pod
+            patch.set(field, Value::Bool(true)); // the partition of a rollback keeps no pod
         }
         let annotation = hold.with_pause(true).annotation(workload);
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), annotation.into());
@@ -76,7 +76,7 @@ fn add_hold(
     since: &str,
 ) -> Result<HeldBy> {
     if let Some(field) = workload.pause_field() {
-        begin_pause(workload, field, patch);
+        patch.set(field, Value::Bool(true));
         return Ok(HeldBy::Paused);
     }
     require_hold(workload, "paused")?;
@@ -162,4 +162,13 @@ pub fn resume(workload: &Workload, release_all: bool) -> Result<Resume> {
     hold.end(workload, &mut patch);
     end_pause(workload, &mut patch);
     Ok(if is_in_force || workload.is_paused() { Resume::End(patch) } else { Resume::Forget(patch) })
+}
+
+/// Adds to a patch what ends a pause by the kind's own field. As with kubectl, a Deployment has no such field then. Of a kind of
+/// OpenKruise it is `false`.
+pub(in crate::model) fn end_pause(workload: &Workload, patch: &mut Patch) {
+    let Some(field) = workload.pause_field() else { return };
+    if field.value_in(patch.after()) == Some(&Value::Bool(true)) {
+        patch.set_or_remove(field, (!workload.kind().is_built_in()).then_some(Value::Bool(false)));
+    }
 }

@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::daemon_set::status_of_counts;
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
-use super::pods::PerNode;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
@@ -28,16 +27,12 @@ impl Kind for AdvancedDaemonSet {
         }
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
-            hash_label: "controller-revision-hash",
-            is_verifiable: false,
-            pod_label: PodLabelValue::NameOrHash,
-        }
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &PerNode
+    fn pods(&self) -> Pods {
+        Pods::PerNode
     }
 
     fn wanted(&self) -> (&'static str, i64) {

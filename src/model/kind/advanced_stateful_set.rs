@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::partition_hold::HeldByPartition;
-use super::pods::ByOrdinal;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, kruise, strategy};
@@ -26,16 +25,15 @@ impl Kind for AdvancedStatefulSet {
         }
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions {
             hash_label: "controller.kubernetes.io/hash",
             is_verifiable: true,
-            pod_label: PodLabelValue::NameOrHash,
         }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &ByOrdinal
+    fn pods(&self) -> Pods {
+        Pods::ByOrdinal
     }
 
     fn min_ready_seconds(&self) -> &'static str {

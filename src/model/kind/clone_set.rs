@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::kruise::{self, field};
 use super::partition_hold::HeldByPartition;
-use super::pods::Interchangeable;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
@@ -28,16 +27,15 @@ impl Kind for CloneSet {
         }
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions {
             hash_label: "controller.kubernetes.io/hash",
             is_verifiable: true,
-            pod_label: PodLabelValue::NameOrHash,
         }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &Interchangeable
+    fn pods(&self) -> Pods {
+        Pods::Interchangeable
     }
 
     fn reported_revisions(&self) -> Option<[&'static str; 2]> {

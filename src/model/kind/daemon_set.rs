@@ -5,8 +5,7 @@ use serde_json::json;
 
 use super::fields::HoldFields;
 use super::partition_hold::has_type_of;
-use super::pods::PerNode;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload, strategy};
@@ -25,16 +24,12 @@ impl Kind for DaemonSet {
         true
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
-            hash_label: "controller-revision-hash",
-            is_verifiable: false,
-            pod_label: PodLabelValue::Hash,
-        }
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &PerNode
+    fn pods(&self) -> Pods {
+        Pods::PerNode
     }
 
     fn wanted(&self) -> (&'static str, i64) {

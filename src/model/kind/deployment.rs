@@ -3,8 +3,7 @@
 use k8s_openapi::api::apps::v1 as apps;
 
 use super::deployment_hold::HeldByBudget;
-use super::pods::Interchangeable;
-use super::revision_store::{ReplicaSets, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, deployment_hold, strategy};
@@ -22,16 +21,12 @@ impl Kind for Deployment {
         true
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ReplicaSets {
-            number: "deployment.kubernetes.io/revision",
-            past_numbers: "deployment.kubernetes.io/revision-history",
-            hash_label: "pod-template-hash",
-        }
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ReplicaSets
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &Interchangeable
+    fn pods(&self) -> Pods {
+        Pods::Interchangeable
     }
 
     fn strategy(&self) -> &'static [&'static str] {

@@ -25,7 +25,7 @@ mod workload;
 
 pub use table::{all, built_in, of, of_type, optional, steppable};
 
-use std::fmt::{self, Debug};
+use std::fmt;
 use std::sync::OnceLock;
 
 use serde_json::Value;
@@ -33,7 +33,7 @@ use serde_json::Value;
 use self::fields::HoldFields;
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
-use self::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
+use self::verdict::{CounterNames, RolloutFacts, Verdict};
 use crate::model::api::object::Object;
 use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
@@ -54,10 +54,10 @@ pub trait Kind: Sync {
     }
 
     /// Returns how its controller stores revisions.
-    fn revisions(&self) -> &'static dyn RevisionStore;
+    fn revisions(&self) -> RevisionStore;
 
     /// Returns what tells its pods apart.
-    fn pods(&self) -> &'static dyn Pods;
+    fn pods(&self) -> Pods;
 
     /// Returns the JSON pointer to the number of wanted pods, and the API's default for it.
     fn wanted(&self) -> (&'static str, i64) {
@@ -138,57 +138,15 @@ pub trait Kind: Sync {
     }
 }
 
-/// The pods of a kind.
-pub trait Pods: Debug + Sync {
-    /// Returns what the user knows a pod by.
-    fn label<'p>(&self, pod: &'p Pod) -> &'p str {
-        &pod.name
-    }
-
-    /// Returns the words for pods with these labels; none where only the number of pods matters.
-    fn describe(&self, labels: String) -> Option<String>;
-
-    /// Whether nothing tells the pods apart, so that nobody knows which ones a scale-down removes.
-    fn are_interchangeable(&self) -> bool {
-        false
-    }
-
-    /// Whether each node has one of the pods.
-    fn are_per_node(&self) -> bool {
-        false
-    }
-
-    /// Returns the order in which the controller updates the pods, for the user; none where it has no order that the user
-    /// relies on.
-    fn order(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Whether the controller updates the pods in order, so that a broken pod can block those after it.
-    fn are_ordered(&self) -> bool {
-        self.order().is_some()
-    }
-
-    /// Whether the controller waits for each pod before it updates the next one.
-    fn wait_for_each_other(&self, workload: &Workload) -> bool {
-        self.are_ordered() && workload.object().text("/spec/podManagementPolicy") != Some("Parallel")
-    }
-
-    /// Sorts outdated pods as the controller updates them.
-    fn sort_by_update(&self, outdated: &mut [&Pod]);
-
-    /// Whether the controller creates the replacement of a pod only after the pod is gone.
-    fn wait_for_terminating_pods(&self, workload: &Workload) -> bool;
-
-    /// Whether the controller counts as many updated pods as wanted, and no other pod.
-    fn are_all_updated(&self, counts: Counts) -> bool {
-        counts.outdated() == 0 && counts.updated >= counts.wanted
-    }
-
-    /// Returns which pods run the new revision although `OnDelete` holds the others.
-    fn updated_under_on_delete(&self) -> &'static str {
-        "recreated pods"
-    }
+/// What tells the pods of a kind apart. Only its methods in [`pods`] match on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pods {
+    /// Pods that nothing tells apart: pods with other names replace them.
+    Interchangeable,
+    /// One pod on each node.
+    PerNode,
+    /// Pods with an ordinal at the end of the name, which the replacement has too.
+    ByOrdinal,
 }
 
 /// How `pause` and `step` hold the workloads of a kind, by fields that they restore later.

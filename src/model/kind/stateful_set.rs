@@ -4,8 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 use serde_json::Value;
 
 use super::partition_hold::HeldByPartition;
-use super::pods::ByOrdinal;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
@@ -23,16 +22,15 @@ impl Kind for StatefulSet {
         true
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions {
             hash_label: "controller.kubernetes.io/hash",
             is_verifiable: true,
-            pod_label: PodLabelValue::Name,
         }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &ByOrdinal
+    fn pods(&self) -> Pods {
+        Pods::ByOrdinal
     }
 
     fn counters(&self) -> CounterNames {

@@ -12,7 +12,7 @@ use super::deployment::Deployment;
 use super::stateful_set::StatefulSet;
 use super::{Kind, Workload};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::{ResourceType, refused_type};
+use crate::model::api::resource_type::ResourceType;
 
 /// The table. Kubernetes' own kinds come first, in the order in which kubectl's category `all` lists them:
 /// a word that two groups share, such as `statefulset`, means the first.
@@ -86,10 +86,8 @@ pub enum TypeWord {
     Kind(&'static dyn Kind),
     /// The category `all`: every built-in kind.
     All,
-    /// A type without rollouts.
-    Other(&'static ResourceType),
-    /// An unknown type.
-    Unknown,
+    /// A type without rollouts, or no type.
+    Other,
 }
 
 /// Reads a type as kubectl does.
@@ -100,10 +98,7 @@ pub fn read_type(word: &str) -> TypeWord {
     if word.eq_ignore_ascii_case("all") {
         return TypeWord::All;
     }
-    match all().find(|kind| kind.type_().is_spelled(word)) {
-        Some(kind) => TypeWord::Kind(kind),
-        None => refused_type(word).map_or(TypeWord::Unknown, TypeWord::Other),
-    }
+    all().find(|kind| kind.type_().is_spelled(word)).map_or(TypeWord::Other, TypeWord::Kind)
 }
 
 /// Returns the spelling of a kind that is nearest to a mistyped word.
@@ -152,11 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn mistyped_words_are_unknown() {
+    fn other_words_are_no_kinds() {
         for word in
-            ["clonesets.v1.apps.kruise.io", "deploymnt", "", "deployments.v2.apps", "deployments.", "pods."]
+            ["clonesets.v1.apps.kruise.io", "deploymnt", "", "deployments.v2.apps", "deployments.", "pods"]
         {
-            assert!(!matches!(read_type(word), TypeWord::Kind(_)), "{word}");
+            assert_eq!(read_type(word), TypeWord::Other, "{word}");
         }
         assert_eq!(nearest_spelling("deploymnt"), Some("deployment"));
         assert_eq!(nearest_spelling("zebra"), None);
@@ -176,18 +171,6 @@ mod tests {
             ("ReplicaSet", Some("apps/v1"), None),
         ] {
             assert_eq!(of(title, api_version), expected, "{title} {api_version:?}");
-        }
-    }
-
-    #[test]
-    fn types_without_rollouts_are_known_by_name() {
-        for (word, name) in
-            [("rs", "ReplicaSet.apps"), ("Pods", "Pod"), ("cj", "CronJob.batch"), ("svc", "Service")]
-        {
-            assert!(
-                matches!(read_type(word), TypeWord::Other(type_) if type_.group_kind() == name),
-                "{word}"
-            );
         }
     }
 }

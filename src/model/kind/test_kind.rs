@@ -6,8 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::pods::Interchangeable;
-use super::revision_store::{ControllerRevisions, PodLabelValue, RevisionStore};
+use super::revision_store::RevisionStore;
 use super::strategy::limit;
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use super::verdict::{CounterNames, RolloutFacts, RolloutState, Verdict};
@@ -39,16 +38,12 @@ impl Kind for Pool {
         }
     }
 
-    fn revisions(&self) -> &'static dyn RevisionStore {
-        &ControllerRevisions {
-            hash_label: "controller-revision-hash",
-            is_verifiable: false,
-            pod_label: PodLabelValue::Name,
-        }
+    fn revisions(&self) -> RevisionStore {
+        RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
     }
 
-    fn pods(&self) -> &'static dyn Pods {
-        &Interchangeable
+    fn pods(&self) -> Pods {
+        Pods::Interchangeable
     }
 
     fn wanted(&self) -> (&'static str, i64) {

@@ -16,8 +16,8 @@ use self::template::{Template, secrets_in};
 use crate::model::api::object::{Condition, Object};
 use crate::model::api::pod::Pod;
 use crate::model::kind::fields::HOLD_ANNOTATION;
+use crate::model::kind::revision_store::DataHash;
 pub use crate::model::kind::revision_store::RevisionNumber;
-use crate::model::kind::revision_store::{DataHash, RevisionNames};
 use crate::model::kind::{Kind, Workload};
 use crate::model::text::digest::Digest;
 
@@ -187,8 +187,7 @@ impl Workload {
 
     /// Returns the key that the pods of a revision have.
     pub(in crate::model) fn revision_key<'a>(&self, revision: &'a Revision) -> &'a str {
-        let Revision { name, uid, hash, .. } = revision;
-        self.kind().revisions().key_of_revision(RevisionNames { name, uid, hash })
+        self.kind().revisions().key_of_revision(&revision.name, &revision.uid)
     }
 
     /// Returns the key of a pod; empty for pods of other workloads.

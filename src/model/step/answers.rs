@@ -204,7 +204,7 @@ impl Stepper {
 
     fn record_deleted(&mut self, pod: &PodRef, action: &Action) {
         let Action::DeleteWave(wave) = action else {
-            self.memory.stuck_pods.record(&pod.uid);
+            self.memory.stuck_pods.record(&pod);
             self.memory.deleted_stuck_pods.insert(pod.name.clone());
             return;
         };

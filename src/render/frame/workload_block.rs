@@ -24,7 +24,7 @@ pub(super) struct WorkloadBlock {
     /// The bars, and the revisions with their pods.
     rest: Vec<Line>,
     causes: Vec<Line>,
-    /// The causes without the pods they affect: a line for each, and one for its evidence.
+    /// The causes without the pods they affect, each with its evidence.
     short_causes: Vec<Line>,
 }
 
@@ -61,7 +61,7 @@ impl WorkloadBlock {
             causes: cause_lines(&causes, log_of, target.workload(), names, width),
             short_causes: causes
                 .iter()
-                .flat_map(|cause| in_short_with_evidence(cause, log_of(cause)))
+                .flat_map(|cause| in_short_with_evidence(cause, log_of(cause), width))
                 .collect(),
         }
     }
@@ -137,10 +137,12 @@ fn in_short(cause: &Cause) -> Line {
     Line::styled(cause_style(cause), format!("{} {container}{}", mark(cause), cause.summary))
 }
 
-fn in_short_with_evidence(cause: &Cause, log: Option<&LogLines>) -> impl Iterator<Item = Line> {
+/// Returns a cause without the pods it affects, and its evidence on a line of its own, which is cut.
+fn in_short_with_evidence(cause: &Cause, log: Option<&LogLines>, width: usize) -> Vec<Line> {
+    let words = in_short(cause).indented("  ").wrapped(INDENT, width, usize::MAX, LongWord::Keep);
     let evidence = evidence(cause, log).map(|evidence| format!("{INDENT}\"{evidence}\""));
     let evidence = evidence.map(|evidence| Line::styled(cause_style(cause), evidence));
-    std::iter::once(in_short(cause).indented("  ")).chain(evidence)
+    words.into_iter().chain(evidence).collect()
 }
 
 /// The most causes in a block. More causes are only counted.

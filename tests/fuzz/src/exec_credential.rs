@@ -7,7 +7,7 @@ pub fn one(data: &[u8]) {
     for wanted in [None, Some("client.authentication.k8s.io/v1")] {
         match read_credential(data, wanted) {
             Ok(credential) => {
-                assert!(credential.token.is_some() || credential.identity.is_some());
+                assert!(credential.user.token.is_some() || credential.user.client_key_data.is_some());
                 assert!(!format!("{credential:?}").contains("s3same"), "a secret in the `Debug` output");
             }
             Err(why) => {

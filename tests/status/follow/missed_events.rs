@@ -126,8 +126,9 @@ async fn an_outage_with_compaction_hides_no_verdict() {
     // Each resource is read on its own, so the first one that fails for 5 s is printed. The verdict may be known before
     // every resource can be read again.
     let notes = notes(&output);
-    let failing = ": the connection was lost (the simulated connection is lost); trying again";
-    assert!(notes[0].starts_with("note: in-process:80: cannot read "), "{}", output.transcript);
+    let failing =
+        ": the connection to in-process:80 was lost: the simulated connection is lost; trying again";
+    assert!(notes[0].starts_with("note: cannot read "), "{}", output.transcript);
     assert!(notes[0].ends_with(failing), "{}", output.transcript);
     let is_end = |note: &&str| note.starts_with("note: in-process:80: reads work again, after ");
     assert!(notes.len() == 1 || notes.len() == 2 && is_end(&notes[1]), "{}", output.transcript);

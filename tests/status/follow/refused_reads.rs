@@ -65,7 +65,9 @@ async fn a_refusal_that_lasts_is_an_error_of_the_target() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
         let notes = notes(&output);
         assert_eq!(notes.len(), 1, "{}", output.transcript);
-        assert!(notes[0].starts_with(&format!("note: in-process:80: cannot read deployments: {code} ")));
+        let reason =
+            if code == 401 { "in-process:80 does not accept the credentials" } else { "forbidden: " };
+        assert!(notes[0].starts_with(&format!("note: cannot read deployments: {reason}")), "{}", notes[0]);
         assert!(output.stderr.contains("error: deployment/web: "), "{}", output.transcript);
     }
 }
@@ -78,9 +80,9 @@ async fn a_read_that_fails_is_reported_once_and_when_it_works_again() {
     let output = cluster.status("deployment/web").await;
     output.ends(4);
     let notes = notes(&output);
-    let failing = "note: in-process:80: cannot read deployments: 500 Internal Server Error; trying again";
+    let failing = "note: cannot read deployments: in-process:80 returned 500 Internal Server Error: ";
     assert_eq!(notes.len(), 2, "{}", output.transcript);
-    assert_eq!(notes[0], failing);
+    assert!(notes[0].starts_with(failing) && notes[0].ends_with("; trying again"), "{}", notes[0]);
     assert!(notes[1].starts_with("note: in-process:80: reads work again, after "), "{}", notes[1]);
 }
 
@@ -111,7 +113,13 @@ async fn step_ends_when_its_reads_are_refused() {
     let output = cluster.run("step deployment/web --all --by 1 --soak 3s").await;
     output.ends(1);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert_eq!(notes(&output).iter().filter(|note| note.contains("cannot read deployments: 401")).count(), 1);
+    assert_eq!(
+        notes(&output)
+            .iter()
+            .filter(|note| note.contains("cannot read deployments: in-process:80 does not accept"))
+            .count(),
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -186,8 +186,8 @@ async fn requests_wait_for_the_first_connection_and_share_it_over_http2() {
     }
 }
 
-fn summary(error: &(dyn StdError + 'static)) -> String {
-    ApiServer::in_process("shop").no_response(error).summary
+fn sentence(error: &(dyn StdError + 'static)) -> String {
+    ApiServer::in_process("shop").no_response(error).error.sentence()
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,7 +197,7 @@ async fn requests_that_wait_for_a_connection_share_its_failure() {
     let begun = Instant::now();
     let (one, other) = tokio::join!(received_bytes(client.clone()), received_bytes(client.clone()));
     for failure in [one.unwrap_err(), other.unwrap_err()] {
-        assert_eq!(summary(&*failure), "connection timed out");
+        assert_eq!(sentence(&*failure), "in-process:80 does not answer");
     }
     assert_eq!((begun.elapsed().as_secs(), server.connections.load(Relaxed)), (10, 1));
     // A retry opens a connection again.
@@ -213,18 +213,19 @@ async fn a_ping_timeout_ends_the_connection_with_all_its_streams() {
     let end = async || {
         let mut body = client.clone().oneshot(request()).await.unwrap().into_body();
         let failure = body.frame().await.unwrap().unwrap_err();
-        (Instant::now(), summary(&failure))
+        (Instant::now(), sentence(&failure))
     };
     let frozen = async {
         sleep(Duration::from_secs(600)).await; // PINGs succeed until then
         server.freezes.notify_one();
         let since = Instant::now();
         let failure = client.clone().oneshot(request()).await.err().unwrap();
-        (since, summary(&*failure))
+        (since, sentence(&*failure))
     };
     let ((since, requested), (one, streamed), (other, _)) = tokio::join!(frozen, end(), end());
-    assert_eq!(requested, "the connection was lost (the server does not respond to a PING)");
-    assert!(streamed.starts_with("the connection was lost"), "{streamed}");
+    let lost = "the connection to in-process:80 was lost: ";
+    assert_eq!(requested, format!("{lost}the server does not respond to a PING"));
+    assert!(streamed.starts_with(lost), "{streamed}");
     assert_eq!(one, other);
     let noticed = one - since;
     assert!(noticed >= PING_TIMEOUT && noticed <= PING_AFTER + PING_TIMEOUT, "{noticed:?}");

@@ -111,7 +111,7 @@ fn new_template(after: &Workload, revisions: &Revisions) -> PreviewOutcome {
         None => PreviewOutcome::NewRevision {
             number,
             name: after.name_of_next_revision(),
-            is_after_pause: after.is_paused() && !after.kind().revisions().stores_while_paused(),
+            is_after_pause: after.is_paused() && after.kind().revisions().is_synced(),
         },
     }
 }

@@ -140,7 +140,7 @@ pub fn undo<'a>(
 /// whose whole object was not kept.
 #[must_use]
 pub fn change_cause_patch(workload: &Workload, target: &Revision, cause: &str) -> Option<(Object, Patch)> {
-    if workload.kind().revisions().updates_change_cause() {
+    if workload.kind().revisions().is_synced() {
         return None;
     }
     let object = Object::read(target.json()).ok()?;

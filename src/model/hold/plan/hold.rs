@@ -4,8 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::pause_field::end_pause;
-use super::schema::{Lock, Plan, check_limits};
+use super::schema::{Lock, Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
@@ -79,10 +78,12 @@ impl Hold {
         let strategy = strategy::strategy_path(workload);
         let [original, fields] =
             stored.map(|stored| HoldFields::read(workload.hold_fields(), &strategy, &stored));
-        check_limits(&members).map_err(invalid)?;
+        let members = Value::Object(members);
+        if !is_small(&members) {
+            return Err(invalid("it has a text or a number that is too large".to_owned()));
+        }
         let (original, fields) = (original.map_err(invalid)?, fields.map_err(invalid)?);
-        let mut hold: Self =
-            serde_json::from_value(Value::Object(members)).map_err(|_| unreadable(workload))?;
+        let mut hold: Self = serde_json::from_value(members).map_err(|_| unreadable(workload))?;
         if let Some(Ok(plan)) = hold.rest.get(PLAN).filter(|_| hold.version <= VERSION).map(Plan::deserialize)
         {
             hold.plan = Some(plan);
@@ -306,11 +307,7 @@ fn originals(workload: &Workload) -> HoldFields {
         Object::read(patch.after().clone()).ok().and_then(Workload::of)
     });
     let restored = restored.as_ref().unwrap_or(workload);
-    let mut patch = Patch::of(restored.object());
-    end_pause(restored, &mut patch);
-    let fields =
-        HoldFields::of(patch.after(), restored.replaceable_fields().iter().map(|(path, _)| path.clone()));
-    fields.without_pause(restored.pause_field().as_ref())
+    restored.replaceable_fields().without_pause(restored.pause_field().as_ref())
 }
 
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced

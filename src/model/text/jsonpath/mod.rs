@@ -6,14 +6,15 @@
 //! `jsonpath-rust`) have none of these, so this is a separate evaluator. A missing field is no error, as with
 //! kubectl's default `--allow-missing-template-keys`.
 //!
-//! It differs from kubectl in three ways. The members of an object are visited in the order of their names, while Go
+//! It differs from kubectl in some ways. The members of an object are visited in the order of their names, while Go
 //! has no order. `[*]` and `..` do not split a string into bytes. A template with `{range}` works for each of several
-//! objects; kubectl's state is broken after the first.
+//! objects; kubectl's state is broken after the first. Integers are printed as integers and compared with floats, also
+//! those that kubectl reads as floats. Text in quotes has the escapes of JSON.
 
 mod parse;
 mod path_node;
 
-pub use self::path_node::{FoundValue, Numbers, go_text};
+pub use self::path_node::go_text;
 
 use std::cmp::Ordering;
 
@@ -48,41 +49,35 @@ impl JsonPath {
     ///
     /// # Errors
     /// kubectl's message, such as that of an index out of bounds.
-    pub fn find<'a>(
-        &'a self,
-        document: &'a Value,
-        numbers: Numbers,
-    ) -> Result<Vec<Vec<FoundValue<'a>>>, String> {
-        PathEvaluation::of(&self.nodes, numbers).find(document)
+    pub fn find<'a>(&'a self, document: &'a Value) -> Result<Vec<Vec<&'a Value>>, String> {
+        PathEvaluation::of(&self.nodes).find_from(0, document)
     }
 
     /// Returns the text that kubectl prints for a document.
     ///
     /// # Errors
     /// As [`JsonPath::find`].
-    pub fn print(&self, document: &Value, numbers: Numbers) -> Result<String, String> {
+    pub fn print(&self, document: &Value) -> Result<String, String> {
         let mut text = String::new();
-        for found in self.find(document, numbers)? {
-            let words: Vec<_> = found.into_iter().map(|item| printed(item, numbers)).collect();
-            text += &words.join(" ");
+        for found in self.find(document)? {
+            text += &found.into_iter().map(printed).collect::<Vec<_>>().join(" ");
         }
         Ok(text)
     }
 }
 
 /// Returns the text for one result: compact JSON for objects and lists.
-fn printed(item: FoundValue<'_>, numbers: Numbers) -> String {
-    match item.value() {
-        value @ (Value::Object(_) | Value::Array(_)) => go_json(value),
+fn printed(value: &Value) -> String {
+    match value {
+        Value::Object(_) | Value::Array(_) => go_json(value),
         Value::Null => "null".to_owned(),
-        value => go_text(value, item.numbers(numbers)),
+        value => go_text(value),
     }
 }
 
 /// The state of one evaluation, as in client-go's `jsonpath.go`.
 struct PathEvaluation<'a> {
     nodes: &'a [PathNode],
-    numbers: Numbers,
     /// The `range` that the last part began.
     begun: usize,
     /// How many loops are under way.
@@ -93,20 +88,15 @@ struct PathEvaluation<'a> {
     last_end: Option<usize>,
 }
 
-type FoundValues<'a> = Vec<FoundValue<'a>>;
+type FoundValues<'a> = Vec<&'a Value>;
 
 impl<'a> PathEvaluation<'a> {
-    fn of(nodes: &'a [PathNode], numbers: Numbers) -> Self {
-        Self { nodes, numbers, begun: 0, depth: 0, ended: 0, last_end: None }
-    }
-
-    /// Returns what each part finds in a document.
-    fn find(mut self, document: &'a Value) -> Result<Vec<FoundValues<'a>>, String> {
-        self.find_from(0, FoundValue::Document(document))
+    fn of(nodes: &'a [PathNode]) -> Self {
+        Self { nodes, begun: 0, depth: 0, ended: 0, last_end: None }
     }
 
     /// Evaluates the parts from `start` on, up to the `end` of the loop.
-    fn find_from(&mut self, start: usize, value: FoundValue<'a>) -> Result<Vec<FoundValues<'a>>, String> {
+    fn find_from(&mut self, start: usize, value: &'a Value) -> Result<Vec<FoundValues<'a>>, String> {
         let mut found = Vec::new();
         let mut next = start;
         for (index, node) in self.nodes.iter().enumerate() {
@@ -125,7 +115,7 @@ impl<'a> PathEvaluation<'a> {
                 self.begun -= 1;
                 self.depth += 1;
                 if results.is_empty() {
-                    self.find_from(index + 1, FoundValue::Document(&Value::Null))?; // to find the end
+                    self.find_from(index + 1, &Value::Null)?; // to find the end
                 }
                 for result in results {
                     found.extend(self.find_from(index + 1, result)?);
@@ -147,7 +137,7 @@ impl<'a> PathEvaluation<'a> {
     }
 
     /// Whether an element passes a filter.
-    fn passes(&mut self, element: FoundValue<'a>, filter: &'a Filter) -> Result<bool, String> {
+    fn passes(&mut self, element: &'a Value, filter: &'a Filter) -> Result<bool, String> {
         let left = self.walk_all(vec![element], &filter.left);
         let Some((operator, right)) = &filter.comparison else {
             return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
@@ -155,28 +145,26 @@ impl<'a> PathEvaluation<'a> {
         let Some(left) = only(&left?)? else { return Ok(false) };
         let right = self.walk_all(vec![element], right)?;
         let Some(right) = only(&right)? else { return Ok(false) };
-        compare(operator, Comparable::of(left, self.numbers)?, Comparable::of(right, self.numbers)?)
+        compare(operator, Comparable::of(left)?, Comparable::of(right)?)
     }
 
     fn walk(&mut self, values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
         match node {
             PathNode::List(nodes) => self.walk_all(values, nodes),
-            PathNode::Text(text) => Ok(vec![FoundValue::Literal(text)]),
-            PathNode::Literal(literal) => Ok(values.iter().map(|_| FoundValue::Literal(literal)).collect()),
+            PathNode::Text(text) => Ok(vec![text]),
+            PathNode::Literal(literal) => Ok(vec![literal; values.len()]),
             PathNode::Field(name) => {
-                let member =
-                    |item: &FoundValue<'a>| Some(FoundValue::Document(item.value().as_object()?.get(name)?));
-                Ok(values.iter().filter_map(member).collect())
+                Ok(values.into_iter().filter_map(|value| value.as_object()?.get(name)).collect())
             }
             PathNode::Slice(slice) => elements(&values, *slice),
             PathNode::Filter(filter) => {
                 let mut passed = Vec::new();
                 for list in values {
-                    let Value::Array(elements) = list.value() else {
-                        let text = go_text(list.value(), list.numbers(self.numbers));
+                    let Value::Array(elements) = list else {
+                        let text = go_text(list);
                         return Err(format!("{text} is not array or slice and cannot be filtered"));
                     };
-                    for element in elements.iter().map(FoundValue::Document) {
+                    for element in elements {
                         if self.passes(element, filter)? {
                             passed.push(element);
                         }
@@ -205,29 +193,29 @@ impl<'a> PathEvaluation<'a> {
 }
 
 /// Returns the members of an object, by name, or the elements of a list.
-fn children(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
-    match item.value() {
-        Value::Object(members) => members.values().map(FoundValue::Document).collect(),
-        Value::Array(elements) => elements.iter().map(FoundValue::Document).collect(),
+fn children(value: &Value) -> Vec<&Value> {
+    match value {
+        Value::Object(members) => members.values().collect(),
+        Value::Array(elements) => elements.iter().collect(),
         _ => Vec::new(),
     }
 }
 
 /// Returns a value and all values in it, each before those in it. A number, a flag and whatever is empty are left out.
-fn descendants(item: FoundValue<'_>) -> Vec<FoundValue<'_>> {
-    let inside = children(item);
-    let is_text = item.value().as_str().is_some_and(|text| !text.is_empty());
+fn descendants(value: &Value) -> Vec<&Value> {
+    let inside = children(value);
+    let is_text = value.as_str().is_some_and(|text| !text.is_empty());
     if inside.is_empty() && !is_text {
         return Vec::new();
     }
-    std::iter::once(item).chain(inside.into_iter().flat_map(descendants)).collect()
+    std::iter::once(value).chain(inside.into_iter().flat_map(descendants)).collect()
 }
 
 /// Returns the elements of lists that a slice selects.
-fn elements<'a>(lists: &[FoundValue<'a>], slice: Slice) -> Result<Vec<FoundValue<'a>>, String> {
+fn elements<'a>(lists: &[&'a Value], slice: Slice) -> Result<FoundValues<'a>, String> {
     let mut selected = Vec::new();
     for list in lists {
-        let elements = match list.value() {
+        let elements = match list {
             Value::Array(elements) => elements,
             Value::Null => continue,
             other => return Err(format!("{} is not array or slice", go_type(other))),
@@ -261,7 +249,7 @@ fn elements<'a>(lists: &[FoundValue<'a>], slice: Slice) -> Result<Vec<FoundValue
         let within = |index: usize| i64::try_from(index).is_ok_and(|index| (start..end).contains(&index));
         let within =
             elements.iter().enumerate().filter(|(index, _)| within(*index)).map(|(_, element)| element);
-        selected.extend(within.step_by(step).map(FoundValue::Document));
+        selected.extend(within.step_by(step));
     }
     Ok(selected)
 }
@@ -280,7 +268,7 @@ fn go_type(value: &Value) -> &'static str {
 }
 
 /// Returns the only value; none without one.
-fn only<'a>(values: &[FoundValue<'a>]) -> Result<Option<FoundValue<'a>>, String> {
+fn only<'a>(values: &[&'a Value]) -> Result<Option<&'a Value>, String> {
     match values {
         [] => Ok(None),
         [only] => Ok(Some(*only)),
@@ -292,22 +280,16 @@ fn only<'a>(values: &[FoundValue<'a>]) -> Result<Option<FoundValue<'a>>, String>
 #[derive(Clone, Copy)]
 enum Comparable<'a> {
     Bool(bool),
-    Int(i64),
-    Float(f64),
+    Number(f64),
     Text(&'a str),
 }
 
 impl<'a> Comparable<'a> {
-    fn of(item: FoundValue<'a>, of_document: Numbers) -> Result<Self, String> {
-        let is_exact = item.numbers(of_document) == Numbers::Exact;
-        match item.value() {
+    fn of(value: &'a Value) -> Result<Self, String> {
+        match value {
             Value::Bool(flag) => Ok(Self::Bool(*flag)),
             Value::String(text) => Ok(Self::Text(text)),
-            Value::Number(number) => match (number.as_i64().filter(|_| is_exact), number.as_f64()) {
-                (Some(integer), _) => Ok(Self::Int(integer)),
-                (None, Some(float)) => Ok(Self::Float(float)),
-                (None, None) => Err(not_comparable()),
-            },
+            Value::Number(number) => number.as_f64().map(Self::Number).ok_or_else(not_comparable),
             Value::Null | Value::Array(_) | Value::Object(_) => Err(not_comparable()),
         }
     }
@@ -321,8 +303,7 @@ fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Resul
             "!=" => return Ok(left != right),
             _ => return Err(not_comparable()),
         },
-        (Comparable::Int(left), Comparable::Int(right)) => Some(left.cmp(&right)),
-        (Comparable::Float(left), Comparable::Float(right)) => left.partial_cmp(&right),
+        (Comparable::Number(left), Comparable::Number(right)) => left.partial_cmp(&right),
         (Comparable::Text(left), Comparable::Text(right)) => Some(left.cmp(right)),
         _ => return Err("incompatible types for comparison".to_owned()),
     };

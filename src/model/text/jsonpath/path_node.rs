@@ -1,4 +1,4 @@
-//! The parts of a JSONPath template, and the values that they find, as Go's `fmt` prints them with `%v`.
+//! The parts of a JSONPath template, and values as Go's `fmt` prints them with `%v`.
 
 use serde_json::Value;
 
@@ -62,70 +62,29 @@ pub(super) struct Filter {
     pub(super) comparison: Option<(String, Vec<PathNode>)>,
 }
 
-/// What the numbers of a document are in Go. It decides how they are printed and compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Numbers {
-    /// Integers and floats, as in objects that kubectl reads without a Go type.
-    #[default]
-    Exact,
-    /// Floats, as in objects with a Go type, which `kubectl rollout` prints.
-    Floats,
-}
-
-/// A value of the document, or a literal of the template.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum FoundValue<'a> {
-    /// A value of the document.
-    Document(&'a Value),
-    /// A literal.
-    Literal(&'a Value),
-}
-
-impl<'a> FoundValue<'a> {
-    /// Returns the value.
-    #[must_use]
-    pub fn value(self) -> &'a Value {
-        match self {
-            Self::Document(value) | Self::Literal(value) => value,
-        }
-    }
-
-    /// Returns what its numbers are in Go. The template's own are exact.
-    pub(super) fn numbers(self, of_document: Numbers) -> Numbers {
-        match self {
-            Self::Document(_) => of_document,
-            Self::Literal(_) => Numbers::Exact,
-        }
-    }
-}
-
 /// Returns a value as Go prints it: `map[a:1 b:[x y]]`, `<nil>` for null.
 #[must_use]
-pub fn go_text(value: &Value, numbers: Numbers) -> String {
+pub fn go_text(value: &Value) -> String {
     let joined = |words: Vec<String>| words.join(" ");
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::String(text) => text.clone(),
-        Value::Number(number) => {
-            match number.as_f64().filter(|_| number.is_f64() || numbers == Numbers::Floats) {
-                Some(float) => go_float(float),
-                None => number.to_string(),
-            }
-        }
-        Value::Array(elements) => {
-            format!("[{}]", joined(elements.iter().map(|element| go_text(element, numbers)).collect()))
-        }
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) => go_float(float),
+            None => number.to_string(),
+        },
+        Value::Array(elements) => format!("[{}]", joined(elements.iter().map(go_text).collect())),
         Value::Object(members) => {
             // Sorted, as serde_json keeps them.
-            let words = members.iter().map(|(name, member)| format!("{name}:{}", go_text(member, numbers)));
+            let words = members.iter().map(|(name, member)| format!("{name}:{}", go_text(member)));
             format!("map[{}]", joined(words.collect()))
         }
     }
 }
 
 /// Returns a float with the fewest digits that identify it; with an exponent from a million on, as
-/// `2.147483647e+09`.
+/// `1.0000005e+06`.
 fn go_float(float: f64) -> String {
     let scientific = format!("{float:e}");
     let exponent = scientific
