@@ -33,9 +33,6 @@ async fn invalid_arguments_send_no_request() {
         ("sts/db --soak soon", "invalid value 'soon' for '--soak <DURATION>': expected a duration"),
         ("sts/db --soak -5m", "unexpected argument"),
         ("sts/db --dry-run=server", "--dry-run=server is not supported: a plan consists of many writes"),
-        ("sts/db --order zone", "--order is for DaemonSets"),
-        ("sts/db --node-selector a=b", "--node-selector is for DaemonSets"),
-        ("sts/db --evict", "--evict is for DaemonSets"),
         ("ds/agent --node-selector a=b=c", "a=b=c"),
         ("ds/agent --order=", "--order requires a label"),
         ("sts/db --surge none", "invalid value 'none' for '--surge <N|N%>': it must be a number of pods"),
@@ -68,21 +65,30 @@ async fn arguments_invalid_for_the_workload_are_refused_before_any_write() {
         assert!(output.stderr.contains("--max-unavailable"), "{args}: {}", output.transcript);
     }
     for (args, message) in [
+        ("--order zone", "--order does not apply to statefulset/db"),
+        ("--node-selector a=b", "--node-selector does not apply to statefulset/db"),
+        ("--evict", "--evict does not apply to statefulset/db"),
+        ("--surge 1", "--surge does not apply to statefulset/db"),
+    ] {
+        let output = cluster.run(&format!("step sts/db {args}")).await;
+        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
+        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
+    }
+    for (args, message) in [
         ("--to 4", "--to 4 is more than the 3 pods of statefulset/db"),
         ("--to 4 --dry-run", "--to 4 is more than the 3 pods of statefulset/db"),
-        (
-            "--batches 2,40%,100%",
-            "--batches 2,40%,100% goes down: 40%, which is 1 of 3 here, comes after 2; nothing was written",
-        ),
-        ("--batches 70%,1,3", "goes down: 1 comes after 70%, which is 2 of 3 here"),
-        ("--batches 1,4,100%", "goes down: 100%, which is 3 of 3 here, comes after 4"),
     ] {
         let output = cluster.run(&format!("step sts/db {args}")).await;
         assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
         assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
     }
     assert_eq!(cluster.revision(), before);
-    cluster.run("step sts/db --batches 1,40%,100% --to 3 --dry-run").await.ends(0);
+    for batches in ["1,40%,100%", "2,40%,100%", "70%,1,3", "1,4,100%"] {
+        let output = cluster.run(&format!("step sts/db --batches {batches} --to 3 --dry-run")).await;
+        output.ends(0);
+        let is_whole = ["batch 1  canary", "batch 2"].iter().all(|batch| output.stdout.contains(batch));
+        assert!(is_whole, "{batches}: {}", output.transcript);
+    }
     cluster.run("step sts/nobody").await.ends(1);
 }
 

@@ -37,8 +37,7 @@ const DECISION_VERBOSITY: i32 = 4;
 ///
 /// Exits with 0 when the goal is reached, 3 when --timeout expired, 4 when a batch or a check failed, and 5
 /// when step stopped: too many pods are unavailable, or another client paused the workload, took over
-/// the plan, or changed the workload. A signal releases the lock first. With -v 4, every decision is printed
-/// with its reason.
+/// the plan, or changed the workload. A signal releases the lock first. With -v 4, every decision is printed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{ENVIRONMENT}"), override_usage = "kubectl rollout2 step TARGET [OPTIONS]")]
 pub(super) struct StepArgs {
@@ -150,9 +149,6 @@ impl StepArgs {
             explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pace.timeout(),
         };
-        if matches!(target, TargetWord::Named(kind, _) if kind.is_built_in() && kind.pods().are_ordered()) {
-            options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")?;
-        }
         let scope = TargetScope::of(target, common.access.namespace.clone());
         Ok(Request {
             scope,

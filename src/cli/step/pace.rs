@@ -55,7 +55,7 @@ pub(super) struct PaceArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     soak: Option<Duration>,
 
-    /// The additional soak after the last batch [default: 0s]
+    /// The additional soak of the last batch [default: 0s]
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = ADVANCED, hide_short_help = true)]
     final_soak: Option<Duration>,
 
@@ -85,7 +85,7 @@ pub(super) struct PaceArgs {
     /// Run the check during the soak too, at this interval, such as 30s, and once more after it
     ///
     /// The first run is one interval after the pods became available. A run that lasts longer than the interval
-    /// delays the next one. A run that has begun when the soak ends is the last one. The final soak is watched too.
+    /// delays the next one. A run that has begun when the soak ends is the last one.
     #[arg(long, value_name = "DURATION", requires = "check", value_parser = check_interval, help_heading = ADVANCED, hide_short_help = true)]
     check_every: Option<Duration>,
 
@@ -197,8 +197,7 @@ fn to(word: &str) -> Result<Reach, String> {
     amount(word).map(Reach::To)
 }
 
-/// Parses `--batches`. Each goal must be above the one before it. Pods and per cent are compared later, when
-/// the replicas are known.
+/// Parses `--batches`. Each goal must be above the one before it in the same unit.
 fn batches(words: &str) -> Result<BatchSize, String> {
     let goals: Vec<Amount> = words.split(',').map(amount).collect::<Result<_, _>>()?;
     let (mut pods, mut per_cents) = (0, 0);

@@ -204,9 +204,9 @@ impl<'a> StepExecutor<'a> {
         let (source, messages) = (self.source, self.messages.clone());
         let ended_holder = ended_holder(&observed.workload, &self.processes);
         async move {
-            vec![match other_objects::nodes_until_read(&observed, source, &messages).await {
+            vec![match other_objects::nodes_if_needed(&observed, source, &messages).await {
                 Ok(nodes) => StepEvent::Refreshed { observed, nodes, ended_holder },
-                Err(error) => StepEvent::Target(TargetEvent::Unreadable(error)),
+                Err(error) => StepEvent::Unrefreshed(error),
             }]
         }
     }

@@ -5,17 +5,13 @@ mod other_objects;
 
 use std::time::Duration;
 
-use tokio::time::timeout;
-
 use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
 use super::event_loop::{Reporter, drive};
 use super::frame_reporter::{FrameReporter, FrameSource};
 use super::preflight::{self, Planned};
-use super::stop_signals::StopSignals;
 use super::targets::{TargetScope, find_workload, read_for_write};
 use super::{CommandOutcome, owners};
-use crate::cluster::reader::{reread, until_observed};
 use crate::cluster::source::{Cluster, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
@@ -51,9 +47,6 @@ pub struct Request {
     pub field_manager: String,
 }
 
-/// How long a healthy controller may take to observe a change, with room.
-const OBSERVE_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Steps one workload, or prints its plan.
 pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Result<CommandOutcome> {
     let source = context.source;
@@ -88,31 +81,8 @@ async fn plan_or_step(
 ) -> Result<CommandOutcome> {
     match context.source {
         _ if request.dry_run => show_plan(request, found, context, ui).await,
-        Source::Cluster(cluster) => {
-            let target = found.clone();
-            let outcome = step(request, found, cluster, context, ui).await;
-            if outcome.exit == Exit::Done {
-                await_controller(&target, context).await;
-            }
-            Ok(outcome)
-        }
+        Source::Cluster(cluster) => Ok(step(request, found, cluster, context, ui).await),
         Source::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")),
-    }
-}
-
-/// Waits until the controller has observed the last write, so that the next command does not read counters from before.
-/// A signal, an error and a slow controller end the wait.
-async fn await_controller(target: &Workload, context: &Context<'_>) {
-    let mut signals = StopSignals::new(context.signals.clone());
-    let observed = async {
-        if let Ok(now) = reread(target, context.source).await {
-            let _ = until_observed(now, OBSERVE_TIMEOUT, context.source, |_| {}).await; // an error ends the wait
-        }
-    };
-    tokio::select! {
-        biased;
-        _ = signals.next() => {}
-        _ = timeout(OBSERVE_TIMEOUT, observed) => {}
     }
 }
 

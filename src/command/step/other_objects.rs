@@ -1,10 +1,6 @@
 //! What other objects mean for a plan: nodes that are not ready, PodDisruptionBudgets that never allow an eviction, and
 //! autoscalers that count the surge pods.
 
-use std::time::Duration;
-
-use tokio::time::{Instant, sleep};
-
 use crate::cluster::list::ListQuery;
 use crate::cluster::reader::{disruption_budgets, nodes, or_note};
 use crate::cluster::source::Source;
@@ -95,51 +91,6 @@ pub(super) async fn warn_of_autoscalers(
              included, so that it may scale down during the plan",
             workload.target()
         ));
-    }
-}
-
-/// The pause before a failed read is retried.
-const NODES_RETRY_AFTER: Duration = Duration::from_secs(2);
-
-/// Reads that fail for longer are reported.
-const NODES_NOTICE_AFTER: Duration = Duration::from_secs(5);
-
-/// A refusal is final after this long, as for other reads.
-const NODES_REFUSAL_GRACE: Duration = Duration::from_secs(30);
-
-/// How long the nodes may be unreadable for another reason, such as an outage of the server.
-const NODES_OUTAGE_LIMIT: Duration = Duration::from_secs(300);
-
-/// Reads the nodes, and retries for a while. Returns none when listing nodes is forbidden.
-///
-/// # Errors
-/// When the server refuses the list for 30 seconds, or the nodes cannot be read for five minutes.
-pub(super) async fn nodes_until_read(
-    observed: &Observation,
-    source: &Source,
-    messages: &MessageWriter,
-) -> Result<Option<Vec<Node>>> {
-    let begun = Instant::now();
-    let mut is_reported = false;
-    loop {
-        let error = match nodes_if_needed(observed, source, messages).await {
-            Err(error) => error,
-            read => {
-                if is_reported {
-                    messages.note("note: nodes can be read again");
-                }
-                return read;
-            }
-        };
-        let limit = if error.kind() == ErrorKind::Refused { NODES_REFUSAL_GRACE } else { NODES_OUTAGE_LIMIT };
-        if begun.elapsed() >= limit {
-            return Err(error);
-        }
-        if begun.elapsed() >= NODES_NOTICE_AFTER && !is_reported {
-            messages.note(&format!("note: cannot read nodes: {}; trying again", error.sentence()));
-            is_reported = true;
-        }
-        sleep(NODES_RETRY_AFTER).await;
     }
 }
 

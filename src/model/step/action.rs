@@ -1,21 +1,15 @@
-//! What `reconcile` returns: the next action, and the reason for it.
+//! What `reconcile` returns: the next action.
 
 use std::time::Duration;
 
 use super::event::StepReport;
-use super::outcome::StepOutcome;
+use super::outcome::{StepOutcome, StopReason};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::engine::PodRef;
 use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, Hold};
 use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
-
-/// An action, and the reason for it.
-#[derive(Debug)]
-pub(super) struct Decision {
-    pub(super) action: Action,
-    pub(super) why: String,
-}
+use crate::model::text::plural::plural;
 
 /// What to do next.
 #[derive(Debug)]
@@ -28,8 +22,8 @@ pub(super) enum Action {
     WaitFor(String),
     /// Send a patch.
     Write(Box<Write>),
-    /// Delete a wave of pods: each slot with its pod.
-    DeleteWave(Vec<(String, PodRef)>),
+    /// Delete a wave of pods.
+    DeleteWave(Vec<PodRef>),
     /// Delete a stuck pod: its controller waits for it and does not replace it.
     DeleteStuckPod(PodRef),
     /// Run the check of the batch.
@@ -51,17 +45,14 @@ pub(super) struct Write {
     pub(super) patch: Patch,
     /// The hold of the plan that it stores; none if it ends the plan.
     pub(super) hold: Option<Hold>,
-    /// The label of the revision to which the plan rolls back from now on.
-    pub(super) rolls_back_to: Option<String>,
-    /// The reports to print once the patch is stored.
-    pub(super) reports: Vec<StepReport>,
 }
 
 /// The purpose of a patch.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Purpose {
     /// To acquire the lock, with a new plan or the existing one, and the fields that hold the workload if it is not held.
-    AcquireLock,
+    /// The reports are printed once that is stored.
+    AcquireLock(Vec<StepReport>),
     /// To begin a batch, with the fields that release what can be released at once.
     BeginBatch,
     /// To release slots of the batch, or more of them.
@@ -81,71 +72,75 @@ pub(super) enum Purpose {
     Unlock,
 }
 
-impl Decision {
-    pub(super) fn new(action: Action, why: impl Into<String>) -> Self {
-        Self { action, why: why.into() }
-    }
-
-    /// Creates the decision to wait. If the wait lasts, it is reported what it waits for.
-    pub(super) fn wait_for(what: impl Into<String>) -> Self {
-        let what = what.into();
-        Self { why: format!("wait for {what}"), action: Action::WaitFor(what) }
-    }
-
-    pub(super) fn finish(outcome: StepOutcome, why: impl Into<String>) -> Self {
-        Self::new(Action::Finish(outcome), why)
-    }
-
-    pub(super) fn write(write: Write, why: impl Into<String>) -> Self {
-        Self::new(Action::Write(Box::new(write)), why)
-    }
-
-    /// Creates the decision to store a plan. The fields are new values of the fields of the hold: pods up to the goal are
-    /// released, and the others stay held.
-    pub(super) fn write_plan(
-        purpose: Purpose,
-        reports: Vec<StepReport>,
-        hold: Hold,
-        hold_fields: Option<HoldFields>,
-        workload: &Workload,
-        why: impl Into<String>,
-    ) -> Self {
-        Self::write(Write::of_plan(purpose, reports, hold, hold_fields, workload), why)
-    }
-
-    /// Creates the decision to end the plan of a workload, and to restore the original fields.
-    pub(super) fn end_plan(
-        purpose: Purpose,
-        hold: &Hold,
-        workload: &Workload,
-        reports: Vec<StepReport>,
-        why: impl Into<String>,
-    ) -> Self {
-        let patch = hold.ending(workload);
-        Self::write(Write { purpose, patch, hold: None, rolls_back_to: None, reports }, why)
-    }
-}
-
 impl Write {
-    /// Creates the write that stores a plan, and new values of the fields of its hold, if there are any.
-    pub(super) fn of_plan(
-        purpose: Purpose,
-        reports: Vec<StepReport>,
-        hold: Hold,
-        hold_fields: Option<HoldFields>,
-        workload: &Workload,
-    ) -> Self {
-        let (hold, patch) = hold.into_patch(workload, hold_fields);
-        Self { purpose, patch, hold: Some(hold), rolls_back_to: None, reports }
-    }
-
     /// Returns the value of the annotation that it stores.
     pub(super) fn annotation(&self) -> Option<&str> {
         FieldPath::annotation(HOLD_ANNOTATION).value_in(self.patch.after())?.as_str()
     }
 }
 
+impl Purpose {
+    fn words(&self) -> &'static str {
+        match self {
+            Self::AcquireLock(_) => "acquire the lock",
+            Self::BeginBatch => "begin the next batch",
+            Self::ReleaseSlots => "release more pods",
+            Self::FinishBatch => "record that the batch is done",
+            Self::RollBack => "roll back",
+            Self::EndPlan(_) | Self::CompletePlan { .. } => "end the plan",
+            Self::Unlock => "release the lock",
+        }
+    }
+}
+
 impl Action {
+    /// Creates the action to wait for a condition.
+    pub(super) fn wait_for(what: impl Into<String>) -> Self {
+        Self::WaitFor(what.into())
+    }
+
+    pub(super) fn write(write: Write) -> Self {
+        Self::Write(Box::new(write))
+    }
+
+    /// Creates the action to stop.
+    pub(super) fn stop(reason: StopReason) -> Self {
+        Self::Finish(StepOutcome::Stopped(reason))
+    }
+
+    /// Creates the action to store a plan. The fields are new values of the fields of the hold: pods up to the goal are
+    /// released, and the others stay held.
+    pub(super) fn write_plan(
+        purpose: Purpose,
+        hold: Hold,
+        hold_fields: Option<HoldFields>,
+        workload: &Workload,
+    ) -> Self {
+        let (hold, patch) = hold.into_patch(workload, hold_fields);
+        Self::write(Write { purpose, patch, hold: Some(hold) })
+    }
+
+    /// Creates the action to end the plan of a workload, and to restore the original fields.
+    pub(super) fn end_plan(purpose: Purpose, hold: &Hold, workload: &Workload) -> Self {
+        Self::write(Write { purpose, patch: hold.ending(workload), hold: None })
+    }
+
+    /// Returns the action for `-v 4`, as an imperative.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Wait => "wait".to_owned(),
+            Self::Refresh => "read everything again".to_owned(),
+            Self::WaitFor(what) => format!("wait for {what}"),
+            Self::Write(write) => write.purpose.words().to_owned(),
+            Self::DeleteWave(wave) => format!("delete {}", plural(wave.len(), "pod")),
+            Self::DeleteStuckPod(pod) => format!("delete the stuck pod {}", pod.name),
+            Self::RunCheck => "run the check".to_owned(),
+            Self::Tolerate(slots) => format!("tolerate {}", slots.join(" ")),
+            Self::Fail(failure) => format!("fail: {}", failure.words()),
+            Self::Finish(outcome) | Self::End(outcome) => format!("end: {}", outcome.word()),
+        }
+    }
+
     /// Whether the decision needs a fresh observation. A check does not: its result counts only if every pod was ready
     /// since, and what follows from it needs one.
     pub(super) fn needs_refresh(&self) -> bool {

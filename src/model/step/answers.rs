@@ -1,15 +1,13 @@
 //! What the engine receives: watch events, and the answers to its requests.
 
-use std::mem::replace;
 use std::time::Duration;
 
 use super::action::{Action, Purpose, Write};
 use super::ending::GIVE_UP_AFTER;
-use super::engine::{Doing, InFlight, Received, Stepper};
+use super::engine::{InFlight, Stepper};
 use super::event::{StepEvent, StepReport};
 use super::memory::{Completing, Progress};
 use super::outcome::StepOutcome;
-use super::state::State;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
 use crate::model::cause::without_secrets_of;
@@ -31,12 +29,15 @@ const MAX_CONFLICTS: usize = 10;
 /// How old a refresh may be when it is decided on. Its pods may have become unavailable meanwhile.
 const MAX_REFRESH: Duration = Duration::from_secs(60);
 
+/// How long there may be no refresh to decide on.
+const REFRESH_LIMIT: Duration = Duration::from_secs(300);
+
 /// What `step` waits for after a refresh that took longer.
 const TOO_SLOW: &str = "a refresh in less than 60s; the last one took longer";
 
 impl Stepper {
-    /// Applies an event.
-    pub(super) fn receive(&mut self, event: StepEvent, now: Now) -> Received {
+    /// Applies an event. Returns whether it was the requested refresh, on which an action can be decided.
+    pub(super) fn receive(&mut self, event: StepEvent, now: Now) -> bool {
         let (mut is_fresh, mut stored) = (false, None);
         match event {
             // Also useful after the outcome.
@@ -44,11 +45,17 @@ impl Stepper {
                 let lines = without_secrets_of(self.cluster.observed(), &log.lines);
                 self.reporter.report(StepReport::Log(LogLines { lines, ..log }));
             }
-            _ if self.outcome().is_some() => {}
+            _ if self.outcome.is_some() => {}
             StepEvent::Target(event) => self.receive_target(event, now),
             StepEvent::Refreshed { observed, nodes, ended_holder } => {
                 self.cluster.set_surroundings(nodes, ended_holder);
                 is_fresh = self.receive_refresh(*observed, now);
+            }
+            StepEvent::Unrefreshed(error) => {
+                if let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) {
+                    self.retry(&error, now);
+                    self.receive_no_refresh(sent.since, error, now);
+                }
             }
             StepEvent::Stopped(stop) => self.stop(stop, now),
             StepEvent::Checked(result) => self.receive_checked(result, now),
@@ -57,13 +64,13 @@ impl Stepper {
             StepEvent::Tick => {}
         }
         // A write without an answer is stored if the observation shows it.
-        if let (None, None, Some(observed)) = (&stored, self.outcome(), self.cluster.observed()) {
+        if let (None, None, Some(observed)) = (&stored, &self.outcome, self.cluster.observed()) {
             stored = self.memory.ownership.resolved(&observed.workload);
         }
         if let Some(write) = &stored {
             self.apply_stored(write, now);
         }
-        Received { is_fresh, stored }
+        is_fresh
     }
 
     fn receive_target(&mut self, event: TargetEvent, now: Now) {
@@ -88,20 +95,31 @@ impl Stepper {
             return false;
         }
         let fits = self.cluster.apply(observed);
-        if self.unlocking().is_none() {
+        if self.ending.is_none() {
             self.unanswered_pods.clear();
         }
-        let Some(sent) = self.answered(InFlight::is_refresh) else { return false };
+        let Some(sent) = self.in_flight.take_if(|sent| sent.is_refresh()) else { return false };
         self.must_refresh |= !fits;
-        let is_recent = now.elapsed < sent.since + MAX_REFRESH;
-        if !is_recent {
-            self.reporter.trouble(TOO_SLOW.to_owned());
+        if now.elapsed >= sent.since + MAX_REFRESH {
+            self.reporter.report_once(StepReport::Waiting(TOO_SLOW.to_owned()));
+            let message = "every refresh took longer than 60s, so that no decision could rest on one";
+            self.receive_no_refresh(sent.since, Error::new(ErrorKind::Unreachable, message), now);
+            return false;
         }
-        fits && is_recent
+        self.unrefreshed_since = None;
+        fits
+    }
+
+    /// Ends the command with this error if no refresh since [`REFRESH_LIMIT`] could be decided on.
+    fn receive_no_refresh(&mut self, sent: Duration, error: Error, now: Now) {
+        let since = *self.unrefreshed_since.get_or_insert(sent);
+        if now.elapsed >= since + REFRESH_LIMIT && self.outcome.is_none() {
+            self.finish(StepOutcome::Error(error), now);
+        }
     }
 
     fn receive_written(&mut self, result: WriteResult, now: Now) -> Option<Write> {
-        let sent = self.answered(|sent| matches!(sent.action, Action::Write(_)))?;
+        let sent = self.in_flight.take_if(|sent| matches!(sent.action, Action::Write(_)))?;
         let Action::Write(write) = sent.action else { return None };
         match result {
             WriteResult::Stored(object) => {
@@ -120,20 +138,16 @@ impl Stepper {
                 self.must_refresh = true;
                 self.failing_since = None;
                 self.conflicts += 1;
-                self.count_failed_unlock(&write);
-                if self.conflicts >= MAX_CONFLICTS && self.outcome().is_none() {
+                if self.conflicts >= MAX_CONFLICTS && self.ending.is_none() {
                     let message =
                         format!("{} is being changed all the time", self.cluster.workload().target());
                     self.finish(StepOutcome::Error(Error::new(ErrorKind::Conflict, message)), now);
                 }
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
-            WriteResult::Unavailable(error) => {
-                self.count_failed_unlock(&write);
-                self.retry(&error, now);
-            }
+            WriteResult::Unavailable(error) => self.retry(&error, now),
             WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_locked(),
-            WriteResult::Refused(_) if self.unlocking().is_some() => {}
+            WriteResult::Refused(_) if self.ending.is_some() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
                 self.memory.rollback.blocked =
                     Some(format!("the server refused the write: {}", error.sentence()));
@@ -145,7 +159,6 @@ impl Stepper {
 
     /// Records that a write may be stored.
     fn receive_no_answer(&mut self, write: Write, error: &Error, now: Now) {
-        self.count_failed_unlock(&write);
         self.memory.ownership.record_unanswered(write);
         self.must_refresh = true;
         self.retry(error, now);
@@ -176,8 +189,8 @@ impl Stepper {
 
     fn receive_deleted(&mut self, results: Vec<(PodRef, DeletionResult)>, now: Now) {
         let is_deletion =
-            |sent: &InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
-        let Some(sent) = self.answered(is_deletion) else { return };
+            |sent: &mut InFlight| matches!(sent.action, Action::DeleteWave(_) | Action::DeleteStuckPod(_));
+        let Some(sent) = self.in_flight.take_if(is_deletion) else { return };
         for (pod, result) in results {
             match result {
                 DeletionResult::Deleted => self.record_deleted(&pod, &sent.action),
@@ -185,9 +198,11 @@ impl Stepper {
                 DeletionResult::Unknown(error) => {
                     self.unanswered_pods.insert(pod.name);
                     self.must_refresh = true;
-                    self.retry(&error, now);
+                    if self.ending.is_none() {
+                        self.retry(&error, now);
+                    }
                 }
-                _ if self.unlocking().is_some() => {} // only the lock is still to be released
+                _ if self.ending.is_some() => {} // only the lock is still to be released
                 DeletionResult::Unavailable(error) => self.retry(&error, now),
                 DeletionResult::Refused(error) if self.memory.rollback.revision.is_some() => {
                     let why = format!("{} was not deleted: {}", pod.name, error.sentence());
@@ -195,7 +210,7 @@ impl Stepper {
                 }
                 DeletionResult::Refused(error) => self.finish(StepOutcome::Error(error), now),
                 DeletionResult::Disallowed(message) => {
-                    self.decide_after(now.elapsed + RETRY_EVICTION_AFTER);
+                    self.not_before = Some(now.elapsed + RETRY_EVICTION_AFTER);
                     self.reporter.eviction_refused(pod, message);
                 }
             }
@@ -203,98 +218,49 @@ impl Stepper {
     }
 
     fn record_deleted(&mut self, pod: &PodRef, action: &Action) {
-        let Action::DeleteWave(wave) = action else {
-            self.memory.stuck_pods.record(&pod);
-            self.memory.deleted_stuck_pods.insert(pod.name.clone());
-            return;
-        };
         self.unanswered_pods.remove(&pod.name);
-        let batch = self.cluster.plan().and_then(|plan| plan.last_batch.as_ref());
-        let slot = wave.iter().find(|(_, one)| one.uid == pod.uid);
-        if let (Some(batch), Some((slot, _))) = (batch, slot) {
-            self.reporter.report(StepReport::Released { batch: batch.number, slot: slot.clone() });
-        }
-    }
-
-    /// Takes the request in flight if it is the one that was answered.
-    fn answered(&mut self, is_answered: impl FnOnce(&InFlight) -> bool) -> Option<InFlight> {
-        self.in_flight().filter(|sent| is_answered(sent))?;
-        match &mut self.doing {
-            Doing::Unlocking { in_flight, .. } => in_flight.take(),
-            doing => match replace(doing, Doing::Deciding { not_before: None }) {
-                Doing::Awaiting(sent) => Some(sent),
-                _ => None,
-            },
+        if matches!(action, Action::DeleteStuckPod(_)) {
+            self.memory.stuck_pods.record(pod);
+            self.memory.deleted_stuck_pods.insert(pod.name.clone());
         }
     }
 
     /// Schedules a retry after a transient failure. It gives up after a while, but only before the lock is acquired.
     fn retry(&mut self, error: &Error, now: Now) {
-        if self.unlocking().is_some() {
+        self.not_before = Some(now.elapsed + RETRY_AFTER);
+        if self.ending.is_some() {
             return;
         }
         let since = *self.failing_since.get_or_insert(now.elapsed);
         if !self.memory.ownership.has_acquired_lock() && now.elapsed >= since + GIVE_UP_AFTER {
             return self.end(StepOutcome::Error(error.clone()));
         }
-        self.decide_after(now.elapsed + RETRY_AFTER);
-        self.reporter.trouble(format!("an answer of the server: {}", error.sentence()));
-    }
-
-    fn decide_after(&mut self, time: Duration) {
-        if let Doing::Deciding { not_before } = &mut self.doing {
-            *not_before = Some(time);
-        }
+        let what = format!("an answer of the server: {}", error.sentence());
+        self.reporter.report_once(StepReport::Waiting(what));
     }
 
     /// Records that a write is stored, and ends the command if that was its last one.
     fn apply_stored(&mut self, write: &Write, now: Now) {
         self.memory.ownership.record_stored(write);
         self.conflicts = 0;
-        if let Doing::Deciding { not_before } = &mut self.doing {
-            *not_before = None;
-        }
+        self.not_before = None;
         let memory = &mut self.memory;
-        if write.rolls_back_to.is_some() {
-            memory.rollback.revision.clone_from(&write.rolls_back_to);
-            let stored = write.hold.as_ref().and_then(|hold| hold.plan.as_ref()?.failure.clone());
-            memory.rollback.failure = memory.rollback.failure.take().or(stored);
-        }
         match &write.purpose {
-            Purpose::EndPlan(outcome) => self.end(outcome.clone()),
+            Purpose::EndPlan(outcome) => self.ending = Some((outcome.clone(), now.elapsed)),
             Purpose::Unlock => self.end_locked(),
             Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => memory.record_begun(),
             Purpose::FinishBatch => memory.record_finished(),
             // The time limit of a rollback that another process began starts again with the lock.
-            Purpose::AcquireLock | Purpose::RollBack => memory.rollback.progress = Progress::default(),
+            Purpose::AcquireLock(reports) => {
+                self.reporter.reports.extend(reports.iter().cloned());
+                memory.progress = Progress::default();
+            }
+            Purpose::RollBack => memory.progress = Progress::default(),
             Purpose::CompletePlan { limit } => {
                 let template = self.cluster.workload().template_digest();
                 memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
             }
-        }
-    }
-
-    /// Reports what a stored write did: the batch that is over, before the batch that begins and its slots.
-    pub(super) fn report_stored(&mut self, write: Write, state: Option<&State<'_>>) {
-        if let Some(plan) = self.cluster.plan() {
-            self.reporter.keep_batch(plan);
-        }
-        let mut others = Vec::new();
-        for report in write.reports {
-            match report {
-                StepReport::Batch(batch) => self.reporter.batch_is_over(batch),
-                other => others.push(other),
-            }
-        }
-        if let Some(state) =
-            state.filter(|_| write.purpose == Purpose::BeginBatch && self.unlocking().is_none())
-        {
-            self.reporter.stage(state, &self.memory);
-        }
-        self.reporter.reports.extend(others);
-        if let Some(revision) = write.rolls_back_to {
-            self.reporter.report(StepReport::RollingBack { revision });
         }
     }
 }

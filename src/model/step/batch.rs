@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Decision, Purpose};
-use super::event::StepReport;
+use super::action::{Action, Purpose};
 use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{
@@ -17,10 +16,8 @@ use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
 use super::soak::NextCheck;
 use super::state::State;
-use super::view::finished_batch;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::{BatchFailure, OnFailure, PlannedBatch, Reach};
-use crate::model::kind::fields::HoldFields;
 use crate::model::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -28,75 +25,54 @@ const YOUNG: Duration = Duration::from_secs(30);
 
 /// Continues a batch: releases more slots, waits for their pods, lets them soak, runs the check, and records that the
 /// batch is done.
-pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Decision {
-    let in_batch: Vec<_> = state.slots.iter().filter(|slot| state.is_in_batch(slot)).collect();
-    let status = format!(
-        "batch {}: {} of {} pods available, {} of {} unavailable",
-        batch.number,
-        in_batch.iter().filter(|slot| slot.is_ready()).count(),
-        in_batch.len(),
-        state.unavailable(),
-        state.allowed(),
-    );
-    let mut reports = Vec::new();
-    if let Some((fields, slots)) = release(state, batch, &mut reports) {
+pub(super) fn continue_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Action {
+    if let Some(fields) = state.kind.release(state, batch) {
         let hold = state.hold.clone().written_at(state.now.stamp());
-        let why = format!("{status}: release {slots}");
-        return Decision::write_plan(
-            Purpose::ReleaseSlots,
-            reports,
-            hold,
-            Some(fields),
-            state.workload(),
-            why,
-        );
+        return Action::write_plan(Purpose::ReleaseSlots, hold, Some(fields), state.workload());
     }
     let wave = state.kind.wave(state, batch);
-    if !wave.is_empty() && is_wave_due(state, memory, &in_batch, wave.len()) {
-        let why = format!("{status}: delete a wave of {} pods", wave.len());
-        return Decision::new(Action::DeleteWave(wave), why);
+    if !wave.is_empty() && is_wave_due(state, memory, wave.len()) {
+        return Action::DeleteWave(wave);
     }
     if state.is_moving() {
-        return Decision::new(Action::Wait, format!("{status}: wait"));
+        return Action::Wait;
     }
-    if let Some(decision) = decide_check(state, memory, batch.number) {
-        return decision;
+    if let Some(action) = decide_check(state, memory, batch.number) {
+        return action;
     }
     if !memory.soak_left(state).is_zero() {
-        let soak = go_duration::write(memory.soak_length(state));
-        return Decision::new(Action::Wait, format!("batch {}: it soaks for {soak}: wait", batch.number));
+        return Action::Wait;
     }
-    finish_batch(state, memory, batch)
+    finish_batch(state)
 }
 
 /// Decides on the check of a batch whose pods are ready; none if it passed, or if there is nothing to check now.
-fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Decision> {
+fn decide_check(state: &State<'_>, memory: &Memory, number: usize) -> Option<Action> {
     let check = state.pace().check.as_ref()?;
     match memory.next_check(check, state) {
-        NextCheck::Run => Some(Decision::new(Action::RunCheck, format!("batch {number}: check it"))),
-        NextCheck::Wait if memory.soak_left(state).is_zero() => {
-            Some(Decision::new(Action::Wait, format!("batch {number}: wait for its check")))
-        }
+        NextCheck::Run => Some(Action::RunCheck),
+        NextCheck::Wait if memory.soak_left(state).is_zero() => Some(Action::Wait),
         NextCheck::Passed | NextCheck::Wait => None,
         NextCheck::Failed(result) => {
             let failures = memory.batch.check.failures();
-            let failure = BatchFailure::Check { batch: number, result, failures };
-            Some(Decision::new(Action::Fail(failure), format!("batch {number}: the check did not pass")))
+            Some(Action::Fail(BatchFailure::Check { batch: number, result, failures }))
         }
     }
 }
 
 /// Whether a wave is large enough: half of `--max-unavailable`, or the rest of the batch. A smaller wave waits for
 /// [`WAVE_PAUSE`].
-fn is_wave_due(state: &State<'_>, memory: &Memory, in_batch: &[&PodSlot<'_>], size: usize) -> bool {
-    let left = in_batch.iter().filter(|slot| !slot.is_released && slot.unready_node.is_none()).count();
+fn is_wave_due(state: &State<'_>, memory: &Memory, size: usize) -> bool {
+    let is_left =
+        |slot: &&PodSlot<'_>| state.is_in_batch(slot) && !slot.is_released && slot.unready_node.is_none();
+    let left = state.slots.iter().filter(is_left).count();
     let is_large = size >= left.min(state.allowed().div_ceil(2));
     let now = state.now.elapsed;
     is_large || memory.batch.last_wave.is_none_or(|last| now >= last + WAVE_PAUSE)
 }
 
 /// Records that the batch soaked and passed its check.
-fn finish_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Decision {
+fn finish_batch(state: &State<'_>) -> Action {
     let mut plan = state.plan().clone();
     if let Some(batch) = &mut plan.last_batch {
         batch.done = true;
@@ -104,85 +80,52 @@ fn finish_batch(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Dec
     if plan.reach == Some(Reach::Next) {
         plan.reach = None; // the goal of the command is reached
     }
-    let reports = vec![StepReport::Batch(finished_batch(state, memory, batch))];
-    let why = format!("batch {}: done", batch.number);
-    Decision::write_plan(Purpose::FinishBatch, reports, state.hold_with(plan), None, state.workload(), why)
-}
-
-/// Returns the fields that release as many slots of a batch as is possible now, and these slots, and reports each of them.
-/// [`begin_batch`] writes the first such fields, if the controller has counted the pods, and [`continue_batch`] those for
-/// the other slots.
-fn release(
-    state: &State<'_>,
-    batch: &PlannedBatch,
-    reports: &mut Vec<StepReport>,
-) -> Option<(HoldFields, String)> {
-    let (fields, slots) = state.kind.release(state, batch)?;
-    let names = slots.join(" ");
-    reports.extend(slots.into_iter().map(|slot| StepReport::Released { batch: batch.number, slot }));
-    Some((fields, names))
+    Action::write_plan(Purpose::FinishBatch, state.hold_with(plan), None, state.workload())
 }
 
 /// Decides what to do between two batches: end, wait, or begin the next one.
-pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Decision {
-    if memory.batch.check.is_running() && !state.is_final() {
-        return Decision::new(Action::Wait, "the check of a removed batch still runs: wait");
+pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
+    if memory.batch.check.is_running() {
+        return Action::Wait; // for the check of a batch whose slots are gone
     }
     let is_reached = is_reached(state.plan().reach, &state.slots);
     let has_finished_batch = memory.batch.is_finished_here;
     let is_left = state.slots.iter().any(PodSlot::awaits_release);
     if is_reached && is_left && (has_finished_batch || !state.is_moving()) {
-        return Decision::finish(reached(state), "as many pods are updated as the command asked for: end");
+        return Action::Finish(reached(state));
     }
     if state.is_final() {
         return finish_plan(state, memory);
     }
     let next = match next(state) {
         Ok(Some(batch)) => batch,
-        Ok(None) if is_reached => {
-            return Decision::finish(reached(state), "no slot is left to release: end");
-        }
-        Ok(None) => {
-            let outcome = only_skipped_left(state, has_finished_batch);
-            return Decision::finish(outcome, "all that is left is skipped: end");
-        }
-        Err(reason) => {
-            let why = match &reason {
-                StopReason::OnUnreadyNode { pod, node } => {
-                    format!("{pod} is next, and its node {node} is not ready: stop")
-                }
-                _ => "the next pod cannot be released: stop".to_owned(),
-            };
-            return Decision::finish(StepOutcome::Stopped(reason), why);
-        }
+        Ok(None) if is_reached => return Action::Finish(reached(state)),
+        Ok(None) => return Action::Finish(only_skipped_left(state, has_finished_batch)),
+        Err(reason) => return Action::stop(reason),
     };
     let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
     let was_deleted =
         |slot: &PodSlot<'_>| !slot.is_available && memory.deleted_stuck_pods.contains(&slot.key);
     if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
-        return Decision::wait_for("the pods that are starting");
+        return Action::wait_for("the pods that are starting");
     }
     if !has_finished_batch && !state.is_moving() && !memory.soak_left(state).is_zero() {
         let soak = go_duration::write(memory.soak_length(state));
-        return Decision::wait_for(format!("the released pods to be available for {soak}"));
+        return Action::wait_for(format!("the released pods to be available for {soak}"));
     }
     let now = state.now.elapsed;
     match too_many_unavailable(state, &next) {
         Some(_) if memory.force => {
-            let tolerated = state.unavailable_slots().map(|slot| slot.key.clone()).collect();
-            Decision::new(
-                Action::Tolerate(tolerated),
-                "too many pods are unavailable: tolerate them (--force)",
-            )
+            Action::Tolerate(state.unavailable_slots().map(|slot| slot.key.clone()).collect())
         }
         Some(_) if state.pace().on_failure == OnFailure::Undo && memory.causes.is_pending(now) => {
-            Decision::wait_for("a cause to resolve, or to outlast its grace period")
+            Action::wait_for("a cause to resolve, or to outlast its grace period")
         }
         Some(_) if state.unavailable_slots().any(|slot| is_starting(state, slot)) => {
-            Decision::wait_for("the pods that are starting")
+            Action::wait_for("the pods that are starting")
         }
-        Some(reason) => Decision::finish(StepOutcome::Stopped(reason), "too many pods are unavailable: stop"),
-        None => begin_batch(state, memory, next),
+        Some(reason) => Action::stop(reason),
+        None => begin_batch(state, next),
     }
 }
 
@@ -207,35 +150,29 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     let patience = state.pace().batch_timeout;
     let is_young = slot.pod.is_none_or(|pod| pod.terminating || is_younger(state, pod, patience));
     let is_hopeless = fatal_cause(state, memory).is_some();
-    (is_young || slot.awaits_deletion) && !is_hopeless && !memory.batch.progress.is_over(patience)
+    (is_young || slot.awaits_deletion) && !is_hopeless && !memory.progress.is_over(patience)
 }
 
 /// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
 /// rest.
-fn begin_batch(state: &State<'_>, memory: &Memory, next: PlannedBatch) -> Decision {
+/// Begins a batch with the fields that release its first slots, if the controller has counted the pods. [`continue_batch`]
+/// writes those for the other slots.
+fn begin_batch(state: &State<'_>, next: PlannedBatch) -> Action {
     let mut plan = state.plan().clone();
-    let mut reports = Vec::new();
     match plan.last_batch.take() {
-        Some(_) if is_back_to_canary(state) => {
-            plan.batch_sizes.clear();
-            reports.push(StepReport::BackToCanary);
-        }
-        Some(before) => {
-            reports.extend(gone_batch(state, memory));
-            plan.batch_sizes.push(before.slots.len());
-        }
+        Some(_) if is_back_to_canary(state) => plan.batch_sizes.clear(),
+        Some(before) => plan.batch_sizes.push(before.slots.len()),
         None => {}
     }
-    let fields = release(state, &next, &mut reports).map(|(fields, _)| fields);
-    let why = format!("batch {}: begin it with {}", next.number, next.slots.join(" "));
+    let fields = state.kind.release(state, &next);
     plan.last_batch = Some(next);
-    Decision::write_plan(Purpose::BeginBatch, reports, state.hold_with(plan), fields, state.workload(), why)
+    Action::write_plan(Purpose::BeginBatch, state.hold_with(plan), fields, state.workload())
 }
 
-/// Decides after the last batch: waits for the final soak, then restores the original fields. The controller of a
+/// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
 /// Deployment can complete the update only afterwards, and
 /// [`await_completion`](super::reconcile::await_completion) waits for it; of any other kind it is awaited before.
-fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
+fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
         let failure = state.plan().last_batch.as_ref().map(|last| decide_failure(state, memory, last));
         return match failure {
@@ -243,58 +180,27 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Decision {
             None if state.required().any(|slot| !slot.is_ready() && !comes_up(state, memory, slot)) => {
                 let missing = state.required().filter(|slot| !slot.is_ready());
                 let pods = reasons(missing, state);
-                let reason = StopReason::Unhealthy { pods, allowed: state.allowed() };
-                Decision::finish(StepOutcome::Stopped(reason), "a released pod stays unavailable: stop")
+                Action::stop(StopReason::Unhealthy { pods, allowed: state.allowed() })
             }
-            _ => Decision::new(Action::Wait, "every pod is released, and one is not ready: wait"),
+            _ => Action::Wait,
         };
     }
-    if memory.batch.check.is_running() {
-        return Decision::new(Action::Wait, "every batch is done, and the check runs: wait");
-    }
-    if let Some(decision) = check_final_soak(state, memory) {
-        return decision;
-    }
     if !memory.soak_left(state).is_zero() {
-        let soak = go_duration::write(memory.soak_length(state));
-        return Decision::new(Action::Wait, format!("every batch is done, and all soak for {soak}: wait"));
+        return Action::Wait; // a pod changed since the last batch was done
     }
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
-        return Decision::finish(
-            only_skipped_left(state, memory.batch.is_finished_here),
-            "all that is left is skipped: end",
-        );
+        return Action::Finish(only_skipped_left(state, memory.batch.is_finished_here));
     }
     let is_completed_later = state.workload().is_completion_blocked_by_hold();
     if is_completed_later || is_complete(state) {
-        let why = "every pod is updated: restore the original strategy";
-        let reports = gone_batch(state, memory).into_iter().collect();
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
         let limit = state.pace().batch_timeout;
         let purpose =
             if is_completed_later { Purpose::CompletePlan { limit } } else { Purpose::EndPlan(outcome) };
-        return Decision::end_plan(purpose, state.hold, state.workload(), reports, why);
+        return Action::end_plan(purpose, state.hold, state.workload());
     }
     match state.ignored_nodes() {
-        nodes if nodes.is_empty() => Decision::wait_for("the controller to report the update as complete"),
-        nodes => {
-            let why = "the controller waits for pods on ignored nodes: stop";
-            Decision::finish(StepOutcome::Stopped(StopReason::OnUnreadyNodes(nodes)), why)
-        }
+        nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),
+        nodes => Action::stop(StopReason::OnUnreadyNodes(nodes)), // the controller waits for their pods
     }
-}
-
-/// Decides on the check during the final soak, for a check that watches. Then the last batch fails.
-fn check_final_soak(state: &State<'_>, memory: &Memory) -> Option<Decision> {
-    let pace = state.pace();
-    let watches =
-        pace.check.as_ref().is_some_and(|check| check.watch.is_some()) && !pace.final_soak.is_zero();
-    let last = state.plan().last_batch.as_ref().filter(|_| watches)?;
-    decide_check(state, memory, last.number)
-}
-
-/// Reports a batch as done whose nodes all left the cluster. No write records that.
-fn gone_batch(state: &State<'_>, memory: &Memory) -> Option<StepReport> {
-    let gone = state.plan().batch_in_progress()?;
-    Some(StepReport::Batch(finished_batch(state, memory, gone)))
 }

@@ -7,13 +7,12 @@
 use std::cmp::Reverse;
 
 use super::daemon_set::check_node_flags;
-use super::options::StepOptions;
 use super::partition::{
     lower_partition, original_partition, own_node_selector, released_from, skippable_node,
 };
 use super::slot::{ExcludedBy, PodSlot, max_unavailable};
 use super::state::{State, StepKind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::hold::plan::PlannedBatch;
@@ -24,19 +23,8 @@ pub(super) struct StepCountedPods;
 
 impl StepKind for StepCountedPods {
     /// Of the flags for nodes, an Advanced DaemonSet has a field for the selector alone.
-    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
-        options.refuse_surge()?;
-        if !workload.kind().pods().are_per_node() {
-            return options.refuse_node_flags("the controller chooses the pods, on whichever nodes they are");
-        }
-        Selector::parse(options.pace.node_selector.as_deref().unwrap_or_default())?;
-        let flags =
-            [("--order", options.pace.order.is_some()), ("--evict", options.pace.evict == Some(true))];
-        match flags.into_iter().find(|(_, is_given)| *is_given) {
-            None => Ok(()),
-            Some((flag, _)) => Err(Error::usage(format!("{flag} is for the DaemonSets of Kubernetes"))
-                .hint("the controller of OpenKruise updates the nodes by name, the last one first")),
-        }
+    fn flags(&self, workload: &Workload) -> &'static [&'static str] {
+        if workload.kind().pods().are_per_node() { &["--node-selector"] } else { &[] }
     }
 
     fn check_state(&self, state: &State<'_>) -> Result<()> {
@@ -82,7 +70,7 @@ impl StepKind for StepCountedPods {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
         lower_partition(state, batch)
     }
 

@@ -24,10 +24,12 @@ pub(super) struct StepDaemonSet;
 pub(super) const UNKNOWN_NODE: &str = "(a node without its pod)";
 
 impl StepKind for StepDaemonSet {
+    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+        &["--order", "--node-selector", "--evict"]
+    }
+
     /// Refuses a surge, because `OnDelete` disables it. `--force` accepts that.
     fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()> {
-        options.refuse_surge()?;
-        Selector::parse(options.pace.node_selector.as_deref().unwrap_or_default())?;
         let hold = Hold::of(workload)?.filter(|hold| hold.is_in_force(workload));
         let is_accepted = hold.as_ref().is_some_and(Hold::has_plan);
         let live = || strategy::update_strategy(workload);
@@ -77,7 +79,7 @@ impl StepKind for StepDaemonSet {
 
     /// The outdated pods of the next nodes of the batch. Each available pod uses one of the pods that may become
     /// unavailable; an unavailable pod uses none.
-    fn wave(&self, state: &State<'_>, batch: &PlannedBatch) -> Vec<(String, PodRef)> {
+    fn wave(&self, state: &State<'_>, batch: &PlannedBatch) -> Vec<PodRef> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let mut free = state.budget_left();
         let mut wave = Vec::new();
@@ -86,7 +88,7 @@ impl StepKind for StepDaemonSet {
             let cost = i64::from(slot.is_available);
             if let Some(pod) = slot.pod.filter(|_| cost <= free.max(0)) {
                 free -= cost;
-                wave.push((slot.key.clone(), PodRef::of(pod)));
+                wave.push(PodRef::of(pod));
             }
         }
         wave

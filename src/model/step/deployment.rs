@@ -8,10 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::options::StepOptions;
 use super::slot::{PodSlot, max_unavailable};
 use super::state::{State, StepKind};
-use crate::error::Result;
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::PlannedBatch;
 use crate::model::kind::deployment_hold::{HeldBudget, NEVER_AVAILABLE, budget_of};
@@ -23,8 +21,8 @@ use crate::model::observation::Observation;
 pub(super) struct StepDeployment;
 
 impl StepKind for StepDeployment {
-    fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
-        options.refuse_node_flags("the pods of a Deployment are counted, on whichever nodes they are")
+    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+        &["--surge"]
     }
 
     /// The updated pods fill the first slots, the oldest first. A released slot has no pod until its updated pod exists.
@@ -53,14 +51,10 @@ impl StepKind for StepDeployment {
 
     /// Raises the budget as far as the batch goes, and as the floor of available pods allows. The fields have no pause, so
     /// that the first release also ends the pause of the write that acquired the lock.
-    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
         let batch: HashSet<&String> = batch.slots.iter().collect();
         let last = state.slots.iter().rposition(|slot| batch.contains(&slot.key))?;
-        let budget = raised_budget(state, last + 1)?;
-        let names = state.slots.iter().filter(|slot| !slot.is_released).map(PodSlot::label);
-        let updated = as_count(budget.updated(state.workload().wanted()));
-        let count = updated.saturating_sub(released_slots(state));
-        Some((budget.running_fields(), names.take(count).collect()))
+        Some(raised_budget(state, last + 1)?.running_fields())
     }
 
     fn may_begin(&self, state: &State<'_>, _: &PodSlot<'_>) -> bool {

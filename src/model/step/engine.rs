@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::action::{Action, Decision, Write};
+use super::action::Action;
 use super::cluster_view::ClusterView;
 use super::event::{BatchStage, BatchView, StepEvent, StepReport, Task};
 use super::memory::Memory;
@@ -26,9 +26,19 @@ pub struct Stepper {
     pub(super) memory: Memory,
     pub(super) options: StepOptions,
     pub(super) reporter: ChangeReporter,
-    pub(super) doing: Doing,
+    /// The request whose answer is awaited.
+    pub(super) in_flight: Option<InFlight>,
+    /// It does not decide before this time, because a request failed.
+    pub(super) not_before: Option<Duration>,
+    /// The outcome of a command that has still to release its lock, or whose controller has still to observe the end of the
+    /// plan; and since when it has one.
+    pub(super) ending: Option<(StepOutcome, Duration)>,
+    /// The outcome, once the command ended.
+    pub(super) outcome: Option<StepOutcome>,
     /// Since when every write fails. It matters until the lock is acquired.
     pub(super) failing_since: Option<Duration>,
+    /// Since when no refresh could be decided on, because each failed or took too long.
+    pub(super) unrefreshed_since: Option<Duration>,
     /// How many writes in a row failed their preconditions.
     pub(super) conflicts: usize,
     /// Whether the next action needs a refresh, because a request did not end as expected.
@@ -40,38 +50,11 @@ pub struct Stepper {
     pub(super) tasks: Vec<Task>,
 }
 
-/// What a stepper is doing.
-#[derive(Debug)]
-pub(super) enum Doing {
-    /// It decides on the next observation; after a failed request not before this time.
-    Deciding { not_before: Option<Duration> },
-    /// It awaits the answer of a request.
-    Awaiting(InFlight),
-    /// The command has its outcome. Its lock is to be released after the answer of the request in flight.
-    Unlocking {
-        outcome: StepOutcome,
-        since: Duration,
-        /// How many attempts to release the lock failed.
-        tries: usize,
-        in_flight: Option<InFlight>,
-    },
-    /// The command ended.
-    Done(StepOutcome),
-}
-
 /// An action whose answer is awaited, and the time at which its request was sent.
 #[derive(Debug)]
 pub(super) struct InFlight {
     pub(super) action: Action,
     pub(super) since: Duration,
-}
-
-/// What an event was.
-pub(super) struct Received {
-    /// Whether it was the requested refresh, on which an action can be decided.
-    pub(super) is_fresh: bool,
-    /// The write of this process that is now known to be stored.
-    pub(super) stored: Option<Write>,
 }
 
 impl Engine for Stepper {
@@ -81,12 +64,9 @@ impl Engine for Stepper {
 
     /// Receives one event, decides and acts.
     fn apply(&mut self, event: StepEvent, now: Now) -> Effects<StepReport, Task> {
-        let Received { is_fresh, stored } = self.receive(event, now);
+        let is_fresh = self.receive(event, now);
         let cluster = self.cluster.clone();
         let mut state = cluster.state(&self.memory.tolerated, now);
-        if let Some(write) = stored {
-            self.report_stored(write, state.as_ref());
-        }
         self.observe(state.as_ref(), now);
         self.proceed(is_fresh, &mut state, now);
         Effects { reports: take(&mut self.reporter.reports), tasks: take(&mut self.tasks) }
@@ -97,7 +77,7 @@ impl Engine for Stepper {
     }
 
     fn is_finished(&self) -> bool {
-        self.outcome().is_some()
+        self.outcome.is_some()
     }
 
     fn tick(_answered: Duration) -> StepEvent {
@@ -119,8 +99,12 @@ impl Stepper {
             memory: Memory::new(&options, lock),
             options,
             reporter: ChangeReporter::default(),
-            doing: Doing::Deciding { not_before: None },
+            in_flight: None,
+            not_before: None,
+            ending: None,
+            outcome: None,
             failing_since: None,
+            unrefreshed_since: None,
             conflicts: 0,
             must_refresh: false,
             unanswered_pods: BTreeSet::new(),
@@ -144,7 +128,7 @@ impl Stepper {
     /// Whether the command has its outcome, so that nothing but its lock is written any more.
     #[must_use]
     pub fn is_unlocking(&self) -> bool {
-        self.unlocking().is_some()
+        self.ending.is_some()
     }
 
     /// Records the observation, and reports its changes. What another process does that took the plan over is not
@@ -160,10 +144,12 @@ impl Stepper {
         memory.stuck_pods.observe(observed, now.elapsed);
         let Some(state) = state else { return };
         if state.plan().rolling_back {
-            return memory.rollback.observe(state);
+            let revision = memory.observe_rollback(state);
+            self.reporter.reports.extend(revision.map(|revision| StepReport::RollingBack { revision }));
+            return;
         }
         let interruption = memory.observe(state);
-        self.reporter.observe(state, interruption);
+        self.reporter.observe(state, memory, interruption);
     }
 
     /// Decides and acts until it must wait. If the observation is not fresh, every action but a wait, a check and the end
@@ -171,7 +157,7 @@ impl Stepper {
     fn proceed(&mut self, is_fresh: bool, state: &mut Option<State<'_>>, now: Now) {
         self.check_limits(now);
         while self.may_decide(now) {
-            let Decision { action, why } = self.decide(state.as_ref(), now);
+            let action = self.decide(state.as_ref(), now);
             let needs_refresh =
                 self.cluster.observed().is_none() || self.must_refresh || action.needs_refresh();
             if needs_refresh && !is_fresh {
@@ -180,23 +166,23 @@ impl Stepper {
             }
             self.must_refresh = false;
             if self.options.explains {
-                self.reporter.decision(why);
+                self.reporter.report_once(StepReport::Decision(action.words()));
             }
             let is_wait = action.is_wait();
             self.perform(action, state, now);
             if is_wait {
-                self.failing_since = None; // nothing is sent during the wait that could fail
+                // Nothing is sent during the wait that could fail.
+                (self.failing_since, self.unrefreshed_since) = (None, None);
                 break;
             }
         }
-        self.report_stage(state.as_ref());
         self.due = self.next_due(state.as_ref(), now);
     }
 
-    fn decide(&self, state: Option<&State<'_>>, now: Now) -> Decision {
-        match &self.doing {
-            Doing::Unlocking { outcome, .. } => unlock(&self.cluster, outcome, &self.memory),
-            _ => reconcile(&self.options, &self.cluster, state, &self.memory, now),
+    fn decide(&self, state: Option<&State<'_>>, now: Now) -> Action {
+        match &self.ending {
+            Some((outcome, _)) => unlock(&self.cluster, outcome, &self.memory),
+            None => reconcile(&self.options, &self.cluster, state, &self.memory, now),
         }
     }
 
@@ -216,7 +202,7 @@ impl Stepper {
                 self.send(Action::Write(write), task, now);
             }
             Action::DeleteWave(wave) => {
-                let pods = wave.iter().map(|(_, pod)| pod.clone()).collect();
+                let pods = wave.clone();
                 let evict = state.as_ref().is_some_and(|state| state.pace().evict);
                 self.memory.batch.last_wave = Some(now.elapsed);
                 self.send(Action::DeleteWave(wave), Task::DeletePods { pods, evict }, now);
@@ -227,8 +213,11 @@ impl Stepper {
                 self.send(Action::DeleteStuckPod(pod), task, now);
             }
             Action::RunCheck => {
-                if let Some(batch) = last_batch(state.as_ref(), BatchStage::Checking) {
+                if let Some(state) = state
+                    && let Some(batch) = last_batch(state, BatchStage::Checking)
+                {
                     self.memory.batch.check.begin(now.elapsed);
+                    self.reporter.stage(state, &self.memory);
                     self.tasks.push(Task::RunCheck(batch));
                 }
             }
@@ -240,8 +229,8 @@ impl Stepper {
                 }
             }
             Action::Fail(failure) => {
-                if let Some(batch) = last_batch(state.as_ref(), BatchStage::Failed) {
-                    self.reporter.batch_is_over(batch);
+                if let Some(batch) = state.as_ref().and_then(|state| last_batch(state, BatchStage::Failed)) {
+                    self.reporter.report(StepReport::Batch(batch));
                 }
                 self.memory.rollback.failure = Some(failure);
                 let mut batches = state.as_ref().map(|state| self.view_of(state).batches).unwrap_or_default();
@@ -254,66 +243,39 @@ impl Stepper {
     }
 
     fn send(&mut self, action: Action, task: Task, now: Now) {
-        let sent = InFlight { action, since: now.elapsed };
-        match &mut self.doing {
-            Doing::Unlocking { in_flight, .. } => *in_flight = Some(sent),
-            doing => *doing = Doing::Awaiting(sent),
-        }
+        self.in_flight = Some(InFlight { action, since: now.elapsed });
+        self.not_before = None;
         self.tasks.push(task);
-    }
-
-    /// Reports the stage of the plan. After an external change, or a failure, there is none.
-    fn report_stage(&mut self, state: Option<&State<'_>>) {
-        let memory = &self.memory;
-        let has_stage = |state: &&State<'_>| {
-            memory.rollback.failure.is_none()
-                && !state.plan().rolling_back
-                && state.hold.is_in_force(state.workload())
-        };
-        if let Some(state) = state.filter(|_| self.is_stepping()).filter(has_stage) {
-            self.reporter.stage(state, memory);
-        }
     }
 
     /// Returns the outcome, once the command ended.
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
-        if let Doing::Done(outcome) = &self.doing { Some(outcome) } else { None }
+        self.outcome.as_ref()
     }
 
-    /// Returns the outcome of a command that is to release its lock.
+    /// Returns the outcome of a command that is ending.
     pub(super) fn unlocking(&self) -> Option<&StepOutcome> {
-        if let Doing::Unlocking { outcome, .. } = &self.doing { Some(outcome) } else { None }
-    }
-
-    pub(super) fn in_flight(&self) -> Option<&InFlight> {
-        match &self.doing {
-            Doing::Awaiting(sent) => Some(sent),
-            Doing::Unlocking { in_flight, .. } => in_flight.as_ref(),
-            Doing::Deciding { .. } | Doing::Done(_) => None,
-        }
+        self.ending.as_ref().map(|(outcome, _)| outcome)
     }
 
     /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.
     pub(super) fn is_stepping(&self) -> bool {
-        self.memory.ownership.has_acquired_lock() && self.unlocking().is_none() && self.outcome().is_none()
+        self.memory.ownership.has_acquired_lock() && self.ending.is_none() && self.outcome.is_none()
     }
 
     fn may_decide(&self, now: Now) -> bool {
-        match &self.doing {
-            Doing::Deciding { not_before } => not_before.is_none_or(|not_before| now.elapsed >= not_before),
-            Doing::Unlocking { in_flight, .. } => in_flight.is_none(),
-            Doing::Awaiting(_) | Doing::Done(_) => false,
-        }
+        let is_due = self.not_before.is_none_or(|not_before| now.elapsed >= not_before);
+        self.outcome.is_none() && self.in_flight.is_none() && is_due
     }
 
     /// Returns the names of the pods whose deletion was sent and got no response.
     pub(super) fn unanswered_deletions(&self) -> impl Iterator<Item = &str> {
-        let wave = self.in_flight().and_then(|sent| match &sent.action {
+        let wave = self.in_flight.as_ref().and_then(|sent| match &sent.action {
             Action::DeleteWave(wave) => Some(wave),
             _ => None,
         });
-        let wave = wave.into_iter().flatten().map(|(_, pod)| &pod.name);
+        let wave = wave.into_iter().flatten().map(|pod| &pod.name);
         wave.chain(&self.unanswered_pods).map(String::as_str)
     }
 }
@@ -325,7 +287,6 @@ impl InFlight {
 }
 
 /// Returns the batch that began last.
-fn last_batch(state: Option<&State<'_>>, batch_stage: BatchStage) -> Option<BatchView> {
-    let state = state?;
+fn last_batch(state: &State<'_>, batch_stage: BatchStage) -> Option<BatchView> {
     Some(batch(state, state.plan().last_batch.as_ref()?, batch_stage))
 }

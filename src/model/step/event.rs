@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use crate::error::Error;
 use crate::model::api::node::Node;
 use crate::model::api::patch::Patch;
 use crate::model::cause::Cause;
@@ -27,6 +28,8 @@ pub enum StepEvent {
         /// The holder of the lock that was read, if its process has ended on this host.
         ended_holder: Option<String>,
     },
+    /// A [`Task::Refresh`] failed.
+    Unrefreshed(Error),
     /// The result of a patch.
     Written(WriteResult),
     /// The results of a wave of deletions.
@@ -44,7 +47,7 @@ pub enum StepEvent {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// Get the workload, list its revisions and its pods, then the nodes if they are needed, and apply
-    /// [`StepEvent::Refreshed`].
+    /// [`StepEvent::Refreshed`] or [`StepEvent::Unrefreshed`].
     Refresh,
     /// Send one patch of the workload, and apply [`StepEvent::Written`].
     Write(Box<Patch>),
@@ -130,8 +133,6 @@ pub enum StepReport {
     AddedByController(Vec<String>),
     /// A scale-down removed every released pod, so the next batch is the canary again.
     BackToCanary,
-    /// The last batch is done, and the final soak of this length began.
-    FinalSoak(Duration),
     /// A cause appeared, changed or disappeared.
     Cause {
         /// The cause.
@@ -148,7 +149,7 @@ pub enum StepReport {
     },
     /// `step` deletes a stuck pod.
     ReplacesStuckPod(String),
-    /// What `reconcile` decided, and why (`-v 4`).
+    /// What `reconcile` decided (`-v 4`).
     Decision(String),
 }
 

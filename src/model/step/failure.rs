@@ -3,7 +3,7 @@
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::{Action, Decision, Purpose, Write};
+use super::action::{Action, Purpose, Write};
 use super::memory::Memory;
 use super::next_batch::reasons;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
@@ -16,33 +16,32 @@ use crate::model::engine::PodRef;
 use crate::model::hold::plan::{BatchFailure, HOLD_ANNOTATION, OnFailure, Plan, PlannedBatch};
 use crate::model::kind::strategy;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
-use crate::model::text::go_duration;
 
 /// Returns the decision if the last batch has failed or cannot go on: it has a fatal cause, or its timeout has passed.
-pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Decision> {
+pub(super) fn decide_failure(state: &State<'_>, memory: &Memory, batch: &PlannedBatch) -> Option<Action> {
     if !state.is_moving() {
         return None;
     }
     if let Some((id, pods)) = fatal_cause(state, memory) {
-        let failure = BatchFailure::Cause { batch: batch.number, id: id.name().to_owned(), pods };
-        let why = format!("batch {}: {} lasts: it failed", batch.number, id.name());
-        return Some(Decision::new(Action::Fail(failure), why));
+        return Some(Action::Fail(BatchFailure::Cause {
+            batch: Some(batch.number),
+            id: id.name().to_owned(),
+            pods,
+        }));
     }
-    memory.batch.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
+    memory.progress.is_over(state.pace().batch_timeout).then(|| past_timeout(state, batch.number))
 }
 
 /// Returns the decision if updated pods fail outside a batch, for a plan that rolls back then. Other plans begin no batch
 /// while too many pods are unavailable.
-pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Decision> {
+pub(super) fn decide_late_failure(state: &State<'_>, memory: &Memory) -> Option<Action> {
     let is_updated = |name: &String| {
         state.required().any(|slot| slot.is_updated && slot.pod.is_some_and(|pod| pod.name == *name))
     };
     let (id, mut pods) = fatal_cause(state, memory).filter(|_| state.pace().on_failure == OnFailure::Undo)?;
     pods.retain(is_updated);
-    let why = format!("updated pods have {} outside a batch: they failed", id.name());
-    (!pods.is_empty())
-        .then(|| Decision::new(Action::Fail(BatchFailure::Late { id: id.name().to_owned(), pods }), why))
+    let failure = |pods| BatchFailure::Cause { batch: None, id: id.name().to_owned(), pods };
+    (!pods.is_empty()).then(|| Action::Fail(failure(pods)))
 }
 
 /// Returns a fatal cause of a required pod, or one without a pod, such as a quota.
@@ -55,16 +54,12 @@ pub(super) fn fatal_cause(state: &State<'_>, memory: &Memory) -> Option<(CauseId
 
 /// Decides after the timeout of a batch. The batch has failed only if one of its pods was replaced. Otherwise other
 /// unavailable pods may have left no room for it, which is no fault of the new revision.
-fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
+fn past_timeout(state: &State<'_>, batch: usize) -> Action {
     let after = state.pace().batch_timeout;
     let names = |slots: Vec<&PodSlot<'_>>| slots.into_iter().map(PodSlot::label).collect::<Vec<_>>();
     let failed: Vec<_> = state.required().filter(|slot| !slot.is_ready() && slot.is_replaced()).collect();
-    let why = format!("batch {batch}: past its timeout of {}", go_duration::write(after));
     if !failed.is_empty() {
-        return Decision::new(
-            Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(failed) }),
-            why,
-        );
+        return Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(failed) });
     }
     let is_other = |slot: &&PodSlot<'_>| {
         state.budget_left() <= 0 && !state.is_required(slot) && !state.is_in_batch(slot)
@@ -72,24 +67,20 @@ fn past_timeout(state: &State<'_>, batch: usize) -> Decision {
     let others: Vec<_> = state.unavailable_slots().filter(is_other).collect();
     if !others.is_empty() {
         let pods = reasons(others, state);
-        let outcome = StepOutcome::Stopped(StopReason::Unhealthy { pods, allowed: state.allowed() });
-        return Decision::finish(outcome, format!("{why}, for pods of no batch: stop"));
+        return Action::stop(StopReason::Unhealthy { pods, allowed: state.allowed() });
     }
     let waiting = state.slots.iter().filter(|slot| state.is_awaited(slot)).collect();
-    Decision::new(Action::Fail(BatchFailure::NotReplaced { batch, after, pods: names(waiting) }), why)
+    Action::Fail(BatchFailure::TimedOut { batch, after, pods: names(waiting) })
 }
 
 const ON_DELETE: &str = "the original strategy is OnDelete, so each pod is rolled back when it is deleted";
 
 /// Writes the template of the stable revision. The same patch restores the original strategy, unless pods below the
 /// original partition must be rolled back too.
-pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Decision {
+pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
     let not_started = |why: String| {
         let rollback = Some(RollbackOutcome::NotStarted(why));
-        Decision::finish(
-            StepOutcome::Failed { failure: failure.clone(), rollback },
-            "the rollback cannot begin",
-        )
+        Action::Finish(StepOutcome::Failed { failure: Some(failure.clone()), rollback })
     };
     if let Some(why) = &memory.rollback.blocked {
         return not_started(why.clone());
@@ -106,35 +97,29 @@ pub(super) fn roll_back(state: &State<'_>, memory: &Memory, failure: &BatchFailu
         Ok(Undo { patch, below, .. }) => (patch, below),
         Err(error) => return not_started(error.sentence()),
     };
-    let (rolls_back_to, reports) = (Some(before.label()), Vec::new());
-    let why = format!("the batch failed: roll back to revision {}", before.label());
     let is_on_delete = state.hold.original_strategy(workload).is_some_and(strategy::is_on_delete_strategy);
     if is_on_delete && below.is_none() {
         let rollback = RollbackOutcome::Unfinished { revision: before.label(), why: ON_DELETE.to_owned() };
-        let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
+        let outcome = StepOutcome::Failed { failure: Some(failure.clone()), rollback: Some(rollback) };
         let purpose = Purpose::EndPlan(outcome);
-        return Decision::write(Write { purpose, patch, hold: None, rolls_back_to, reports }, why);
+        return Action::write(Write { purpose, patch, hold: None });
     }
     let plan = Plan { failure: failure.stored(), ..state.plan().clone() };
     let fields = below.map(|below| below.fields).unwrap_or_default();
     let hold = state.hold_with(plan).rolling_back(&before.digest, fields);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
-    let purpose = Purpose::RollBack;
-    Decision::write(Write { purpose, patch, hold: Some(hold), rolls_back_to, reports }, why)
+    Action::write(Write { purpose: Purpose::RollBack, patch, hold: Some(hold) })
 }
 
 /// Waits until all pods are rolled back, deletes stuck pods, and ends the plan.
-pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision {
+pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Action {
     let (observed, workload) = (state.observed, state.workload());
-    // The controller gives the revision a new number, but the rollback was reported with this label.
-    let reported = memory.rollback.revision.clone();
-    let revision = reported.or(state.plan_revision().map(Revision::label)).unwrap_or_default();
+    let revision = memory.rollback.revision.clone().unwrap_or_default();
     let known = memory.rollback.failure.as_ref().or(state.plan().failure.as_ref());
-    let failure = known.unwrap_or(&BatchFailure::Earlier);
-    let outcome = |rollback| StepOutcome::Failed { failure: failure.clone(), rollback: Some(rollback) };
+    let outcome = |rollback| StepOutcome::Failed { failure: known.cloned(), rollback: Some(rollback) };
     let unfinished = |why: &str| {
         let rollback = RollbackOutcome::Unfinished { revision: revision.clone(), why: why.to_owned() };
-        Decision::finish(outcome(rollback), format!("the rollback is not complete: {why}"))
+        Action::Finish(outcome(rollback))
     };
     if let Some(why) = &memory.rollback.blocked {
         return unfinished(why);
@@ -142,22 +127,19 @@ pub(super) fn continue_rollback(state: &State<'_>, memory: &Memory) -> Decision 
     if strategy::is_on_delete(workload) {
         return unfinished(ON_DELETE);
     }
-    let (back, is_all_back) = state.returned_pods();
-    let is_complete = is_all_back && observed.is_observed();
+    let is_complete = state.returned_pods().1 && observed.is_observed();
     let is_held = state.hold.is_in_force(workload);
     if is_complete && (!is_held || is_current_in_status(observed)) {
         let outcome = outcome(RollbackOutcome::Done { revision: revision.clone() });
-        let why = "every pod is back: end the plan";
-        return Decision::end_plan(Purpose::EndPlan(outcome), state.hold, workload, Vec::new(), why);
+        return Action::end_plan(Purpose::EndPlan(outcome), state.hold, workload);
     }
-    if memory.rollback.progress.is_over(state.pace().batch_timeout) {
+    if memory.progress.is_over(state.pace().batch_timeout) {
         let not_current = "the controller does not report the revision as the current one";
         return unfinished(if is_complete { not_current } else { "its pods are not back in time" });
     }
-    let why = format!("rolling back to revision {revision}: {back} pods are back");
     match memory.stuck_pods.next(observed, state.now.elapsed) {
-        Some(pod) => Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why),
-        None => Decision::new(Action::Wait, format!("{why}: wait")),
+        Some(pod) => Action::DeleteStuckPod(PodRef::of(pod)),
+        None => Action::Wait,
     }
 }
 
@@ -209,8 +191,8 @@ mod tests {
 
         let hold = Hold::of_plan(&observed.workload).unwrap().unwrap();
         let state = state_of(&observed, None, &hold, NOW).unwrap();
-        let Action::Write(write) = roll_back(&state, &Memory::default(), &BatchFailure::Earlier).action
-        else {
+        let failure = BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods: Vec::new() };
+        let Action::Write(write) = roll_back(&state, &Memory::default(), &failure) else {
             panic!("no rollback")
         };
         let annotation: Value = serde_json::from_str(write.annotation().unwrap()).unwrap();

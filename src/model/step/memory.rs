@@ -1,7 +1,6 @@
 //! What only this process knows of a plan. The next process has its own, and waits longer.
 
 use std::collections::BTreeSet;
-use std::mem::take;
 use std::time::Duration;
 
 use super::event::{BatchView, StepReport, Task};
@@ -15,6 +14,7 @@ use crate::model::engine::{Effects, Now};
 use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
+use crate::model::revision::Revision;
 use crate::model::text::digest::Digest;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
@@ -30,8 +30,10 @@ pub(super) struct Memory {
     pub(super) ownership: Ownership,
     /// Whether the next batch begins although too many pods are unavailable: `--force`, until a batch has begun.
     pub(super) force: bool,
-    /// Whether to skip the rest of the soak: `--skip-soak`, until a soak has ended.
+    /// Whether to skip the rest of the soak: `--skip-soak`, until a soak begins.
     pub(super) skip_soak: bool,
+    /// How long the batch or the rollback in progress has been waiting for its next pod. Soaking does not count.
+    pub(super) progress: Progress,
     /// The last batch that began.
     pub(super) batch: BatchMemory,
     pub(super) soak: Soak,
@@ -50,8 +52,6 @@ pub(super) struct Memory {
 /// What a process knows of the last batch that began.
 #[derive(Debug, Default)]
 pub(super) struct BatchMemory {
-    /// How long it has been waiting for its next pod. Soaking does not count.
-    pub(super) progress: Progress,
     pub(super) check: CheckMemory,
     /// When the last wave of deletions was sent.
     pub(super) last_wave: Option<Duration>,
@@ -75,10 +75,8 @@ pub(super) struct RollbackMemory {
     pub(super) failure: Option<BatchFailure>,
     /// The batches that had begun when the batch failed. A rollback replaces their pods.
     pub(super) failed_batches: Vec<BatchView>,
-    /// The label of the revision, once the rollback is stored.
+    /// The label of the revision, once the rollback is stored. The controller gives the revision a new number then.
     pub(super) revision: Option<String>,
-    /// How long it has been waiting for its next pod.
-    pub(super) progress: Progress,
     /// The reason if it cannot continue.
     pub(super) blocked: Option<String>,
 }
@@ -101,17 +99,15 @@ impl Memory {
 
     /// Records that a batch is stored.
     pub(super) fn record_begun(&mut self) {
-        self.batch = BatchMemory::default();
+        (self.batch, self.progress) = (BatchMemory::default(), Progress::default());
         (self.skip_soak, self.force) = (false, false);
     }
 
     /// Records that the end of the batch is stored.
     pub(super) fn record_finished(&mut self) {
-        // The check watches the final soak too.
-        let check = take(&mut self.batch.check);
-        self.batch = BatchMemory { is_finished_here: true, check, ..BatchMemory::default() };
+        self.batch = BatchMemory { is_finished_here: true, ..BatchMemory::default() };
+        self.progress = Progress::default();
         self.tolerated = BTreeSet::new();
-        self.skip_soak = false;
     }
 
     /// Records the slots of an observation: how many of the batch are ready, whether any pod is being replaced, and the
@@ -121,7 +117,7 @@ impl Memory {
         let interruption = self.soak.observe(state.soaking(), now);
         let ready = state.slots.iter().filter(|slot| slot.is_ready() && state.is_in_batch(slot)).count();
         let is_moving = state.is_moving();
-        self.batch.progress.observe(ready, is_moving, now);
+        self.progress.observe(ready, is_moving, now);
         self.skip_soak &= !is_moving; // no soak has begun that could be skipped
         let is_over = !is_moving && self.soak_left(state).is_zero();
         let before = self.soak.over_since.filter(|_| interruption.is_none());
@@ -130,6 +126,18 @@ impl Memory {
             self.tolerated.remove(&slot.key);
         }
         interruption
+    }
+
+    /// Records how many pods are rolled back. Returns the revision if the rollback is new.
+    pub(super) fn observe_rollback(&mut self, state: &State<'_>) -> Option<String> {
+        self.progress.observe(state.returned_pods().0, true, state.now.elapsed);
+        let rollback = &mut self.rollback;
+        if rollback.revision.is_some() {
+            return None;
+        }
+        rollback.failure = rollback.failure.take().or_else(|| state.plan().failure.clone());
+        rollback.revision = state.plan_revision().map(Revision::label);
+        rollback.revision.clone()
     }
 
     /// Decides what to do with the check of the batch.
@@ -147,11 +155,11 @@ impl Memory {
     pub(super) fn due(&self, state: &State<'_>) -> Option<Duration> {
         let limit = state.pace().batch_timeout;
         if state.plan().rolling_back {
-            return self.rollback.progress.due(limit);
+            return self.progress.due(limit);
         }
         let soaked = (!state.is_moving()).then(|| state.now.elapsed.saturating_add(self.soak_left(state)));
         let wave = self.batch.last_wave.map(|last| last + WAVE_PAUSE);
-        let dues = [soaked, self.batch.progress.due(limit), self.check_due(state), wave];
+        let dues = [soaked, self.progress.due(limit), self.check_due(state), wave];
         dues.into_iter().flatten().filter(|due| *due > state.now.elapsed).min()
     }
 
@@ -160,9 +168,9 @@ impl Memory {
         self.batch.check.has_run() && self.soak.over_since.is_some()
     }
 
-    /// Returns how long the soaking slots must be ready.
+    /// Returns how long the soaking slots must be ready: in the last batch of the plan also for the final soak.
     pub(super) fn soak_length(&self, state: &State<'_>) -> Duration {
-        match state.is_final() {
+        match state.is_all_released() {
             _ if self.skip_soak => Duration::ZERO,
             true => state.pace().soak + state.pace().final_soak,
             false => state.pace().soak,
@@ -199,13 +207,6 @@ impl Progress {
 
     pub(super) fn due(&self, limit: Duration) -> Option<Duration> {
         Some(self.since?.saturating_add(limit.saturating_sub(self.total)))
-    }
-}
-
-impl RollbackMemory {
-    /// Records how many pods are rolled back.
-    pub(super) fn observe(&mut self, state: &State<'_>) {
-        self.progress.observe(state.returned_pods().0, true, state.now.elapsed);
     }
 }
 

@@ -150,13 +150,14 @@ impl<'s, 'a> FutureBatches<'s, 'a> {
     }
 }
 
-/// Returns how many pods run the new revision after the next batch.
+/// Returns how many pods run the new revision after the next batch: of a list the lowest goal that is not reached, because
+/// the order of numbers and per cent depends on the replicas.
 fn goal(pace: &Pace, updated: usize, wanted: usize) -> usize {
     match &pace.batch_size {
         BatchSize::By(amount) => updated.saturating_add(amount.pods_of(wanted)),
         BatchSize::Until(goals) => {
-            let mut goals = goals.iter().map(|goal| goal.pods_of(wanted));
-            goals.find(|goal| *goal > updated).unwrap_or(wanted)
+            let goals = goals.iter().map(|goal| goal.pods_of(wanted));
+            goals.filter(|goal| *goal > updated).min().unwrap_or(wanted)
         }
     }
 }

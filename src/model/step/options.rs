@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
 use crate::model::hold::plan::{PaceFlags, Reach};
 
 /// The options of a `step` command.
@@ -27,39 +26,4 @@ pub struct StepOptions {
     pub explains: bool,
     /// The time limit of the command (`--timeout`).
     pub timeout: Option<Duration>,
-}
-
-impl StepOptions {
-    /// Refuses the flags that only apply to a `DaemonSet`. `instead` describes how the other kind is stepped.
-    ///
-    /// # Errors
-    /// A usage error that names the flag.
-    pub fn refuse_node_flags(&self, instead: &'static str) -> Result<()> {
-        let for_nodes = [
-            ("--order", self.pace.order.is_some()),
-            ("--node-selector", self.pace.node_selector.is_some()),
-            ("--evict", self.pace.evict == Some(true)),
-        ];
-        match for_nodes.into_iter().find(|(_, is_given)| *is_given) {
-            None => Ok(()),
-            Some((flag, _)) => {
-                Err(Error::usage(format!("{flag} is for DaemonSets, which are stepped node by node"))
-                    .hint(instead))
-            }
-        }
-    }
-
-    /// Refuses the flag that only a Deployment has.
-    ///
-    /// # Errors
-    /// A usage error.
-    pub fn refuse_surge(&self) -> Result<()> {
-        match self.pace.surge {
-            None => Ok(()),
-            Some(_) => {
-                Err(Error::usage("--surge is for Deployments, whose updated pods come beside the others")
-                    .hint("the pods of a StatefulSet and of a DaemonSet take the place of those before them"))
-            }
-        }
-    }
 }

@@ -27,8 +27,8 @@ pub enum StepOutcome {
     Stopped(StopReason),
     /// A batch or a check failed. Exit 4.
     Failed {
-        /// Why.
-        failure: BatchFailure,
+        /// Why; none if the plan is rolling back and does not say why: `undo` began the rollback.
+        failure: Option<BatchFailure>,
         /// The outcome of the rollback, if the plan requires one.
         rollback: Option<RollbackOutcome>,
     },

@@ -5,11 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::{Value, json};
 
 use super::next_batch::is_reached;
-use super::options::StepOptions;
 use super::outcome::StopReason;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
-use crate::error::Result;
 use crate::model::api::node::Node;
 use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
@@ -22,11 +20,6 @@ use crate::model::kind::{Workload, strategy};
 pub(super) struct StepStatefulSet;
 
 impl StepKind for StepStatefulSet {
-    fn check_options(&self, _: &Workload, options: &StepOptions) -> Result<()> {
-        options.refuse_surge()?;
-        options.refuse_node_flags("a StatefulSet is stepped from its highest ordinal down")
-    }
-
     /// Returns a slot for each ordinal, highest first.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>> {
         let workload = state.workload();
@@ -54,31 +47,27 @@ impl StepKind for StepStatefulSet {
     }
 
     /// Lowers the partition.
-    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
+    fn release(&self, state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
         lower_partition(state, batch)
     }
 }
 
 /// Lowers the partition over the next slots of the batch. Each available outdated pod uses one of the pods that may
 /// become unavailable. While too many pods are unavailable, no slot is released: an unavailable pod may become
-/// available, and the controller would then delete it in addition to the others. An updated pod below the partition is
-/// not reported as released: the controller replaced it before it observed the hold.
-pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
+/// available, and the controller would then delete it in addition to the others.
+pub(super) fn lower_partition(state: &State<'_>, batch: &PlannedBatch) -> Option<HoldFields> {
     let batch: HashSet<&String> = batch.slots.iter().collect();
     let slots = &state.slots;
     let last = slots.iter().rposition(|slot| batch.contains(&slot.key))?;
-    let (mut free, mut released, mut kept) = (state.budget_left(), Vec::new(), None);
+    let (mut free, mut kept) = (state.budget_left(), None);
     for (index, slot) in slots.get(..=last)?.iter().enumerate().filter(|(_, slot)| !slot.is_released) {
         free -= i64::from(slot.is_available && !slot.is_updated && slot.counts(state.pace()));
         if free < 0 {
             break;
         }
-        if !slot.is_updated {
-            released.push(slot.label());
-        }
         kept = Some(slots.len() - index - 1);
     }
-    Some((strategy_with(state, kept?), released))
+    Some(strategy_with(state, kept?))
 }
 
 /// The label of a node with its name for the selector of a strategy.

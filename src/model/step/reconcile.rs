@@ -1,6 +1,6 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
-use super::action::{Action, Decision, Purpose};
+use super::action::{Action, Purpose};
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
@@ -40,14 +40,17 @@ pub(super) fn reconcile(
     state: Option<&State<'_>>,
     memory: &Memory,
     now: Now,
-) -> Decision {
-    let Some(observed) = cluster.observed() else { return Decision::wait_for("the workload to be readable") };
+) -> Action {
+    let Some(observed) = cluster.observed() else { return Action::wait_for("the workload to be readable") };
     if let Some(completing) = &memory.completing {
         return await_completion(observed, completing, now);
     }
     if let Some(error) = being_deleted(&observed.workload) {
-        let outcome = cut_short(memory, "it is being deleted".to_owned(), StepOutcome::Error(error));
-        return Decision::finish(outcome, "the workload is being deleted: stop");
+        return Action::Finish(cut_short(
+            memory,
+            "it is being deleted".to_owned(),
+            StepOutcome::Error(error),
+        ));
     }
     if !memory.ownership.has_acquired_lock() {
         return acquire(options, cluster, observed, memory, now);
@@ -55,7 +58,7 @@ pub(super) fn reconcile(
     if let Some(reason) = memory.ownership.external_change(observed) {
         return stop(cluster, memory, reason);
     }
-    let Some(state) = state else { return Decision::wait_for("the plan to be readable") };
+    let Some(state) = state else { return Action::wait_for("the plan to be readable") };
     if state.plan().rolling_back {
         return continue_rollback(state, memory);
     }
@@ -63,27 +66,25 @@ pub(super) fn reconcile(
         return after_failure(state, memory, failure);
     }
     if observed.pods.is_none() {
-        return Decision::wait_for("the pods to be readable again");
+        return Action::wait_for("the pods to be readable again");
     }
     let failure = state
         .present_batch()
         .map_or_else(|| decide_late_failure(state, memory), |batch| decide_failure(state, memory, batch));
-    if let Some(decision) = failure {
-        return decision;
+    if let Some(action) = failure {
+        return action;
     }
     if !state.is_observed() {
-        return Decision::wait_for("the controller to observe the change");
+        return Action::wait_for("the controller to observe the change");
     }
     if state.has_no_replicas() {
-        let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
-        return Decision::finish(outcome, "it is scaled to 0 replicas: stop");
+        return Action::stop(StopReason::NoReplicas);
     }
     if let Some(pod) = memory.stuck_pods.next(observed, now.elapsed) {
-        let why = format!("{} is broken, and the controller waits for it: delete it", pod.name);
-        return Decision::new(Action::DeleteStuckPod(PodRef::of(pod)), why);
+        return Action::DeleteStuckPod(PodRef::of(pod));
     }
     if memory.stuck_pods.due().is_some() {
-        return Decision::new(Action::Wait, "a broken pod is deleted once nothing moves: wait");
+        return Action::Wait; // a stuck pod is deleted once nothing moves
     }
     match state.present_batch() {
         Some(batch) => continue_batch(state, memory, batch),
@@ -98,7 +99,7 @@ fn being_deleted(workload: &Workload) -> Option<Error> {
 }
 
 /// Stops the plan after an external change.
-fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Decision {
+fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Action {
     let workload = cluster.workload();
     let why = match &reason {
         StopReason::Paused => "the plan was paused meanwhile".to_owned(),
@@ -110,37 +111,35 @@ fn stop(cluster: &ClusterView, memory: &Memory, reason: StopReason) -> Decision 
         }
         _ => "another client changed the strategy or the annotation meanwhile".to_owned(),
     };
-    let outcome = cut_short(memory, why, StepOutcome::Stopped(reason));
-    Decision::finish(outcome, "another client changed the workload: stop")
+    Action::Finish(cut_short(memory, why, StepOutcome::Stopped(reason)))
 }
 
 /// Returns the outcome of a command that must stop: that of its rollback, if a batch failed before.
 fn cut_short(memory: &Memory, why: String, outcome: StepOutcome) -> StepOutcome {
     match (memory.rollback.revision.clone(), memory.rollback.failure.clone()) {
-        (Some(revision), failure) => StepOutcome::Failed {
-            failure: failure.unwrap_or(BatchFailure::Earlier),
-            rollback: Some(RollbackOutcome::Unfinished { revision, why }),
-        },
+        (Some(revision), failure) => {
+            StepOutcome::Failed { failure, rollback: Some(RollbackOutcome::Unfinished { revision, why }) }
+        }
         (None, Some(failure)) => {
-            StepOutcome::Failed { failure, rollback: Some(RollbackOutcome::NotStarted(why)) }
+            StepOutcome::Failed { failure: Some(failure), rollback: Some(RollbackOutcome::NotStarted(why)) }
         }
         (None, None) => outcome,
     }
 }
 
 /// Decides after a failed batch: hold, or roll back.
-fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Decision {
+fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> Action {
     match state.pace().on_failure {
         OnFailure::Undo => roll_back(state, memory, failure),
         OnFailure::Hold => {
-            let outcome = StepOutcome::Failed { failure: failure.clone(), rollback: None };
-            Decision::finish(outcome, "the batch failed: hold")
+            Action::Finish(StepOutcome::Failed { failure: Some(failure.clone()), rollback: None })
         }
     }
 }
 
-/// Releases the lock at the end of a command.
-pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Decision {
+/// Releases the lock at the end of a command. After the end of the plan, waits until the controller has observed that, so
+/// that the next command does not read counters from before.
+pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Action {
     // The goal is reached, but another client ended the hold before the lock was released.
     if matches!(outcome, StepOutcome::Reached { .. })
         && let Some(reason @ StopReason::Changed { .. }) =
@@ -150,32 +149,35 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     }
     let is_ours = |hold: &&Hold| hold.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
     let Some(hold) = cluster.hold().filter(is_ours) else {
-        return Decision::new(Action::End(outcome.clone()), "the lock is released: end");
+        let has_ended_plan = memory.ownership.wrote_nothing();
+        if has_ended_plan && cluster.observed().is_some_and(|observed| !observed.is_observed()) {
+            return Action::Wait;
+        }
+        return Action::End(outcome.clone());
     };
     let mut hold = hold.clone();
     hold.lock = None;
     match (outcome, &mut hold.plan) {
         (StepOutcome::Reached { .. }, Some(plan)) => plan.reach = None,
-        (StepOutcome::Failed { failure, .. }, Some(plan)) => plan.failure = failure.stored(),
+        (StepOutcome::Failed { failure, .. }, Some(plan)) => {
+            plan.failure = failure.as_ref().and_then(BatchFailure::stored);
+        }
         _ => {}
     }
-    let why = "the command ends: release the lock";
-    Decision::write_plan(Purpose::Unlock, Vec::new(), hold, None, cluster.workload(), why)
+    Action::write_plan(Purpose::Unlock, hold, None, cluster.workload())
 }
 
 /// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the
 /// template ends the wait: the plan is complete.
-pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Decision {
+pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Action {
     let is_complete = observed.is_observed() && verdict(observed).state == RolloutState::Complete;
     if is_complete || observed.workload.template_digest() != completing.template {
-        let outcome = Action::End(StepOutcome::Complete);
-        return Decision::new(outcome, "the controller reports the update as complete: end");
+        return Action::End(StepOutcome::Complete);
     }
     if now.elapsed >= completing.since.saturating_add(completing.limit) {
-        let outcome = Action::End(StepOutcome::TimedOut(completing.limit));
-        return Decision::new(outcome, "the update is not complete in time: end");
+        return Action::End(StepOutcome::TimedOut(completing.limit));
     }
-    Decision::wait_for("the controller to report the update as complete")
+    Action::wait_for("the controller to report the update as complete")
 }
 
 #[cfg(test)]
@@ -219,7 +221,7 @@ mod tests {
             let now = Now { elapsed: Duration::from_secs(seconds), ..NOW };
             let completing =
                 Completing { since: Duration::ZERO, template: deployment("x:2").template_digest(), limit };
-            let action = await_completion(&observed, &completing, now).action;
+            let action = await_completion(&observed, &completing, now);
             let outcome = if let Action::End(outcome) = action { Some(outcome) } else { None };
             assert_eq!(outcome, expected, "{updated} {image} {seconds}");
         }

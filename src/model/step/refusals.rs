@@ -24,7 +24,9 @@ pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Re
             driver_command(workload).map_or_else(|| advice.to_owned(), |step| format!("{advice}: {step}"));
         return Err(Error::new(ErrorKind::Refused, sentence).hint(hint));
     }
-    step_kind(workload)?.check_options(workload, options)?;
+    let kind = step_kind(workload)?;
+    check_flags(options, kind.flags(workload), workload)?;
+    kind.check_options(workload, options)?;
     strategy::require_gradual(workload, "stepped")?;
     check_numbers(options, workload)?;
     if observed.pods.is_none() {
@@ -35,6 +37,21 @@ pub(super) fn check_options(options: &StepOptions, observed: &Observation) -> Re
         return Err(unreadable(workload, "revisions", workload.kind().revisions().type_().plural()));
     }
     Ok(())
+}
+
+/// Refuses a flag that only other kinds have.
+fn check_flags(options: &StepOptions, flags: &[&str], workload: &Workload) -> Result<()> {
+    let pace = &options.pace;
+    let given = [
+        ("--surge", pace.surge.is_some()),
+        ("--order", pace.order.is_some()),
+        ("--node-selector", pace.node_selector.is_some()),
+        ("--evict", pace.evict == Some(true)),
+    ];
+    match given.into_iter().find(|(flag, is_given)| *is_given && !flags.contains(flag)) {
+        None => Ok(()),
+        Some((flag, _)) => Err(Error::usage(format!("{flag} does not apply to {}", workload.target()))),
+    }
 }
 
 /// Refuses a plan that the policy `InPlaceOnly` forbids, and for `--in-place-only` one that would recreate a pod.
@@ -134,33 +151,14 @@ fn check_numbers(options: &StepOptions, workload: &Workload) -> Result<()> {
             "--max-unavailable {amount} would let all {wanted} pods of {target} be down at a time"
         )));
     }
-    match (&options.pace.batch_size, options.reach) {
-        (_, Some(Reach::To(amount))) if amount.pods_of(wanted) > wanted => {
+    match options.reach {
+        Some(Reach::To(amount)) if amount.pods_of(wanted) > wanted => {
             let pods = if wanted == 1 { "the only pod".to_owned() } else { format!("the {wanted} pods") };
             Err(refused(format!("--to {amount} is more than {pods} of {target}; nothing was written"))
                 .hint("all of them are --to 100%, or --all"))
         }
-        (Some(BatchSize::Until(goals)), _) => check_goals(goals, wanted),
         _ => Ok(()),
     }
-}
-
-/// Refuses a goal below the one before it. With few replicas two goals may be equal; then the second batch is skipped.
-fn check_goals(goals: &[Amount], wanted: usize) -> Result<()> {
-    let fall = goals.windows(2).find_map(|pair| match pair {
-        [before, after] if after.pods_of(wanted) < before.pods_of(wanted) => Some((before, after)),
-        _ => None,
-    });
-    let Some((before, after)) = fall else { return Ok(()) };
-    let counted = |goal: &Amount| match goal {
-        Amount::Pods(_) => goal.to_string(),
-        Amount::PerCent(_) => format!("{goal}, which is {} of {wanted} here,", goal.pods_of(wanted)),
-    };
-    let sentence = format!("{} comes after {}", counted(after), counted(before));
-    let sentence = sentence.trim_end_matches(',');
-    Err(refused(format!("--batches {} goes down: {sentence}; nothing was written", listed(goals))).hint(
-        "each says how many pods run the new revision after a batch, of as many as there are: 1,10%,50%,100%",
-    ))
 }
 
 /// Returns the error for numbers that are valid, but not for the present replicas: a state, not a usage mistake.
@@ -194,29 +192,6 @@ mod tests {
 
     fn goals(words: &str) -> Vec<Amount> {
         words.split(',').map(|word| word.parse().unwrap()).collect()
-    }
-
-    #[test]
-    fn goals_never_fall_for_the_replicas_there_are() {
-        for (words, wanted, fall) in [
-            ("1,10%,50%,100%", 10, None),
-            ("1,10%,50%,100%", 1, None),
-            ("1,10%,100%", 5, None), // 10% of 5 is the canary again
-            ("50%,3,100%", 6, None),
-            ("50%,3,100%", 10, Some("3 comes after 50%, which is 5 of 10 here")),
-            ("9,50%", 10, Some("50%, which is 5 of 10 here, comes after 9")),
-            ("1,40%,3,50%", 6, None),
-            ("2,100%", 1, Some("100%, which is 1 of 1 here, comes after 2")),
-        ] {
-            let refused = check_goals(&goals(words), wanted).err().map(|error| error.sentence());
-            match fall {
-                None => assert_eq!(refused, None, "{words} of {wanted}"),
-                Some(fall) => {
-                    let sentence = format!("--batches {words} goes down: {fall}; nothing was written");
-                    assert_eq!(refused, Some(sentence), "{words} of {wanted}");
-                }
-            }
-        }
     }
 
     #[test]

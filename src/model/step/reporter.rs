@@ -1,40 +1,38 @@
 //! Compares each observation with the last reports, so that each change is reported once.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::mem::discriminant;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
-use super::event::{BatchStage, BatchView, StepReport};
+use super::event::{BatchStage, StepReport};
 use super::memory::Memory;
 use super::slot::PodSlot;
 use super::soak::Interruption;
 use super::state::State;
 use super::view::{batch, stage};
 use crate::model::engine::{Now, PodRef};
-use crate::model::hold::plan::Plan;
+use crate::model::hold::plan::PlannedBatch;
 
 /// Records the last reports.
 #[derive(Debug, Default)]
 pub(super) struct ChangeReporter {
     /// The reports since the last event.
     pub(super) reports: Vec<StepReport>,
-    /// The stage of the batch that began last.
-    stage: Option<(usize, BatchStage)>,
+    /// The batch that began last, and its stage.
+    stage: Option<(PlannedBatch, BatchStage)>,
     /// What the command waits for, and since when; no time once that is reported.
     waiting: Option<(String, Option<Duration>)>,
-    /// The last wait that was reported immediately, mostly for the response to a retried request.
-    trouble: Option<String>,
-    decision: Option<String>,
+    /// The last report of each kind that [`report_once`](Self::report_once) made.
+    last: HashMap<Discriminant<StepReport>, StepReport>,
     /// The uid of the last stuck pod that was deleted.
     last_stuck_pod: Option<String>,
     /// The uids of the pods whose eviction was refused.
     refused: BTreeSet<String>,
-    /// The slots that ran the new revision in an earlier observation, or were released; none before the first one.
+    /// The slots that ran the new revision in an earlier observation, or were released in a batch; none before the first one.
     known: Option<BTreeSet<String>>,
     /// The number of slots in the last observation.
     wanted: Option<usize>,
     skipped: Vec<String>,
-    has_final_soak: bool,
     /// The slots of the batches that this process observed, by number of the batch.
     batches: BTreeMap<usize, Vec<String>>,
 }
@@ -44,13 +42,17 @@ const REPORT_AFTER: Duration = Duration::from_secs(5);
 
 impl ChangeReporter {
     /// Reports the changes since the last observation.
-    pub(super) fn observe(&mut self, state: &State<'_>, interruption: Option<Interruption>) {
-        let is_soaking = self.has_final_soak
-            || matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
+    pub(super) fn observe(&mut self, state: &State<'_>, memory: &Memory, interruption: Option<Interruption>) {
+        let is_soaking = matches!(self.stage, Some((_, BatchStage::Soaking { .. } | BatchStage::Checking)));
         if let Some((pod, why)) = interruption.filter(|_| is_soaking) {
             self.report(StepReport::SoakRestarted { pod, why: why.to_owned() });
         }
-        self.observe_controller(state);
+        // After a failure, or after another client ended the hold, it has no stage.
+        let has_stage = memory.rollback.failure.is_none() && state.hold.is_in_force(state.workload());
+        if has_stage {
+            self.stage(state, memory);
+        }
+        self.observe_slots(state, has_stage);
         let skipped = state.skipped();
         if skipped != self.skipped {
             self.skipped.clone_from(&skipped);
@@ -58,66 +60,78 @@ impl ChangeReporter {
         }
     }
 
-    /// Reports what the controller did beside the plan: pods on the new revision that are in no batch, or where pods are
-    /// only counted, another number of them.
-    fn observe_controller(&mut self, state: &State<'_>) {
-        let wanted = state.slots.len();
-        let before = self.wanted.replace(wanted);
-        if state.kind.counts_pods() {
-            if let Some(from) = before.filter(|from| *from != wanted) {
-                let [from, to] = [from, wanted].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-                self.report(StepReport::Scaled { from, to });
-            }
-            return;
+    /// Reports the slots of the present batch that were released, and what the controller did beside the plan: pods on the
+    /// new revision that are in no batch, or where pods are only counted, another number of them.
+    fn observe_slots(&mut self, state: &State<'_>, has_stage: bool) {
+        let (wanted, counts_pods) = (state.slots.len(), state.kind.counts_pods());
+        if let Some(from) = self.wanted.replace(wanted).filter(|from| *from != wanted && counts_pods) {
+            let [from, to] = [from, wanted].map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+            self.report(StepReport::Scaled { from, to });
+            self.known = None; // other pods have the numbers
         }
-        let updated = state.slots.iter().filter(|slot| slot.is_updated);
         let Some(known) = &mut self.known else {
-            let released = state.slots.iter().filter(|slot| slot.is_released);
-            self.known = Some(updated.chain(released).map(|slot| slot.key.clone()).collect());
+            let known = state.slots.iter().filter(|slot| slot.is_updated || slot.is_released);
+            self.known = Some(known.map(|slot| slot.key.clone()).collect());
             return;
         };
-        let is_new = updated.filter(|slot| known.insert(slot.key.clone()));
-        let added: Vec<String> = is_new.filter(|slot| !slot.is_in_last_batch).map(PodSlot::label).collect();
+        let is_new = |slot: &&PodSlot<'_>| {
+            (slot.is_updated || slot.is_released && state.is_in_batch(slot)) && known.insert(slot.key.clone())
+        };
+        let (of_batch, others): (Vec<_>, Vec<_>) =
+            state.slots.iter().filter(is_new).partition(|slot| slot.is_in_last_batch);
+        if let Some(batch) = state.present_batch().filter(|_| has_stage) {
+            // The controller may have updated a pod that is still held before it observed the hold.
+            let released = of_batch.into_iter().filter(|slot| slot.is_released).map(PodSlot::label);
+            self.reports.extend(released.map(|slot| StepReport::Released { batch: batch.number, slot }));
+        }
         // After another client changed the template, pods that never moved may count as updated.
-        if !added.is_empty() && state.plan().is_for_live_template(state.workload()) {
-            self.report(StepReport::AddedByController(added));
+        if !others.is_empty() && !counts_pods && state.plan().is_for_live_template(state.workload()) {
+            self.report(StepReport::AddedByController(others.into_iter().map(PodSlot::label).collect()));
         }
     }
 
-    /// Reports the stage of the plan if it changed.
+    /// Reports the stage of the batch that began last if it changed. A batch whose slots are gone is done when the next one
+    /// begins: the controller of a DaemonSet counts a missing pod only later.
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
-        if let Some(planned) = state.present_batch() {
-            let now = stage(state, memory);
-            let is_same = |before: &BatchStage| discriminant(before) == discriminant(&now);
-            let is_reported = self
-                .stage
-                .as_ref()
-                .is_some_and(|(number, before)| *number == planned.number && is_same(before));
-            let soaks_for_nothing = matches!(now, BatchStage::Soaking { of, .. } if of.is_zero());
-            if !is_reported && !soaks_for_nothing {
-                self.stage = Some((planned.number, now.clone()));
-                self.report(StepReport::Batch(batch(state, planned, now)));
+        let Some(planned) = &state.plan().last_batch else { return };
+        let done = || BatchStage::Done { healthy: memory.healthy(state) };
+        let is_same = |before: &PlannedBatch| {
+            before.number == planned.number && before.slots == planned.slots && (planned.done || !before.done)
+        };
+        let before = match self.stage.take() {
+            Some((before, stage)) if is_same(&before) => Some(stage),
+            Some((before, _)) if planned.number <= before.number => {
+                self.report(StepReport::BackToCanary);
+                None
             }
-        } else if state.is_final() && !state.is_moving() && !self.has_final_soak {
-            let soak = state.pace().final_soak;
-            if !soak.is_zero() && !memory.skip_soak {
-                self.has_final_soak = true;
-                self.report(StepReport::FinalSoak(soak));
+            Some((before, _)) if !before.done => {
+                self.report(StepReport::Batch(batch(state, &before, done())));
+                None
             }
+            _ => None,
+        };
+        let now = match state.present_batch() {
+            None if planned.done => done(),
+            None => before.clone().unwrap_or(BatchStage::Waiting),
+            Some(_) => match stage(state, memory) {
+                BatchStage::Soaking { of, .. } if of.is_zero() => {
+                    before.clone().unwrap_or(BatchStage::Waiting)
+                }
+                stage => stage,
+            },
+        };
+        let is_reported = match &before {
+            Some(before) => discriminant(before) == discriminant(&now),
+            // Another process has done the batch, or it soaks for nothing.
+            None => matches!(now, BatchStage::Done { .. } | BatchStage::Waiting),
+        };
+        if !is_reported {
+            self.report(StepReport::Batch(batch(state, planned, now.clone())));
         }
-    }
-
-    /// Reports a batch that is done, or failed.
-    pub(super) fn batch_is_over(&mut self, batch: BatchView) {
-        self.stage = Some((batch.number, batch.stage.clone()));
-        self.report(StepReport::Batch(batch));
-    }
-
-    /// Stores the slots of the last batch for later views.
-    pub(super) fn keep_batch(&mut self, plan: &Plan) {
-        if let Some(batch) = &plan.last_batch {
-            self.batches.insert(batch.number, batch.slots.clone());
+        if before.is_none() {
+            self.batches.insert(planned.number, planned.slots.clone());
         }
+        self.stage = Some((planned.clone(), now));
     }
 
     /// The slots of the batches that this process observed, by number of the batch.
@@ -142,17 +156,10 @@ impl ChangeReporter {
         self.waiting = None;
     }
 
-    /// Reports a wait immediately, unless the same wait was the last one reported.
-    pub(super) fn trouble(&mut self, what: String) {
-        if self.trouble.replace(what.clone()).as_ref() != Some(&what) {
-            self.report(StepReport::Waiting(what));
-        }
-    }
-
-    /// Reports a decision, unless it equals the last one.
-    pub(super) fn decision(&mut self, why: String) {
-        if self.decision.replace(why.clone()).as_ref() != Some(&why) {
-            self.report(StepReport::Decision(why));
+    /// Reports this unless it equals the last such report of the same kind.
+    pub(super) fn report_once(&mut self, report: StepReport) {
+        if self.last.insert(discriminant(&report), report.clone()).as_ref() != Some(&report) {
+            self.report(report);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Stepper;
-use super::event::{BatchStage, BatchView, Origin};
+use super::event::{BatchStage, Origin};
 use super::kind_lookup::state_of;
 use super::memory::Memory;
 use super::next_batch::{next, too_many_unavailable};
@@ -17,8 +17,6 @@ use super::view::{PlanView, plan_view};
 use crate::model::api::node::Node;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::Now;
-use crate::model::hold::plan::BatchFailure;
-use crate::model::kind::strategy;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
@@ -45,39 +43,11 @@ pub fn preview(
     if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
-    let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
-        batch_updates: batch_updates(&state, &view.batches),
         stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
-        ..view
+        ..plan_view(&state, &Memory::default(), &BTreeMap::new())
     })
-}
-
-/// Foretells the update of the pods of each future batch; empty if the batches are alike, or if the controller chooses
-/// the pods of a batch.
-fn batch_updates(state: &State<'_>, batches: &[BatchView]) -> Vec<(usize, UpdatedPods)> {
-    let observed = state.observed;
-    let workload = &observed.workload;
-    if strategy::partition_counts_pods(workload) && !workload.kind().pods().are_per_node() {
-        return Vec::new();
-    }
-    let by_label: BTreeMap<_, _> = state.slots.iter().map(|slot| (slot.label(), slot)).collect();
-    let coming = batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
-    let updates: Vec<_> = coming
-        .map(|batch| {
-            let pods: Vec<_> = batch.slots.iter().filter_map(|slot| by_label.get(&slot.label)?.pod).collect();
-            (batch.number, UpdatedPods::of(&pods, observed, workload))
-        })
-        .collect();
-    let is_like = |one: &UpdatedPods, other: &UpdatedPods| {
-        let facts = |update: &UpdatedPods| (update.in_place > 0, update.recreated > 0);
-        facts(one) == facts(other) && one.restarted == other.restarted && one.because == other.because
-    };
-    match updates.split_first() {
-        Some(((_, first), rest)) if !rest.iter().all(|(_, other)| is_like(first, other)) => updates,
-        _ => Vec::new(),
-    }
 }
 
 /// Returns why the next batch cannot begin, if it cannot.
@@ -99,7 +69,6 @@ fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome 
     };
     let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
     let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
-    let failure = failure.unwrap_or(BatchFailure::Earlier);
     StepOutcome::Failed { failure, rollback: Some(rollback) }
 }
 
@@ -117,14 +86,6 @@ impl Stepper {
         let pods = self.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
         let pods = pods.filter(|pod| sent.contains(pod.name.as_str())).map(|pod| pod.name.clone());
         pods.collect::<BTreeSet<_>>().into_iter().collect()
-    }
-
-    /// Returns the failure that caused the rollback, and the label of its revision, once the rollback is stored.
-    #[must_use]
-    pub fn rollback(&self) -> Option<(BatchFailure, &str)> {
-        let rollback = &self.memory.rollback;
-        let revision = rollback.revision.as_deref()?;
-        Some((rollback.failure.clone().unwrap_or(BatchFailure::Earlier), revision))
     }
 
     /// Foretells how outdated pods will be updated; none before the first observation.
@@ -157,6 +118,7 @@ impl Stepper {
         }
         if view.is_rolling_back {
             view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
+            view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
             view.has_more_batches = false;
         }
         view

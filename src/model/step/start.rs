@@ -1,6 +1,6 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use super::action::{Action, Decision, Purpose, Write};
+use super::action::{Action, Purpose};
 use super::batch::between_batches;
 use super::cluster_view::ClusterView;
 use super::daemon_set::UNKNOWN_NODE;
@@ -24,7 +24,6 @@ use crate::model::kind::fields::HoldFields;
 use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::observation::Observation;
-use crate::model::revision::Revision;
 
 /// The existing plan, or the new plan that the command would begin.
 #[derive(Clone)]
@@ -245,30 +244,29 @@ pub(super) fn acquire(
     observed: &Observation,
     memory: &Memory,
     now: Now,
-) -> Decision {
+) -> Action {
     let prepared = match prepare_plan(options, observed) {
         Ok(prepared) => prepared,
-        Err(outcome) => return Decision::finish(outcome, "the plan cannot begin"),
+        Err(outcome) => return Action::Finish(outcome),
     };
     let lock = foreign_lock(options, &prepared.hold, cluster.ended_holder());
     if let Some(lock) = lock.filter(|lock| !memory.ownership.is_own(lock)) {
-        let outcome = StepOutcome::Stopped(StopReason::Locked(lock));
-        return Decision::finish(outcome, "another process holds the lock: stop");
+        return Action::stop(StopReason::Locked(lock));
     }
     let begin = || {
         let state = state_of(observed, cluster.nodes(), &prepared.hold, now)?;
-        if let Some(decision) = wait_or_end(&state, &prepared, memory)? {
-            return Ok(decision);
+        if let Some(action) = wait_or_end(&state, &prepared, memory)? {
+            return Ok(action);
         }
         acquire_lock(&memory.ownership.own, &state, &prepared)
     };
-    begin().unwrap_or_else(|error| Decision::finish(StepOutcome::Error(error), "the plan cannot begin"))
+    begin().unwrap_or_else(|error| Action::Finish(StepOutcome::Error(error)))
 }
 
-/// Returns the decision if the plan cannot begin yet, or has nothing to release.
-fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> Result<Option<Decision>> {
+/// Returns the action if the plan cannot begin yet, or has nothing to release.
+fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> Result<Option<Action>> {
     if !state.is_observed() {
-        return Ok(Some(Decision::wait_for("the controller to observe the change")));
+        return Ok(Some(Action::wait_for("the controller to observe the change")));
     }
     if state.plan().rolling_back {
         return Ok(None);
@@ -276,20 +274,18 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     state.kind.check_state(state)?;
     let is_held = !matches!(prepared.origin, Origin::Free { .. }) || state.workload().is_paused();
     if is_held && state.has_no_replicas() {
-        let outcome = StepOutcome::Stopped(StopReason::NoReplicas);
-        return Ok(Some(Decision::finish(outcome, "it is scaled to 0 replicas: stop")));
+        return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
     if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
-        let why = "no pod that the plan may release is outdated";
-        return Ok(Some(Decision::finish(nothing_to_release(state), why)));
+        return Ok(Some(Action::Finish(nothing_to_release(state))));
     }
     // A command that has nothing to release does not change a pause.
     let next = (prepared.origin == Origin::Pause).then(|| between_batches(state, memory));
-    Ok(next.filter(|decision| matches!(decision.action, Action::Finish(_))))
+    Ok(next.filter(|action| matches!(action, Action::Finish(_))))
 }
 
 /// Returns the write that stores the plan with the lock of this process.
-fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Decision> {
+fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Result<Action> {
     let (workload, now) = (state.workload(), state.now);
     let already_updated = already_updated(state, prepared)?;
     let PreparedPlan { mut hold, origin, fields_to_write, .. } = prepared.clone();
@@ -311,15 +307,11 @@ fn acquire_lock(own: &Lock, state: &State<'_>, prepared: &PreparedPlan) -> Resul
     {
         reports.push(StepReport::Scaled { from, to: workload.wanted() });
     }
-    let revision = state.observed.revisions.current().filter(|_| hold.is_rolling_back());
-    let rolls_back_to = revision.map(Revision::label);
     if origin != Origin::Plan {
         hold = hold.written_by(own.by.as_deref(), &now.stamp());
     }
     hold.lock = Some(own.written_at(now.stamp()));
-    let why = "no other process steps it, or it is taken over: acquire the lock";
-    let write = Write::of_plan(Purpose::AcquireLock, reports, hold, fields_to_write, workload);
-    Ok(Decision::write(Write { rolls_back_to, ..write }, why))
+    Ok(Action::write_plan(Purpose::AcquireLock(reports), hold, fields_to_write, workload))
 }
 
 /// Returns the pods that a new plan does not release, because they are updated or being updated.

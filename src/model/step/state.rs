@@ -236,9 +236,14 @@ impl<'a> State<'a> {
         self.slots.iter().filter(|slot| !slot.is_tolerated && slot.is_unavailable(self.pace()))
     }
 
-    /// Whether every batch is done, so that only the final soak and the end of the plan remain.
+    /// Whether every batch is done, so that only the end of the plan remains.
     pub(super) fn is_final(&self) -> bool {
-        self.present_batch().is_none() && !self.slots.iter().any(PodSlot::awaits_release)
+        self.present_batch().is_none() && self.is_all_released()
+    }
+
+    /// Whether every slot that the plan may release is released, so that its last batch has begun.
+    pub(super) fn is_all_released(&self) -> bool {
+        !self.slots.iter().any(PodSlot::awaits_release)
     }
 
     /// Returns the names of the slots that `step` neither releases nor waits for: those without a ready pod on nodes that
@@ -274,8 +279,15 @@ impl<'a> State<'a> {
 
 /// Steps one kind of workload. Each kind implements it in one file.
 pub(super) trait StepKind {
+    /// Returns the flags that only some kinds have, and this one too.
+    fn flags(&self, _: &Workload) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Refuses a request that is invalid for this kind. Called when only the workload was read.
-    fn check_options(&self, workload: &Workload, options: &StepOptions) -> Result<()>;
+    fn check_options(&self, _: &Workload, _: &StepOptions) -> Result<()> {
+        Ok(())
+    }
 
     /// Refuses a plan that needs objects that could not be read.
     fn check_state(&self, _: &State<'_>) -> Result<()> {
@@ -285,14 +297,14 @@ pub(super) trait StepKind {
     /// Returns the slots in the order of release. The state has no slots yet.
     fn slots<'a>(&self, state: &State<'a>) -> Vec<PodSlot<'a>>;
 
-    /// Returns the fields that release as many slots of a batch as is possible now, and the labels of these slots; none if
-    /// there is none, and for a kind whose pods are deleted.
-    fn release(&self, _: &State<'_>, _: &PlannedBatch) -> Option<(HoldFields, Vec<String>)> {
+    /// Returns the fields that release as many slots of a batch as is possible now; none if there is none, and for a kind
+    /// whose pods are deleted.
+    fn release(&self, _: &State<'_>, _: &PlannedBatch) -> Option<HoldFields> {
         None
     }
 
-    /// Returns the pods of a batch to delete now, each with its slot, for a kind whose pods are deleted.
-    fn wave(&self, _: &State<'_>, _: &PlannedBatch) -> Vec<(String, PodRef)> {
+    /// Returns the pods of a batch to delete now, for a kind whose pods are deleted.
+    fn wave(&self, _: &State<'_>, _: &PlannedBatch) -> Vec<PodRef> {
         Vec::new()
     }
 

@@ -45,8 +45,6 @@ pub struct PlanView {
     pub batches: Vec<BatchView>,
     /// Whether there are more batches than those.
     pub has_more_batches: bool,
-    /// How long every pod has been available in the final soak, once it began.
-    pub final_soak: Option<Duration>,
     /// The sum of the remaining soaks of those batches.
     pub soaks: Duration,
     /// The pods that are skipped because their nodes are not ready.
@@ -63,9 +61,6 @@ pub struct PlanView {
     pub end_by_hand: Option<String>,
     /// Before the first write: how outdated pods will be updated.
     pub update: Option<UpdatedPods>,
-    /// Before the first write, the same for each future batch, by its number. Empty if the batches are alike, or if the
-    /// order of the pods is not known. They differ if outdated pods run several revisions.
-    pub batch_updates: Vec<(usize, UpdatedPods)>,
     /// Before the first write: why the next batch cannot begin, if it cannot.
     pub stops: Option<StopReason>,
 }
@@ -95,8 +90,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         ));
     }
     batches.extend(coming);
-    let is_soaking = state.is_final() && !state.is_moving() && !pace.final_soak.is_zero();
-    let healthy = memory.healthy(state).saturating_sub(pace.soak);
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     let unavailable = |pace: &Pace| state.slots.iter().filter(|slot| slot.is_unavailable(pace)).count();
     PlanView {
@@ -109,7 +102,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         reach: plan.reach.unwrap_or(Reach::Next),
         batches,
         has_more_batches,
-        final_soak: is_soaking.then_some(healthy),
         soaks: soaks.saturating_add(pace.final_soak),
         skipped: state.skipped(),
         ignoring_nodes_helps: unavailable(&ignoring) < unavailable(pace),
@@ -126,7 +118,6 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
         end_by_hand: state.hold.end_by_hand(state.workload()),
         causes: memory.causes.current().cloned().collect(),
         update: None,
-        batch_updates: Vec::new(),
         stops: None,
     }
 }
@@ -154,11 +145,6 @@ fn batch_of<'s>(
 ) -> BatchView {
     let slots: Vec<SlotView> = slots.map(slot_view).collect();
     BatchView { number: planned.number, is_canary: planned.canary, size: slots.len(), slots, stage }
-}
-
-/// Returns the batch that soaked and passed its check.
-pub(super) fn finished_batch(state: &State<'_>, memory: &Memory, planned: &PlannedBatch) -> BatchView {
-    batch(state, planned, BatchStage::Done { healthy: memory.healthy(state) })
 }
 
 fn slot_view(slot: &PodSlot<'_>) -> SlotView {

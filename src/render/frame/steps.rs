@@ -9,12 +9,11 @@ use crate::model::step::{
     BatchStage, BatchView, PlanView, RollbackOutcome, StepOutcome, Stepper, StopReason,
 };
 use crate::model::text::plural::plural;
-use crate::render::age::lasting;
 use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
 use crate::render::pods::pods;
 use crate::render::status::NameContext;
-use crate::render::step::words::{detail, pace, released, revisions, skipped, style, time};
+use crate::render::step::words::{detail, pace, released, revisions, skipped, style};
 
 /// The content of a frame about a plan.
 #[derive(Clone, Copy, Debug)]
@@ -88,9 +87,8 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
         Some(StepOutcome::TimedOut(_)) => (Style::Bad, "timed out".to_owned()),
         Some(_) => (Style::Warning, "stopped".to_owned()),
         None if view.is_rolling_back => {
-            let label = steps.stepper.rollback().map(|(_, revision)| revision).or(view.to.as_deref());
             let (updated, wanted) = (view.updated, pods(view.wanted));
-            let to = label.unwrap_or("new");
+            let to = view.to.as_deref().unwrap_or("new");
             (Style::Bad, format!("failed, rolling back to revision {to}: {updated} of {wanted}"))
         }
         None if view.is_paused => (Style::Warning, "paused".to_owned()),
@@ -161,13 +159,9 @@ fn row(batch: &BatchView) -> Vec<Line> {
     ]
 }
 
-/// Returns the lines below the batches: the final soak, the skipped pods, and the causes.
+/// Returns the lines below the batches: the skipped pods, and the causes.
 fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     let mut lines = Vec::new();
-    if let Some(healthy) = view.final_soak {
-        let (healthy, of) = (lasting(healthy), time(view.pace.final_soak));
-        lines.push(Line::of(format!("  all batches done, final soak: healthy {healthy} of {of}")));
-    }
     if !view.skipped.is_empty() {
         lines.push(Line::styled(Style::Warning, format!("  {}", skipped(&view.skipped))));
     }

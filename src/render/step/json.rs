@@ -49,7 +49,6 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
         }
         StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
         StepReport::BackToCanary => ("back-to-canary", json!({})),
-        StepReport::FinalSoak(of) => ("final-soak", json!({"soakSeconds": seconds(*of)})),
         StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
         StepReport::Log(log) => ("log", log_json(log)),
         StepReport::RollingBack { revision } => {
@@ -66,15 +65,10 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
 /// Returns the last line: the outcome and the exit code.
 #[must_use]
 pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome, exit: u8) -> String {
-    let Closing { workload, view, rollback, unanswered, now, .. } = closing;
+    let Closing { workload, view, unanswered, now, .. } = closing;
     let mut document = event("ended", workload, *now);
     document["exitCode"] = exit.into();
     merge(&mut document, outcome_facts(outcome));
-    if let (None, Some((failure, revision))) = (document.get("rollback"), rollback) {
-        merge(&mut document, failure_facts(failure));
-        document["rollback"] =
-            json!({"outcome": "unfinished", "toRevision": revision_json(revision), "reason": null});
-    }
     if !unanswered.is_empty() {
         document["unanswered"] = unanswered.as_slice().into();
     }
@@ -129,9 +123,6 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
         "pace": pace_facts(&view.pace),
         "maxUnavailable": view.max_unavailable,
         "podUpdate": view.update.as_ref().map(pods::plan_update_json),
-        "batchPodUpdates": view.batch_updates.iter().map(|(number, update)| {
-            json!({"batch": number, "podUpdate": pods::plan_update_json(update)})
-        }).collect::<Vec<_>>(),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
         "reach": view.reach.to_string(),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
@@ -190,7 +181,7 @@ fn outcome_facts(outcome: &StepOutcome) -> Value {
     let mut facts = match outcome {
         StepOutcome::Stopped(reason) => stopped_facts(reason),
         StepOutcome::Failed { failure, rollback } => {
-            let mut facts = failure_facts(failure);
+            let mut facts = failure_facts(failure.as_ref());
             facts["rollback"] = rollback.as_ref().map(rollback_facts).unwrap_or_default();
             facts
         }
@@ -235,22 +226,20 @@ fn lock_facts(lock: &Lock) -> Value {
     json!({"by": lock.by, "lastWrite": lock.written})
 }
 
-fn failure_facts(failure: &BatchFailure) -> Value {
+fn failure_facts(failure: Option<&BatchFailure>) -> Value {
     match failure {
-        BatchFailure::Late { id, pods } => json!({"reason": id, "unavailable": named(pods)}),
-        BatchFailure::Cause { batch, id, pods } => {
+        None => json!({"reason": "earlier"}),
+        Some(BatchFailure::Cause { batch: None, id, pods }) => {
+            json!({"reason": id, "unavailable": named(pods)})
+        }
+        Some(BatchFailure::Cause { batch: Some(batch), id, pods }) => {
             json!({"reason": id, "batch": {"number": batch}, "unavailable": named(pods)})
         }
-        BatchFailure::TimedOut { batch, after, pods } => json!({
+        Some(BatchFailure::TimedOut { batch, after, pods }) => json!({
             "reason": "batch-timeout", "batch": {"number": batch},
             "limitSeconds": seconds(*after), "unavailable": named(pods),
         }),
-        BatchFailure::NotReplaced { batch, after, pods } => json!({
-            "reason": "batch-timeout", "batch": {"number": batch},
-            "limitSeconds": seconds(*after), "notReplaced": named(pods),
-        }),
-        BatchFailure::Earlier => json!({"reason": "earlier"}),
-        BatchFailure::Check { batch, result, failures } => {
+        Some(BatchFailure::Check { batch, result, failures }) => {
             let mut facts = check_facts(*batch, *result, *failures);
             facts["reason"] = "check".into();
             facts
@@ -296,12 +285,12 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_timeout_lists_the_pods_that_were_not_replaced() {
+    fn a_batch_timeout_lists_the_pods_that_are_not_available() {
         let pods = vec!["db-1".to_owned()];
-        let failure = BatchFailure::NotReplaced { batch: 2, after: Duration::from_secs(90), pods };
+        let failure = BatchFailure::TimedOut { batch: 2, after: Duration::from_secs(90), pods };
         let facts = json!({"reason": "batch-timeout", "batch": {"number": 2}, "limitSeconds": 90.0,
-            "notReplaced": [{"name": "db-1"}]});
-        assert_eq!(failure_facts(&failure), facts);
+            "unavailable": [{"name": "db-1"}]});
+        assert_eq!(failure_facts(Some(&failure)), facts);
     }
 
     #[test]

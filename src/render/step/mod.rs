@@ -16,7 +16,7 @@ use super::pods::{self, names, pods};
 use super::status::NameContext;
 use crate::model::change::effect::LeastTime;
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, CheckResult, Lock, original_min_ready_seconds};
+use crate::model::hold::plan::{CheckResult, Lock, original_min_ready_seconds};
 use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, SlotState, StepOutcome, StepReport, Stepper, counts_pods,
@@ -30,8 +30,6 @@ pub struct Closing<'a> {
     pub workload: &'a Workload,
     /// The plan, if there is one.
     pub view: Option<PlanView>,
-    /// The failure that caused the rollback, and the label of its revision, once the rollback is stored.
-    pub rollback: Option<(BatchFailure, &'a str)>,
     /// The holder that this process writes in the lock; none if it did not step.
     pub holder: Option<&'a str>,
     /// The pods whose deletion got no response.
@@ -47,7 +45,6 @@ impl<'a> Closing<'a> {
         Self {
             workload: stepper.workload(),
             view: stepper.view(now),
-            rollback: stepper.rollback(),
             holder: Some(stepper.holder()),
             unanswered: stepper.unanswered(),
             now,
@@ -57,7 +54,7 @@ impl<'a> Closing<'a> {
     /// Returns the state of a command that wrote nothing.
     #[must_use]
     pub fn before(workload: &'a Workload, now: Now) -> Self {
-        Self { workload, view: None, rollback: None, holder: None, unanswered: Vec::new(), now }
+        Self { workload, view: None, holder: None, unanswered: Vec::new(), now }
     }
 }
 
@@ -126,7 +123,6 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
         StepReport::BackToCanary => Printed::note(
             "note: a scale-down removed every released pod, so the next batch is the canary again",
         ),
-        StepReport::FinalSoak(of) => Printed::result(format!("all batches done, soaking {}", time(*of))),
         StepReport::Cause { cause, change } => {
             Printed::note(follow::cause(workload, cause, *change, NameContext::default()))
         }
@@ -249,12 +245,7 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
         least_time(workload, view).into_iter().flat_map(|least| line(Style::Plain, &format!("  {least}"))),
     );
     let may_stay = workload.has_pod_update_policy();
-    for (number, update) in &view.batch_updates {
-        let update = pods::plan_update(update, may_stay);
-        lines.extend(line(Style::Plain, &format!("  batch {number}: {update}")));
-    }
-    let update = view.update.as_ref().filter(|_| view.batch_updates.is_empty());
-    let how = update.map(|update| pods::plan_update(update, may_stay));
+    let how = view.update.as_ref().map(|update| pods::plan_update(update, may_stay));
     let by = view.holds_by.iter().map(|(field, value)| match value {
         Some(value) => format!("held by {field}: {value}"),
         None => format!("held by {field}"),

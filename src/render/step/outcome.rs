@@ -3,7 +3,7 @@
 use super::words::{check_result, slots, time};
 use super::{Closing, Printed, hints, holder, last_write};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, Hold, is_rollback_held};
+use crate::model::hold::plan::{BatchFailure, Hold, is_rollback_held, is_rolling_back};
 use crate::model::kind::{Workload, strategy};
 use crate::model::step::{
     BatchStage, PlanView, RollbackOutcome, SlotState, SlotView, StepOutcome, StopReason,
@@ -32,32 +32,22 @@ pub fn outcome(closing: &Closing<'_>, outcome: &StepOutcome) -> Printed {
             })
         }
         StepOutcome::Failed { failure, rollback } => {
-            let printed = Printed::note(format!("error: {name}: {}", failed(failure)));
+            let printed = Printed::note(format!("error: {name}: {}", failed(failure.as_ref())));
             printed.and_note(rollback.as_ref().map_or_else(|| held_after_failure(view), rolled_back))
         }
-        StepOutcome::TimedOut(limit) => {
-            let line = format!("error: {name}: timed out after {}; {}", time(*limit), left_behind(closing));
-            cut_short(closing, &line)
-        }
+        StepOutcome::TimedOut(limit) => Printed::note(format!(
+            "error: {name}: timed out after {}; {}",
+            time(*limit),
+            left_behind(closing)
+        )),
         StepOutcome::Interrupted(stop) => {
-            cut_short(closing, &format!("{}: {name}: {}", stop.words(), left_behind(closing)))
+            Printed::note(format!("{}: {name}: {}", stop.words(), left_behind(closing)))
         }
         StepOutcome::Gone { recreated } => Printed::note(gone(&name, *recreated)),
         StepOutcome::Error(_) => Printed::default(),
     };
     let hints = hints::of(workload, view, outcome);
     hints.iter().fold(printed, |printed, hint| printed.and_note(format!("hint: {hint}")))
-}
-
-/// Returns the line of a command that ended early. During a rollback it also contains the failure.
-fn cut_short(closing: &Closing<'_>, line: &str) -> Printed {
-    match &closing.rollback {
-        Some((failure, _)) => {
-            let name = closing.workload.target();
-            Printed::note(format!("error: {name}: {}", failed(failure))).and_note(line)
-        }
-        None => Printed::note(line),
-    }
 }
 
 fn nothing_outdated(workload: &Workload) -> String {
@@ -96,11 +86,11 @@ fn own_reach(workload: &Workload) -> Option<(String, &'static str)> {
 
 /// Returns the state in which a stopped command leaves the workload: its hold, and what continues in the cluster.
 fn left_behind(closing: &Closing<'_>) -> String {
-    let Closing { workload, view, rollback, holder: own, unanswered, .. } = closing;
+    let Closing { workload, view, holder: own, unanswered, .. } = closing;
     let under_way = || under_way(view.as_ref(), unanswered);
-    if let Some((_, revision)) = rollback {
+    if is_rolling_back(workload) {
         let held = if is_rollback_held(workload) { ", held by the plan" } else { "" };
-        return format!("the rollback to revision {revision} continues in the cluster{held}");
+        return format!("the rollback continues in the cluster{held}");
     }
     let Some(hold) = Hold::in_force(workload) else {
         return "it is not held, and its rollout continues in the cluster".to_owned();
@@ -210,27 +200,19 @@ fn stopped(workload: &Workload, reason: &StopReason, now: Now) -> String {
 }
 
 /// Returns how a batch failed, with the pods.
-fn failed(failure: &BatchFailure) -> String {
-    let (pods, after) = match failure {
-        BatchFailure::Cause { pods, .. } | BatchFailure::Late { pods, .. } => {
-            return format!("{}: {}", failure.words(), names(pods));
-        }
-        BatchFailure::Check { result, .. } => {
-            return format!("{}: {}", failure.words(), check_result(*result));
-        }
-        BatchFailure::Earlier => return failure.words(),
-        BatchFailure::TimedOut { pods, after, .. } | BatchFailure::NotReplaced { pods, after, .. } => {
-            (pods, time(*after))
+fn failed(failure: Option<&BatchFailure>) -> String {
+    let Some(failure) = failure else {
+        return "the plan failed or was undone before, and was rolling back".to_owned();
+    };
+    let detail = match failure {
+        BatchFailure::Cause { pods, .. } => names(pods),
+        BatchFailure::Check { result, .. } => check_result(*result),
+        BatchFailure::TimedOut { pods, after, .. } => {
+            let are = if pods.len() == 1 { "is" } else { "are" };
+            format!("after {} {} {are} not updated and available", time(*after), names(pods))
         }
     };
-    let is_one = pods.len() == 1;
-    let what = match failure {
-        BatchFailure::TimedOut { .. } if is_one => "is not available",
-        BatchFailure::TimedOut { .. } => "are not available",
-        _ if is_one => "was not replaced",
-        _ => "were not replaced",
-    };
-    format!("{}: after {after} {} {what}", failure.words(), names(pods))
+    format!("{}: {detail}", failure.words())
 }
 
 fn rolled_back(rollback: &RollbackOutcome) -> String {

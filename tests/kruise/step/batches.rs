@@ -80,12 +80,12 @@ async fn dry_run_prints_how_pods_are_updated_and_what_holds() {
 
 /// Pods of several old revisions: one of them cannot be updated in place.
 #[tokio::test(start_paused = true)]
-async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
+async fn dry_run_prints_how_many_pods_are_updated_in_place() {
     let env = |value: &str| {
         let container = json!({"name": "app", "image": "app:2.0", "env": [{"name": "A", "value": value}]});
         json!({"spec": {"template": {"spec": {"containers": [container]}}}})
     };
-    for (kind, by, names) in [(KINDS[1], 2, true), (KINDS[2], 2, true), (KINDS[0], 1, false)] {
+    for kind in KINDS {
         let web = Web::new(kind, 4, &json!({"partition": 2})).await;
         web.patch(&env("1"));
         web.cluster.advance(120).await;
@@ -97,28 +97,19 @@ async fn dry_run_prints_how_the_pods_of_each_batch_are_updated() {
         web.patch(&after);
         web.cluster.advance(10).await;
         assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2");
-        let dry_run = format!("step --dry-run --all --by {by} --no-canary");
-        let plan = web.run(&dry_run).await;
+        let dry_run = "step --dry-run --all --by 2 --no-canary";
+        let plan = web.run(dry_run).await;
         plan.ends(0);
-        let lines: Vec<&str> = plan.transcript.lines().map(str::trim).collect();
-        let of_batches = [
-            "batch 1: pods are updated in place: restarts app",
-            "batch 2: pods are recreated: spec.containers[app].env[A] cannot change in place",
-        ];
-        assert_eq!(of_batches.iter().all(|line| lines.contains(line)), names, "{}", plan.transcript);
         let of_plan = "2 pods recreated: 2 pods in place: restarts app; spec.containers[app].env[A] cannot";
-        assert_eq!(plan.transcript.contains(of_plan), !names, "{}", plan.transcript);
+        assert!(plan.transcript.contains(of_plan), "{}", plan.transcript);
         let document = web.run(&format!("{dry_run} -o json")).await;
         let document: serde_json::Value = serde_json::from_str(&document.stdout).unwrap();
         assert_eq!(document["podUpdate"]["kind"], "mixed");
-        let kinds: Vec<_> = document["batchPodUpdates"].as_array().unwrap().iter().collect();
-        let kinds: Vec<_> = kinds.iter().map(|one| one["podUpdate"]["kind"].as_str().unwrap()).collect();
-        assert_eq!(kinds, if names { &["in-place", "recreate"][..] } else { &[] });
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn dry_run_prints_why_the_pods_of_each_batch_are_recreated() {
+async fn dry_run_prints_every_reason_why_pods_are_recreated() {
     let container = |more: serde_json::Value| {
         let container = harness::merged(json!({"name": "app", "image": "app:1.0"}), &more);
         json!({"spec": {"template": {"spec": {"containers": [container]}}}})
@@ -133,12 +124,8 @@ async fn dry_run_prints_why_the_pods_of_each_batch_are_recreated() {
     let plan = web.run("step --dry-run --all --by 2 --no-canary").await;
     plan.ends(0);
     let (args, env) = ("spec.containers[app].args", "spec.containers[app].env[A]");
-    for line in [
-        format!("batch 1: pods are recreated: {args} cannot change in place\n"),
-        format!("batch 2: pods are recreated: {args}, {env} cannot change in place\n"),
-    ] {
-        assert!(plan.stdout.contains(&line), "{}", plan.transcript);
-    }
+    let reasons = format!("pods are recreated: {args}, {env} cannot change in place");
+    assert!(plan.stdout.contains(&reasons), "{}", plan.transcript);
 }
 
 #[tokio::test(start_paused = true)]

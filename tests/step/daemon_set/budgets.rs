@@ -40,7 +40,7 @@ async fn pods_kept_by_a_budget_are_not_reported_as_unavailable() {
     let args = "--all --no-canary --by 2 --evict --max-unavailable 2 --batch-timeout 60s";
     let output = nodes.step(args).await;
     output.ends(4);
-    let failed = "batch 1 failed: after 1m node-0 node-1 were not replaced";
+    let failed = "batch 1 failed: after 1m node-0 node-1 are not updated and available";
     assert!(output.stderr.contains(failed), "{}", output.transcript);
 }
 

@@ -28,7 +28,7 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
     let order = web.step("--order zone").await;
     order.ends(2);
-    assert!(order.stderr.contains("--order is for DaemonSets"), "{}", order.transcript);
+    assert!(order.stderr.contains("--order does not apply to deployment/web"), "{}", order.transcript);
 }
 
 #[tokio::test(start_paused = true)]

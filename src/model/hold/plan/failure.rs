@@ -12,43 +12,25 @@ use super::pace::duration;
 pub enum BatchFailure {
     /// A fatal cause.
     Cause {
-        /// The batch.
-        batch: usize,
+        /// The batch; none if an earlier plan released the pods, or if they failed after their batch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<usize>,
         /// The id of the cause.
         id: String,
         /// The pods.
         pods: Vec<String>,
     },
-    /// Updated pods have a fatal cause outside a batch: an earlier plan released them, or they failed after their batch.
-    Late {
-        /// The id of the cause.
-        id: String,
-        /// The pods.
-        pods: Vec<String>,
-    },
-    /// Updated pods were not available in time.
+    /// Pods were not updated and available in time. If they were not replaced either, the controller does not run, or a
+    /// PodDisruptionBudget allows no eviction.
     TimedOut {
         /// The batch.
         batch: usize,
         /// The batch timeout.
         #[serde(with = "duration")]
         after: Duration,
-        /// The unavailable pods.
+        /// The pods.
         pods: Vec<String>,
     },
-    /// Pods were not replaced in time: the controller does not run, or a PodDisruptionBudget allows no eviction. All
-    /// replaced pods are available.
-    NotReplaced {
-        /// The batch.
-        batch: usize,
-        /// The batch timeout.
-        #[serde(with = "duration")]
-        after: Duration,
-        /// The pods that were not replaced.
-        pods: Vec<String>,
-    },
-    /// The plan is rolling back, and does not say why: `undo` began the rollback, or an earlier version of this program did.
-    Earlier,
     /// The check did not pass.
     Check {
         /// The batch.
@@ -79,16 +61,12 @@ pub enum CheckResult {
 const MAX_STORED_NAMES: usize = 32 << 10;
 
 impl BatchFailure {
-    /// Returns what a plan stores of it; none if it is not known, or names too many pods.
+    /// Returns what a plan stores of it; none if it names too many pods.
     #[must_use]
     pub fn stored(&self) -> Option<Self> {
         let length = match self {
-            Self::Earlier => return None,
             Self::Check { .. } => 0,
-            Self::Cause { pods, .. }
-            | Self::Late { pods, .. }
-            | Self::TimedOut { pods, .. }
-            | Self::NotReplaced { pods, .. } => pods.iter().map(String::len).sum(),
+            Self::Cause { pods, .. } | Self::TimedOut { pods, .. } => pods.iter().map(String::len).sum(),
         };
         (length <= MAX_STORED_NAMES).then(|| self.clone())
     }
@@ -97,10 +75,9 @@ impl BatchFailure {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Cause { batch, id, .. } => format!("batch {batch} failed: {id}"),
-            Self::Late { id, .. } => format!("updated pods failed outside a batch: {id}"),
-            Self::TimedOut { batch, .. } | Self::NotReplaced { batch, .. } => format!("batch {batch} failed"),
-            Self::Earlier => "the plan failed or was undone before, and was rolling back".to_owned(),
+            Self::Cause { batch: Some(batch), id, .. } => format!("batch {batch} failed: {id}"),
+            Self::Cause { batch: None, id, .. } => format!("updated pods failed outside a batch: {id}"),
+            Self::TimedOut { batch, .. } => format!("batch {batch} failed"),
             Self::Check { batch, failures: 0 | 1, .. } => format!("the check of batch {batch} failed"),
             Self::Check { batch, failures, .. } => {
                 format!("the check of batch {batch} failed {failures} times in a row")
@@ -128,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_failure_of_too_many_pods_is_not_stored() {
-        let failure = |count: usize| BatchFailure::Late {
+        let failure = |count: usize| BatchFailure::Cause {
+            batch: None,
             id: "crash-loop".to_owned(),
             pods: vec!["x".repeat(64); count],
         };
@@ -136,6 +114,5 @@ mod tests {
             let failure = failure(count);
             assert_eq!(failure.stored(), is_stored.then_some(failure), "{count}");
         }
-        assert_eq!(BatchFailure::Earlier.stored(), None);
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn during_rollback() -> StepperFixture {
 
 fn refused(rollback: RollbackOutcome) -> StepOutcome {
     let failure = BatchFailure::Check { batch: 3, result: CheckResult::Failed(Some(1)), failures: 1 };
-    StepOutcome::Failed { failure, rollback: Some(rollback) }
+    StepOutcome::Failed { failure: Some(failure), rollback: Some(rollback) }
 }
 
 pub(super) fn done() -> RollbackOutcome {
@@ -89,7 +89,7 @@ fn stuck_pods_below_the_original_partition_are_replaced() {
     }
     fixture.cluster.broken.insert(2); // a leak: all three crash
     let end = fixture.run();
-    let StepOutcome::Failed { failure: BatchFailure::Cause { .. }, rollback: back } = &end else {
+    let StepOutcome::Failed { failure: Some(BatchFailure::Cause { .. }), rollback: back } = &end else {
         panic!("{end:?}")
     };
     assert_eq!(back.as_ref(), Some(&done()));
@@ -241,7 +241,7 @@ fn an_interrupted_rollback_releases_the_lock() {
     let mut fixture = during_rollback();
     fixture.see(StepEvent::Stopped(StopSignal::Interrupted));
     assert_eq!(fixture.stepper.outcome(), Some(&StepOutcome::Interrupted(StopSignal::Interrupted)));
-    assert_eq!(fixture.stepper.rollback().map(|(_, revision)| revision), Some("1"));
+    assert_eq!(fixture.stepper.memory.rollback.revision.as_deref(), Some("1"));
     assert!(
         is_rollback_held(&fixture.cluster.workload())
             && fixture.cluster.hold().unwrap().get("lock").is_none()

@@ -21,7 +21,7 @@ pub(super) fn broken() -> FakeCluster {
 
 pub(super) fn failure(end: &StepOutcome) -> (&BatchFailure, Option<&RollbackOutcome>) {
     match end {
-        StepOutcome::Failed { failure, rollback } => (failure, rollback.as_ref()),
+        StepOutcome::Failed { failure: Some(failure), rollback } => (failure, rollback.as_ref()),
         other => panic!("{other:?}"),
     }
 }
@@ -31,7 +31,10 @@ fn a_canary_that_crashes_fails_the_batch_and_nothing_more_is_released() {
     let mut fixture = StepperFixture::of(all_by(2), broken());
     let end = fixture.run();
     let (failure, back) = failure(&end);
-    assert!(matches!(failure, BatchFailure::Cause { batch: 1, id, .. } if id == "crash-loop"), "{failure:?}");
+    assert!(
+        matches!(failure, BatchFailure::Cause { batch: Some(1), id, .. } if id == "crash-loop"),
+        "{failure:?}"
+    );
     assert_eq!((back, fixture.cluster.partition()), (None, 4));
     assert!(fixture.elapsed() < 120, "{}", fixture.elapsed());
     let hold = fixture.cluster.hold().unwrap();
@@ -78,7 +81,7 @@ fn a_slow_batch_times_out_and_soaking_does_not_count() {
     let (failure, _) = failure(&end);
     assert_eq!(
         *failure,
-        BatchFailure::NotReplaced {
+        BatchFailure::TimedOut {
             batch: 2,
             after: seconds(20),
             pods: vec!["db-1".to_owned(), "db-0".to_owned()]

@@ -32,6 +32,8 @@ pub(super) struct StepperFixture {
     pub(super) refresh_times: VecDeque<u64>,
     /// The results of the next deletions, which are not executed.
     pub(super) removals: VecDeque<DeletionResult>,
+    /// Whether refreshes fail, because nodes cannot be read.
+    pub(super) has_no_nodes: bool,
     /// Whether the server is unreachable.
     pub(super) is_away: bool,
     /// Whether writes are executed and their responses lost.
@@ -90,6 +92,7 @@ impl StepperFixture {
             bound: Some(1),
             refresh_times: VecDeque::new(),
             removals: VecDeque::new(),
+            has_no_nodes: false,
             is_away: false,
             loses_answers: false,
             dies_at: None,
@@ -157,6 +160,10 @@ impl StepperFixture {
 
     fn answer(&mut self, act: Task) -> Vec<StepEvent> {
         match act {
+            Task::Refresh if self.has_no_nodes => {
+                let error = Error::new(ErrorKind::Unreachable, "cannot read nodes");
+                vec![StepEvent::Unrefreshed(error)]
+            }
             Task::Refresh => {
                 let look = StepEvent::Refreshed {
                     observed: Box::new(self.cluster.observed()),

@@ -28,7 +28,7 @@ fn a_process_that_forgets_its_memory_after_every_action_completes_a_rollback() {
     fixture.forgets = true;
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
     let pods = ["db-4"].map(str::to_owned).into();
-    let failure = BatchFailure::Cause { batch: 1, id: "crash-loop".to_owned(), pods };
+    let failure = Some(BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods });
     assert_eq!(fixture.run(), StepOutcome::Failed { failure, rollback });
     assert_eq!((fixture.cluster.on(1), fixture.cluster.unavailable(), fixture.cluster.hold()), (5, 0, None));
 }
@@ -63,7 +63,7 @@ fn a_process_that_forgets_its_memory_after_every_wave_completes_the_rollback_of_
     fixture.cluster.broken.insert(2);
     let rollback = Some(RollbackOutcome::Done { revision: "1".to_owned() });
     let pods = ["db-0", "db-1", "db-2"].map(str::to_owned).into();
-    let failure = BatchFailure::Cause { batch: 1, id: "crash-loop".to_owned(), pods };
+    let failure = Some(BatchFailure::Cause { batch: Some(1), id: "crash-loop".to_owned(), pods });
     assert_eq!(fixture.run(), StepOutcome::Failed { failure, rollback });
     assert_eq!((fixture.cluster.on(1), fixture.cluster.unavailable(), fixture.cluster.hold()), (10, 0, None));
 }

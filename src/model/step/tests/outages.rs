@@ -53,6 +53,22 @@ fn refreshes_are_used_unless_they_took_longer_than_a_minute() {
     );
 }
 
+/// Also after the lock was acquired: the pods of a decision would be older than a minute.
+#[test]
+fn a_command_without_a_recent_refresh_for_5_minutes_ends() {
+    for takes in [0, 75] {
+        let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(5));
+        fixture.bound = None;
+        fixture.pass(2);
+        let begun = fixture.elapsed();
+        fixture.refresh_times = [takes; 10].into();
+        fixture.has_no_nodes = takes == 0;
+        assert!(matches!(fixture.run(), StepOutcome::Error(_)));
+        let lasted = fixture.elapsed() - begun;
+        assert!((300..450).contains(&lasted), "{lasted}");
+    }
+}
+
 /// A command that waits for the controller, and loses the server before it acquires the lock.
 fn away_at_the_lock() -> StepperFixture {
     let mut cluster = FakeCluster::paused(5);

@@ -30,7 +30,7 @@ fn done() -> RollbackOutcome {
 
 fn failed_check(batch: usize, rollback: RollbackOutcome) -> StepOutcome {
     let failure = BatchFailure::Check { batch, result: CheckResult::Failed(Some(1)), failures: 1 };
-    StepOutcome::Failed { failure, rollback: Some(rollback) }
+    StepOutcome::Failed { failure: Some(failure), rollback: Some(rollback) }
 }
 
 #[test]

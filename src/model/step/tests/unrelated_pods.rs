@@ -97,5 +97,6 @@ fn only_required_pods_fail_outside_a_batch() {
     fixture.bound = None;
     let end = fixture.run();
     let (failure, _) = failure(&end);
-    assert_eq!(*failure, BatchFailure::Late { id: "crash-loop".to_owned(), pods: vec!["db-3".to_owned()] });
+    let pods = vec!["db-3".to_owned()];
+    assert_eq!(*failure, BatchFailure::Cause { batch: None, id: "crash-loop".to_owned(), pods });
 }
