@@ -135,7 +135,7 @@ pub struct RolloutFacts<'a> {
     pub current: Option<&'a str>,
     /// Whether the workload has any revision.
     pub has_revisions: bool,
-    /// Whether an update is under way on some pod. Only determined for `OnDelete`, which holds once the updated
+    /// Whether an update is under way on some pod. Only determined for `OnDelete` and a hold, which hold once the updated
     /// pods are ready, and for a node selector, which holds once all pods are.
     pub is_starting: bool,
     /// Whether a hold of `pause` or `step` is in force, or the annotation of one is gone.

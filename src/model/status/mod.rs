@@ -19,19 +19,21 @@ use crate::model::observation::Observation;
 pub fn verdict(observation: &Observation) -> Verdict {
     let workload = &observation.workload;
     let hold = Hold::in_force(workload);
+    let is_held = hold.is_some() || is_annotation_lost(workload);
+    let may_start = strategy::is_on_delete(workload) || is_held && !workload.is_paused();
     let facts = RolloutFacts {
         current: observation.revisions.current().map(|current| current.name.as_str()),
         has_revisions: !observation.revisions.is_empty(),
-        is_starting: strategy::is_on_delete(workload) && updated_pods_are_starting(observation)
+        is_starting: may_start && updated_pods_are_starting(observation)
             || strategy::has_node_selector(workload) && pods_are_changing(observation),
         is_rolling_back: hold.as_ref().is_some_and(|hold| has_pods_to_roll_back(observation, hold)),
-        is_held: hold.is_some() || is_annotation_lost(workload),
+        is_held,
     };
     workload.kind().verdict(workload, &facts)
 }
 
-/// Whether an updated pod is not ready. An `OnDelete` workload is held only once its updated pods
-/// are ready. False if pods cannot be read.
+/// Whether an updated pod is not ready. An `OnDelete` workload, and a Deployment with a plan, is held only once its
+/// updated pods are ready. False if pods cannot be read.
 fn updated_pods_are_starting(observation: &Observation) -> bool {
     observation.updated_pods().any(|pod| !pod.ready)
 }

@@ -115,6 +115,11 @@ impl RolloutView {
             .recorded_revision()
             .filter(|number| *number > 0 && observed.revisions.is_empty());
         let is_complete = verdict.state == RolloutState::Complete;
+        // Each restart of a crashing pod renews the time since when it is not ready, but not the time of its cause.
+        let since_cause =
+            causes.iter().filter(|cause| cause.needs_a_fix()).filter_map(|cause| cause.since).min();
+        let since_cause = since_cause.filter(|_| verdict.state == RolloutState::Stuck);
+        let since = since(observed, verdict.state).into_iter().chain(since_cause).min();
         Self {
             revision: current.map_or(recorded, |current| current.number.known()),
             revision_name: current.map(|current| current.name.clone()),
@@ -126,7 +131,7 @@ impl RolloutView {
             rollback: if is_complete { None } else { rollback_command(observed) },
             causes,
             next_change_hold: next_change_hold(&observed.workload).filter(|_| is_complete),
-            since: since(observed, verdict.state),
+            since,
             author: template_author(observed),
             change: None,
             unknown: observed.unread_types(verdict.state),
@@ -226,6 +231,25 @@ mod tests {
             let view = Self::with(&observed, verdict, causes, Timestamp::UNIX_EPOCH);
             let since = since.map(|seconds| Timestamp::from_second(seconds).unwrap());
             Self { counts: Counts { total: 2, ..view.counts }, since, ..view }
+        }
+    }
+
+    /// Each restart of a crashing pod renewed the time, and `list` sorted and printed a stuck rollout of a few seconds.
+    #[test]
+    fn a_rollout_is_stuck_since_its_first_cause() {
+        let progress =
+            json!({"type": "Progressing", "status": "True", "lastUpdateTime": "1970-01-01T00:01:00Z"});
+        let workload = Workload::of_json(&json!({
+            "kind": "Deployment", "metadata": {"name": "w"}, "spec": {"template": {}},
+            "status": {"conditions": [progress]},
+        }));
+        let observed = Observation::of_alone(workload.unwrap());
+        let second = |second| Timestamp::from_second(second).unwrap();
+        for (state, expected) in [(RolloutState::Stuck, 20), (RolloutState::Progressing, 60)] {
+            let cause = Cause { since: Some(second(20)), ..Cause::sample(CauseId::CrashLoop) };
+            let verdict = Verdict { state, line: String::new() };
+            let view = RolloutView::with(&observed, verdict, vec![cause], second(90));
+            assert_eq!(view.since, Some(second(expected)), "{state:?}");
         }
     }
 

@@ -53,6 +53,9 @@ pub(super) fn safeguards(view: &PlanView) -> Vec<String> {
     }));
     safeguards.push(match pace.on_failure {
         OnFailure::Hold => "on failure everything is held".to_owned(),
+        OnFailure::Undo if view.from.is_none() => {
+            "on failure everything is held, because it is not known which revision serves".to_owned()
+        }
         OnFailure::Undo => "on failure the released pods are rolled back".to_owned(),
     });
     safeguards

@@ -109,6 +109,20 @@ async fn a_failed_batch_is_held() {
     assert_eq!((original.get("paused"), original.get("minReadySeconds")), (None, None));
 }
 
+/// It was `held`, unlike that of another kind, so that `undo --failed` left it out without a note.
+#[tokio::test(start_paused = true)]
+async fn a_failed_batch_is_stuck_until_its_pods_are_ready() {
+    let web = Web::changed(4, json!(1), json!(0), "app:2.0-crash").await;
+    web.step("--all").await.ends(4);
+    web.cluster.advance(60).await;
+    let listed = web.cluster.run("list --state stuck").await;
+    assert!(listed.stdout.contains("deployment/web"), "{}", listed.transcript);
+    web.cluster.run("status deployment/web --watch=false").await.ends(3);
+    web.cluster.run("undo --failed --yes").await.ends(0);
+    web.cluster.advance(60).await;
+    assert_eq!((web.pods().as_str(), web.hold()), ("1.0 4/4", None));
+}
+
 #[tokio::test(start_paused = true)]
 async fn release_all_restores_every_field() {
     let web = Web::new(10, &json!({"minReadySeconds": 3})).await;
