@@ -167,7 +167,7 @@ impl Source {
         let collection = cluster.connection.served.collection(type_, query.namespace);
         let pages = Pages::of(type_, &collection, query.selectors(), query.form, &cluster.connection);
         let listed = pages.read(Policy::Retried, keep).await;
-        listed.map(|(kept, _)| kept).map_err(|failure| cluster.explain(type_, failure))
+        listed.map(|(kept, _)| kept).map_err(|failure| cluster.explain(type_, &failure))
     }
 
     /// Returns the cluster for a write; none for a snapshot, which cannot be changed.
@@ -249,7 +249,7 @@ impl Cluster {
     ) -> Result<Result<Object, ApiResponse>> {
         let response =
             self.connection.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| self.explain(type_, failure))?;
+        let response = response.map_err(|failure| self.explain(type_, &failure))?;
         if response.is_not_found() {
             return Ok(Err(response));
         }
@@ -271,7 +271,7 @@ impl Cluster {
             let stream = self.connection.stream(&path).await?;
             stream.read_to_limit(LOG_LIMIT_BYTES, Instant::now() + LOG_TIMEOUT).await
         };
-        let bytes = read.await.map_err(|failure| self.explain(&POD, failure))?;
+        let bytes = read.await.map_err(|failure| self.explain(&POD, &failure))?;
         let text = String::from_utf8_lossy(&bytes);
         if is_missing_log(&text) {
             return Ok(Vec::new());
@@ -301,13 +301,13 @@ impl Cluster {
         match self.connection.served.has_group(Box::pin(answer)).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(not_served(type_)),
-            Err(failure) => Err(self.explain(type_, failure)),
+            Err(failure) => Err(self.explain(type_, &failure)),
         }
     }
 
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
-    pub(super) fn explain(&self, type_: &ResourceType, failure: RequestError) -> Error {
+    pub(super) fn explain(&self, type_: &ResourceType, failure: &RequestError) -> Error {
         if !is_fixed(type_) && failure.has_status(StatusCode::NOT_FOUND) {
             return not_served(type_);
         }

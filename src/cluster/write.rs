@@ -37,7 +37,7 @@ impl Cluster {
         let object = self.connection.served.object(type_, Some(namespace), name);
         let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
         let response = self.connection.write(&ApiRequest::json_patch(&url, patch.body())).await;
-        let response = response.map_err(|failure| self.write_failure(failure))?;
+        let response = response.map_err(|failure| self.write_failure(&failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }
 
@@ -55,7 +55,7 @@ impl Cluster {
         let path = self.connection.served.object(type_, Some(namespace), name);
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
         let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
-        response.map(drop).map_err(|failure| self.write_failure(failure))
+        response.map(drop).map_err(|failure| self.write_failure(&failure))
     }
 
     /// Evicts one pod with one request, on the precondition that it has this uid. A PodDisruptionBudget may
@@ -70,10 +70,10 @@ impl Cluster {
             "deleteOptions": {"preconditions": {"uid": uid}},
         });
         let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
-        response.map(drop).map_err(|failure| self.write_failure(failure))
+        response.map(drop).map_err(|failure| self.write_failure(&failure))
     }
 
-    fn write_failure(&self, failure: RequestError) -> WriteFailure {
+    fn write_failure(&self, failure: &RequestError) -> WriteFailure {
         WriteFailure::of(failure, |failure| self.connection.explain(failure))
     }
 }
@@ -122,9 +122,9 @@ impl WriteFailure {
     }
 
     /// Classifies a failed request. `explain` describes failures other than a rejected object.
-    pub(super) fn of(failure: RequestError, explain: impl FnOnce(&RequestError) -> Error) -> Self {
-        let outcome = WriteOutcome::of(&failure);
-        let rejected = match &failure {
+    pub(super) fn of(failure: &RequestError, explain: impl FnOnce(&RequestError) -> Error) -> Self {
+        let outcome = WriteOutcome::of(failure);
+        let rejected = match failure {
             RequestError::Status(response) => rejected(response),
             _ => None,
         };
@@ -209,7 +209,7 @@ mod tests {
     fn only_a_429_with_causes_is_about_a_disruption_budget() {
         for (body, sentence) in [("{}", "explained"), (CAUSES, "needs 2")] {
             let failure = response(StatusCode::TOO_MANY_REQUESTS, body);
-            let failure = WriteFailure::of(failure, |_| Error::new(ErrorKind::Refused, "explained"));
+            let failure = WriteFailure::of(&failure, |_| Error::new(ErrorKind::Refused, "explained"));
             assert_eq!(failure.error.sentence(), sentence);
         }
     }

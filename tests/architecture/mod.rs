@@ -8,8 +8,11 @@
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use source::{SourceFile, Sources, is_or_below};
+
+static SOURCES: LazyLock<Sources> = LazyLock::new(Sources::read);
 
 /// A room, the rooms that it may use, and the crates and modules that it must not use.
 struct Room {
@@ -62,7 +65,7 @@ const ROOMS: [Room; 7] = [
 #[test]
 fn rooms_depend_on_each_other_in_one_direction_only() {
     let mut wrong = Vec::new();
-    for file in Sources::read().iter() {
+    for file in SOURCES.iter() {
         let Some(room) = ROOMS.iter().find(|room| room.name == file.room()) else { continue };
         for path in &file.paths {
             let reached = path.strip_prefix("crate::").and_then(|path| path.split("::").next());
@@ -85,7 +88,7 @@ fn rooms_depend_on_each_other_in_one_direction_only() {
 #[test]
 fn rooms_use_only_allowed_crates_and_calls() {
     let mut wrong = Vec::new();
-    for file in Sources::read().iter() {
+    for file in SOURCES.iter() {
         let room = ROOMS.iter().find(|room| room.name == file.room());
         let process: &[&str] = if ["world", "main"].contains(&file.room()) { &[] } else { &PROCESS };
         let forbidden = room.map_or(&[] as &[_], |room| room.forbidden).iter().chain(process);
@@ -111,7 +114,7 @@ fn is_allowed(room: &str, path: &str) -> bool {
 
 #[test]
 fn no_files_import_each_other_in_a_cycle() {
-    assert_eq!(cycles(&file_graph(&Sources::read())), [""; 0]);
+    assert_eq!(cycles(&file_graph(&SOURCES)), [""; 0]);
 }
 
 /// The folders of the model, each of which may use those before it.
@@ -136,7 +139,7 @@ const LADDER: [&str; 14] = [
 fn each_folder_of_the_model_uses_only_those_above_it() {
     let rung = |name: &str| LADDER.iter().position(|folder| *folder == name);
     let mut wrong = Vec::new();
-    for file in Sources::read().iter().filter(|file| file.name.starts_with("src/model/")) {
+    for file in SOURCES.iter().filter(|file| file.name.starts_with("src/model/")) {
         let folder = file.below("src/model/");
         if folder == "mod" {
             continue;
@@ -162,15 +165,14 @@ const PROPERTIES_OF_KINDS: [(&str, &str); 5] = [
 /// handle a new kind.
 #[test]
 fn only_the_folder_of_the_kinds_names_a_kind() {
-    let sources = Sources::read();
-    let table = sources.iter().find(|file| file.name == "src/model/kind/table.rs").expect("the table");
+    let table = SOURCES.iter().find(|file| file.name == "src/model/kind/table.rs").expect("the table");
     let of_kind =
         |path: &str| Some(path.strip_prefix("crate::model::kind::")?.split("::").next()?.to_owned());
-    let is_file = |name: &String| sources.iter().any(|file| file.name == format!("src/model/kind/{name}.rs"));
+    let is_file = |name: &String| SOURCES.iter().any(|file| file.name == format!("src/model/kind/{name}.rs"));
     let kinds: BTreeSet<_> = table.paths.iter().filter_map(|path| of_kind(path)).filter(is_file).collect();
     assert!(kinds.len() >= 6, "{kinds:?}");
     let mut wrong = Vec::new();
-    for file in sources.iter().filter(|file| !file.name.starts_with("src/model/kind/")) {
+    for file in SOURCES.iter().filter(|file| !file.name.starts_with("src/model/kind/")) {
         let is_wrong = |path: &&String| {
             let Some(name) = of_kind(path) else { return false };
             let property = PROPERTIES_OF_KINDS.iter().find(|(property, _)| *property == name);
@@ -183,8 +185,7 @@ fn only_the_folder_of_the_kinds_names_a_kind() {
 
 #[test]
 fn main_uses_only_the_library() {
-    let sources = Sources::read();
-    let main = sources.iter().find(|file| file.room() == "main").expect("src/main.rs");
+    let main = SOURCES.iter().find(|file| file.room() == "main").expect("src/main.rs");
     let modules: Vec<_> = main.paths.iter().filter(|path| path.starts_with("crate::")).collect();
     assert!(modules.is_empty(), "{modules:?}");
 }

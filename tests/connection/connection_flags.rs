@@ -106,7 +106,7 @@ async fn server_ca_and_tls_name_flags_are_used() {
 
     let untrusted = without(&server, "/clusters/0/cluster/certificate-authority-data");
     let output = Run::of(["history", "deployment/web"]).kubeconfig(&untrusted).run_async().await;
-    assert!(output.stderr.contains("is not trusted"), "{}", output.stderr);
+    output.reports("is not trusted");
     let authority = file("ca.crt", &server.server().authority_certificate());
     for flags in [
         vec!["--certificate-authority", authority.to_str().unwrap()],
@@ -124,7 +124,7 @@ async fn the_tls_server_name_can_be_set() {
     let server =
         Cluster::recorded("shop").served_with(ServerCertificate::ForAnotherName, Protocols::default());
     let output = history(&server, &[]).await;
-    assert!(output.stderr.contains("not valid for name \"127.0.0.1\""), "{}", output.stderr);
+    output.reports("not valid for name \"127.0.0.1\"");
     let output = history(&server, &["--tls-server-name", "elsewhere.example"]).await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
@@ -138,8 +138,7 @@ async fn client_certificates_are_used() {
     let flags =
         ["--client-certificate", certificate.to_str().unwrap(), "--client-key", key.to_str().unwrap()];
     let output = history(&server, &flags).await;
-    assert!(output.stderr.contains("forbidden: User \"gina\" cannot get"), "{}", output.stderr);
-    output.ends(1);
+    output.reports("forbidden: User \"gina\" cannot get").ends(1);
 }
 
 #[tokio::test]

@@ -72,6 +72,5 @@ async fn compressed_responses_are_decompressed() {
     kubeconfig["clusters"][0]["cluster"]["server"] = json!(format!("http://{address}"));
     kubeconfig["users"][0]["user"] = json!({});
     let output = Run::of(["history", "deploy/web"]).kubeconfig(&kubeconfig).run_async().await;
-    assert!(output.stderr.ends_with("returned 400 Bad Request: unpacked\n"), "{}", output.stderr);
-    output.ends(1);
+    output.reports_last("returned 400 Bad Request: unpacked\n").ends(1);
 }

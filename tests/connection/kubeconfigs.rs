@@ -26,11 +26,10 @@ async fn the_default_kubeconfig_is_read_unless_the_variable_is_set() {
     assert_eq!(server.lines().len(), 3);
     let output = Run::of(HISTORY).env("HOME", &home).env("KUBECONFIG", "/does/not/exist").run_async().await;
     let why = "no cluster is configured: the file /does/not/exist in $KUBECONFIG does not exist";
-    assert!(output.stderr.contains(why), "{}", output.stderr);
-    output.ends(2);
+    output.reports(why).ends(2);
     let line = ["list", "--server", "https://127.0.0.1:1", "--request-timeout", "5s"];
     let output = Run::of(line).env("HOME", &home).run_async().await;
-    assert!(output.stderr.ends_with("the server comes from --server\n"), "{}", output.stderr);
+    output.reports_last("the server comes from --server\n");
 }
 
 #[tokio::test]
@@ -100,8 +99,7 @@ async fn an_invalid_kubeconfig_is_a_one_line_file_error() {
         output.ends(2);
     }
     let output = Run::of(HISTORY).arg("--kubeconfig").arg("/does/not/exist").run_async().await;
-    assert!(output.stderr.contains("/does/not/exist does not exist"), "{}", output.stderr);
-    output.ends(2);
+    output.reports("/does/not/exist does not exist").ends(2);
 }
 
 #[tokio::test]
@@ -113,8 +111,7 @@ async fn removed_auth_providers_are_refused_with_a_hint() {
         let mut kubeconfig = server.kubeconfig();
         kubeconfig["users"][0]["user"] = json!({"auth-provider": {"name": provider}});
         let output = Run::of(HISTORY).kubeconfig(&kubeconfig).run_async().await;
-        assert!(output.stderr.contains(hint), "{}", output.stderr);
-        output.ends(1);
+        output.reports(hint).ends(1);
     }
 }
 

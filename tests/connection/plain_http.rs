@@ -76,7 +76,7 @@ async fn plain_http_gets_no_credentials_and_runs_no_plugin() {
         let output = history(&kubeconfig, &[]).await;
         let warning = format!("warning: no credentials are sent to http://{}, because", server.address);
         assert_eq!(output.stderr.matches(&warning).count(), 1, "once: {}", output.stderr);
-        assert!(output.stderr.contains("https://HOST:PORT"), "{}", output.stderr);
+        output.reports("https://HOST:PORT");
         assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
         let received = server.received();
         assert!(received.starts_with("get /"), "{received}");

@@ -18,6 +18,24 @@ fn with_exec(server: &Cluster, exec: &Value) -> Value {
     kubeconfig
 }
 
+/// Returns `history deployment/web` with this script as a plugin.
+fn history_with_plugin(server: &Cluster, script: &str) -> Run {
+    let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(server, script));
+    run.env("PATH", "/usr/bin:/bin")
+}
+
+/// Serves the shop to the token of [`token_script`].
+fn served_with_token() -> Cluster {
+    let server = Cluster::recorded("shop").served();
+    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    server
+}
+
+/// Returns a script that prints the token `brought`.
+fn token_script() -> String {
+    script_that_prints(&json!({"token": "brought"}))
+}
+
 /// Returns a script that prints a credential.
 fn script_that_prints(status: &Value) -> String {
     let credential =
@@ -27,19 +45,15 @@ fn script_that_prints(status: &Value) -> String {
 
 #[tokio::test]
 async fn a_plugins_token_and_certificate_are_used() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
-    let with_token = kubeconfig(&server, &script_that_prints(&json!({"token": "brought"})));
+    let server = served_with_token();
+    let with_token = kubeconfig(&server, &token_script());
     let output = Run::of(["history", "deployment/web"]).kubeconfig(&with_token).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(server.sim.requests()[0].header("authorization"), "Bearer brought");
 
     let (certificate, key) = server.server().client_certificate("admin").unwrap();
     let status = json!({"clientCertificateData": certificate, "clientKeyData": key});
-    let output = Run::of(["history", "deployment/web"])
-        .kubeconfig(&kubeconfig(&server, &script_that_prints(&status)))
-        .run_async()
-        .await;
+    let output = history_with_plugin(&server, &script_that_prints(&status)).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
 }
 
@@ -69,16 +83,10 @@ async fn a_plugin_gets_our_environment_and_the_cluster() {
 
 #[tokio::test]
 async fn a_plugin_runs_once_for_three_requests() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    let server = served_with_token();
     let runs = directory().join("runs");
-    let script =
-        format!("echo run >> {}\n{}", runs.display(), script_that_prints(&json!({"token": "brought"})));
-    let output = Run::of(["history", "deployment/web"])
-        .kubeconfig(&kubeconfig(&server, &script))
-        .env("PATH", "/usr/bin:/bin")
-        .run_async()
-        .await;
+    let script = format!("echo run >> {}\n{}", runs.display(), token_script());
+    let output = history_with_plugin(&server, &script).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(runs).unwrap(), "run\n");
 }
@@ -96,11 +104,7 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
             runs = runs.display()
         )
     };
-    let output = Run::of(["history", "deployment/web"])
-        .kubeconfig(&kubeconfig(&server, &script("")))
-        .env("PATH", "/usr/bin:/bin")
-        .run_async()
-        .await;
+    let output = history_with_plugin(&server, &script("")).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 2);
     assert_eq!(server.lines().len(), 4, "three requests, and the one with the refused token");
@@ -109,11 +113,7 @@ async fn a_plugin_runs_again_after_a_401_or_expiry() {
     std::fs::write(&runs, "run\n").unwrap();
     server.sim.forget_requests();
     let ended_long_ago = script(", \"expirationTimestamp\": \"2001-01-01T00:00:00Z\"");
-    let output = Run::of(["history", "deployment/web"])
-        .kubeconfig(&kubeconfig(&server, &ended_long_ago))
-        .env("PATH", "/usr/bin:/bin")
-        .run_async()
-        .await;
+    let output = history_with_plugin(&server, &ended_long_ago).run_async().await;
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(std::fs::read_to_string(&runs).unwrap().lines().count(), 1 + 3, "one run for each request");
     let connections: Vec<_> = server.sim.requests().iter().map(|request| request.connection).collect();
@@ -155,8 +155,7 @@ async fn a_missing_plugin_is_an_error() {
 async fn a_failing_plugin_is_an_error() {
     let server = Cluster::recorded("shop").served();
     let script = "echo 'session expired' >&2; exit 3";
-    let output =
-        Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, script)).run_async().await;
+    let output = history_with_plugin(&server, script).run_async().await;
     assert_eq!(
         output.stderr,
         "session expired\n\
@@ -170,14 +169,11 @@ async fn a_failing_plugin_is_an_error() {
 /// Its stderr is read to the end, as bytes. Otherwise SIGPIPE kills the plugin.
 #[tokio::test]
 async fn a_plugin_may_write_anything_to_stderr() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
-    let credential = script_that_prints(&json!({"token": "brought"}));
+    let server = served_with_token();
+    let credential = token_script();
     let long = "yes 0123456789abcde | head -c 3000000 >&2";
     for stderr in ["printf 'caf\\351\\n' >&2; sleep 0.2; echo ready >&2", long, "printf '%02000000d' 1 >&2"] {
-        let kubeconfig = kubeconfig(&server, &format!("{stderr}\n{credential}"));
-        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig).env("PATH", "/usr/bin:/bin");
-        let output = run.run_async().await;
+        let output = history_with_plugin(&server, &format!("{stderr}\n{credential}")).run_async().await;
         assert_eq!(output.exit, 0, "{stderr}: {}", output.stderr.lines().last().unwrap_or_default());
         assert!(output.stderr.len() < 3 << 19, "{stderr}: {}", output.stderr.len());
         assert_eq!(output.stderr.contains("caf\u{fffd}\nready\n"), stderr.contains("caf"));
@@ -188,12 +184,10 @@ async fn a_plugin_may_write_anything_to_stderr() {
 /// run again.
 #[tokio::test]
 async fn preview_gives_kubectl_the_credential_in_a_private_kubeconfig() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    let server = served_with_token();
     let here = directory();
     let (runs, seen) = (here.join("runs"), here.join("seen"));
-    let script =
-        format!("echo run >> {}\n{}", runs.display(), script_that_prints(&json!({"token": "brought"})));
+    let script = format!("echo run >> {}\n{}", runs.display(), token_script());
     let kubectl = program(
         "kubectl",
         &format!(
@@ -237,8 +231,7 @@ async fn a_failing_plugin_runs_once_for_one_list() {
 /// A credential is renewed ten seconds ahead of its expiry. The old one is used if that fails.
 #[tokio::test]
 async fn a_failed_early_renewal_keeps_the_credential() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    let server = served_with_token();
     let runs = directory().join("runs");
     let now: k8s_openapi::jiff::Timestamp = server.sim.store(|store| store.now());
     let script = |seconds: i64| {
@@ -247,8 +240,7 @@ async fn a_failed_early_renewal_keeps_the_credential() {
         format!("test -e {0} && exit 3\necho run >> {0}\n{1}", runs.display(), script_that_prints(&status))
     };
     for (seconds, exit) in [(5, 0), (-5, 1)] {
-        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, &script(seconds)));
-        let output = run.env("PATH", "/usr/bin:/bin").run_async().await;
+        let output = history_with_plugin(&server, &script(seconds)).run_async().await;
         assert_eq!(output.exit, exit, "{seconds}: {}", output.stderr);
         std::fs::remove_file(&runs).unwrap();
     }
@@ -260,7 +252,7 @@ async fn a_token_on_a_plugins_stderr_is_not_printed() {
     let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJnaW5hIn0.c2lnbmF0dXJl";
     let script = format!("echo {token} >&2; echo 'got {token}' >&2; exit 3");
     for more in [&[][..], &["-v", "10"]] {
-        let run = Run::of(["history", "deployment/web"]).kubeconfig(&kubeconfig(&server, &script)).args(more);
+        let run = history_with_plugin(&server, &script).args(more);
         let output = run.run_async().await;
         assert!(!output.transcript.contains("eyJ"), "{}", output.transcript);
         assert!(output.stderr.starts_with("***\ngot ***\n"), "{}", output.stderr);
@@ -337,15 +329,10 @@ async fn invalid_plugin_output_is_not_printed() {
 
 #[tokio::test]
 async fn background_processes_of_a_plugin_are_not_awaited() {
-    let server = Cluster::recorded("shop").served();
-    server.sim.users(|users| users.grant_token("brought", "admin", None));
+    let server = served_with_token();
     // The helper keeps its stderr open until the test ends.
     let fifo = directory().join("fifo");
-    let script = format!(
-        "mkfifo {0}; cat {0} >/dev/null &\n{1}",
-        fifo.display(),
-        script_that_prints(&json!({"token": "brought"}))
-    );
+    let script = format!("mkfifo {0}; cat {0} >/dev/null &\n{1}", fifo.display(), token_script());
     let args = ["history", "deployment/web", "--request-timeout", "5s"];
     let output = Run::of(args)
         .kubeconfig(&kubeconfig(&server, &script))

@@ -11,6 +11,7 @@ mod output;
 mod pairs;
 mod secrets;
 
+use harness::objects::{revision, workload};
 use harness::prelude::*;
 
 /// Returns the list of changes in a JSON document.
@@ -26,17 +27,15 @@ fn diff(namespace: &str, args: &[&str]) -> Run {
 
 /// `diff deploy/a ARGS...` of a Deployment with these templates as revisions. The last one is live.
 fn diff_of(templates: &[Value], args: &[&str]) -> Run {
-    let replica_set = |(index, template): (usize, &Value)| {
-        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": format!("a-{index}"),
-            "namespace": "n", "uid": index.to_string(), "labels": {"app": "a"},
-            "annotations": {"deployment.kubernetes.io/revision": (index + 1).to_string()},
-            "ownerReferences": [{"controller": true, "kind": "Deployment", "name": "a", "uid": "u"}]},
-            "spec": {"template": template}})
+    let mut web = workload("Deployment", "n", "a");
+    let replica_set = |(number, template): (i64, &Value)| {
+        let mut set = revision(&web, number);
+        set["spec"]["template"] = template.clone();
+        set
     };
-    let mut objects: Vec<Value> = templates.iter().enumerate().map(replica_set).collect();
-    objects.push(json!({"apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "a", "namespace": "n", "uid": "u"},
-        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": templates.last()}}));
+    let mut objects: Vec<Value> = (1..).zip(templates).map(replica_set).collect();
+    web["spec"]["template"] = templates.last().cloned().unwrap_or_default();
+    objects.push(web);
     let snapshot = json!({"kind": "List", "items": objects}).to_string();
     Run::of(["diff", "deploy/a", "--from", "-"].iter().chain(args)).stdin(snapshot)
 }

@@ -111,7 +111,7 @@ fn colour_marks_the_changed_words() {
     let output =
         diff("shop", &["deploy/web", "1", "3", "-U", "0"]).terminal(80, 24).env("TERM", "xterm").run();
     let line = "\u{1b}[31m-\u{1b}[0m\u{1b}[31m    image: shop/web:\u{1b}[0m\u{1b}[1;7;31m1.0\u{1b}[0m\n";
-    assert!(output.stdout.contains(line), "{}", output.stdout);
+    output.prints(line);
     let plain = diff("shop", &["deploy/web", "1", "3", "--color", "never"]).terminal(80, 24).run();
     assert!(!plain.stdout.contains('\u{1b}'));
 }

@@ -11,13 +11,13 @@ use crate::docs::generated::root;
 fn every_printed_command_parses() {
     let mut files = Vec::new();
     sources(&root().join("src"), &mut files);
-    let (mut parsed, mut wrong) = (0, Vec::new());
+    let (mut parsed, mut wrong, mut program) = (0, Vec::new(), definition());
     for file in files {
         for line in fs::read_to_string(&file).unwrap().lines() {
             for command in commands(line) {
                 parsed += 1;
                 let args = command.split_whitespace();
-                match definition().try_get_matches_from(std::iter::once("kubectl-rollout2").chain(args)) {
+                match program.try_get_matches_from_mut(std::iter::once("kubectl-rollout2").chain(args)) {
                     Err(mistake) if mistake.use_stderr() => {
                         wrong.push(format!("{}: {command}: {mistake}", file.display()));
                     }

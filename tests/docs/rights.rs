@@ -5,137 +5,73 @@ use harness::prelude::*;
 use rollout2::cli::definition;
 
 use crate::docs::generated::root;
-use crate::docs::setup::{Right, TestedCluster, run_as_user};
+use crate::docs::setup::TestedCluster::{
+    self, Changed, ChangedKruise, ChangedToCrash, CrashingSet, Kruise, LostPlan, PausedKruise, PausedShop,
+    Shop, StuckSet,
+};
+use crate::docs::setup::{Right, run_as_user};
 
-/// The command lines of each verb, with their clusters: every kind of workload, by name and by type.
-const LINES: [(&str, &[(TestedCluster, &str)]); 10] = [
-    (
-        "list",
-        &[
-            (TestedCluster::Shop, "list"),
-            (TestedCluster::Shop, "list deploy,sts -o wide"),
-            (TestedCluster::Shop, "list --watch --timeout 5s"),
-            (TestedCluster::Kruise, "list"),
-            (TestedCluster::Kruise, "list clonesets,asts,ads --watch --timeout 5s"),
-        ],
-    ),
-    (
-        "history",
-        &[
-            (TestedCluster::Shop, "history deployment/web"),
-            (TestedCluster::Shop, "history ds/agent"),
-            (TestedCluster::Shop, "history sts/db"),
-            (TestedCluster::Shop, "history all"),
-            (TestedCluster::Shop, "history --since 1h"),
-            (TestedCluster::Shop, "history deployment/checkout --since 1h"),
-            (TestedCluster::Kruise, "history cloneset/web"),
-            (TestedCluster::Kruise, "history asts/db"),
-            (TestedCluster::Kruise, "history ads/agent"),
-            (TestedCluster::Kruise, "history all"),
-        ],
-    ),
-    (
-        "diff",
-        &[
-            (TestedCluster::Shop, "diff deployment/web"),
-            (TestedCluster::Shop, "diff ds/agent"),
-            (TestedCluster::Shop, "diff sts/db"),
-            (TestedCluster::Kruise, "diff cloneset/web"),
-            (TestedCluster::Kruise, "diff asts/db"),
-            (TestedCluster::Kruise, "diff ads/agent"),
-        ],
-    ),
-    (
-        "preview",
-        &[
-            (TestedCluster::Shop, "preview --applied tests/data/preview/shop.json"),
-            (TestedCluster::Kruise, "preview --applied tests/data/preview/kruise.json"),
-        ],
-    ),
+/// The arguments of each verb, separated by semicolons, with their clusters: every kind of workload, by name and by type.
+const LINES: [(&str, TestedCluster, &str); 25] = [
+    ("list", Shop, "; deploy,sts -o wide; --watch --timeout 5s"),
+    ("list", Kruise, "; clonesets,asts,ads --watch --timeout 5s"),
+    ("history", Shop, "deployment/web; ds/agent; sts/db; all; --since 1h; deployment/checkout --since 1h"),
+    ("history", Kruise, "cloneset/web; asts/db; ads/agent; all"),
+    ("diff", Shop, "deployment/web; ds/agent; sts/db"),
+    ("diff", Kruise, "cloneset/web; asts/db; ads/agent"),
+    ("preview", Shop, "--applied tests/data/preview/shop.json"),
+    ("preview", Kruise, "--applied tests/data/preview/kruise.json"),
     (
         "status",
-        &[
-            (TestedCluster::Shop, "status deployment/checkout --timeout 10s"),
-            (TestedCluster::Shop, "status ds/agent --timeout 10s"),
-            (TestedCluster::Shop, "status sts/db --timeout 10s"),
-            (TestedCluster::Shop, "status all --timeout 10s"),
-            (TestedCluster::Shop, "status all --watch=false"),
-            (TestedCluster::CrashingSet, "status sts/db --timeout 5s"),
-            (TestedCluster::Kruise, "status cloneset/web --timeout 10s"),
-            (TestedCluster::Kruise, "status asts/db --timeout 10s"),
-            (TestedCluster::Kruise, "status ads/agent --timeout 10s"),
-            (TestedCluster::Kruise, "status all --watch=false"),
-        ],
+        Shop,
+        "deployment/checkout --timeout 10s; ds/agent --timeout 10s; sts/db --timeout 10s; all --timeout 10s; \
+         all --watch=false",
     ),
+    ("status", CrashingSet, "sts/db --timeout 5s"),
     (
-        "undo",
-        &[
-            (TestedCluster::Shop, "undo deployment/web"),
-            (TestedCluster::Shop, "undo ds/agent"),
-            (TestedCluster::Shop, "undo sts/db --cause x"),
-            (TestedCluster::Shop, "undo all --yes"),
-            (TestedCluster::StuckSet, "undo sts/db --replace-stuck-pods"),
-            (TestedCluster::Kruise, "undo cloneset/web"),
-            (TestedCluster::Kruise, "undo asts/db"),
-            (TestedCluster::Kruise, "undo ads/agent"),
-            (TestedCluster::Kruise, "undo all --yes"),
-        ],
+        "status",
+        Kruise,
+        "cloneset/web --timeout 10s; asts/db --timeout 10s; ads/agent --timeout 10s; all --watch=false",
     ),
-    (
-        "restart",
-        &[
-            (TestedCluster::Shop, "restart deployment/web"),
-            (TestedCluster::Shop, "restart ds/agent"),
-            (TestedCluster::Shop, "restart sts/db"),
-            (TestedCluster::Shop, "restart all"),
-            (TestedCluster::StuckSet, "restart sts/db --replace-stuck-pods"),
-            (TestedCluster::Kruise, "restart cloneset/web"),
-            (TestedCluster::Kruise, "restart asts/db"),
-            (TestedCluster::Kruise, "restart ads/agent"),
-            (TestedCluster::Kruise, "restart all"),
-        ],
-    ),
-    (
-        "pause",
-        &[
-            (TestedCluster::Shop, "pause deployment/web"),
-            (TestedCluster::Shop, "pause ds/agent"),
-            (TestedCluster::Shop, "pause sts/db"),
-            (TestedCluster::Shop, "pause all"),
-            (TestedCluster::Kruise, "pause cloneset/web"),
-            (TestedCluster::Kruise, "pause asts/db"),
-            (TestedCluster::Kruise, "pause ads/agent"),
-            (TestedCluster::Kruise, "pause all"),
-        ],
-    ),
-    (
-        "resume",
-        &[
-            (TestedCluster::PausedShop, "resume deployment/web"),
-            (TestedCluster::PausedShop, "resume ds/agent"),
-            (TestedCluster::PausedShop, "resume sts/db"),
-            (TestedCluster::PausedShop, "resume all"),
-            (TestedCluster::LostPlan, "resume deployment/web --release-all"),
-            (TestedCluster::PausedKruise, "resume cloneset/web"),
-            (TestedCluster::PausedKruise, "resume asts/db"),
-            (TestedCluster::PausedKruise, "resume ads/agent"),
-            (TestedCluster::PausedKruise, "resume all"),
-        ],
-    ),
+    ("undo", Shop, "deployment/web; ds/agent; sts/db --cause x; all --yes"),
+    ("undo", StuckSet, "sts/db --replace-stuck-pods"),
+    ("undo", Kruise, "cloneset/web; asts/db; ads/agent; all --yes"),
+    ("restart", Shop, "deployment/web; ds/agent; sts/db; all"),
+    ("restart", StuckSet, "sts/db --replace-stuck-pods"),
+    ("restart", Kruise, "cloneset/web; asts/db; ads/agent; all"),
+    ("pause", Shop, "deployment/web; ds/agent; sts/db; all"),
+    ("pause", Kruise, "cloneset/web; asts/db; ads/agent; all"),
+    ("resume", PausedShop, "deployment/web; ds/agent; sts/db; all"),
+    ("resume", LostPlan, "deployment/web --release-all"),
+    ("resume", PausedKruise, "cloneset/web; asts/db; ads/agent; all"),
     (
         "step",
-        &[
-            (TestedCluster::Changed, "step deployment/web --all --timeout 3m"),
-            (TestedCluster::Changed, "step sts/db --all --timeout 3m"),
-            (TestedCluster::Changed, "step ds/agent --all --timeout 3m"),
-            (TestedCluster::Changed, "step ds/agent --evict --timeout 3m"),
-            (TestedCluster::ChangedToCrash, "step sts/db --on-failure undo --timeout 3m"),
-            (TestedCluster::ChangedKruise, "step cloneset/web --all --timeout 3m"),
-            (TestedCluster::ChangedKruise, "step asts/db --all --timeout 3m"),
-            (TestedCluster::ChangedKruise, "step ads/agent --all --timeout 3m"),
-        ],
+        Changed,
+        "deployment/web --all --timeout 3m; sts/db --all --timeout 3m; ds/agent --all --timeout 3m; \
+         ds/agent --evict --timeout 3m",
+    ),
+    ("step", ChangedToCrash, "sts/db --on-failure undo --timeout 3m"),
+    (
+        "step",
+        ChangedKruise,
+        "cloneset/web --all --timeout 3m; asts/db --all --timeout 3m; ads/agent --all --timeout 3m",
     ),
 ];
+
+/// Defines a test of each role.
+macro_rules! roles {
+    ($($verb:ident)*) => {
+        const TESTED: [&str; 10] = [$(stringify!($verb)),*];
+        $(
+            #[tokio::test(start_paused = true)]
+            async fn $verb() {
+                has_the_right_rights(stringify!($verb)).await;
+            }
+        )*
+    };
+}
+
+roles!(list history diff preview status undo restart pause resume step);
 
 /// Returns the messages without a right. Without `watch` nothing is printed, since polling replaces it.
 fn messages_without(verb: &str, right: &Right) -> &'static [&'static str] {
@@ -221,8 +157,12 @@ fn rights(rule: &Value) -> Vec<Right> {
     pairs.collect()
 }
 
-fn lines_of(verb: &str) -> &'static [(TestedCluster, &'static str)] {
-    LINES.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, lines)| lines)
+fn lines_of(verb: &str) -> Vec<(TestedCluster, String)> {
+    let of_verb = LINES.iter().filter(|(name, ..)| *name == verb);
+    let lines = of_verb.flat_map(|(verb, cluster, lines)| {
+        lines.split(';').map(move |args| (*cluster, format!("{verb} {}", args.trim()).trim().to_owned()))
+    });
+    lines.collect()
 }
 
 #[test]
@@ -234,7 +174,7 @@ fn every_verb_has_a_role_and_a_test() {
         let needs_no_role = ["completion", "version"].contains(&name);
         let has_role = roles.iter().any(|(role, _)| role == name);
         assert!(has_role || needs_no_role, "krew/rbac.yaml has no role rollout2-{name}");
-        assert!(!lines_of(name).is_empty() || needs_no_role, "no command line of {name} is tested here");
+        assert!(TESTED.contains(&name) || needs_no_role, "the role of {name} is not tested here");
     }
 }
 
@@ -249,55 +189,46 @@ fn without_names(mut output: Output) -> Output {
     output
 }
 
-/// The clock of the test is paused.
-#[tokio::test(start_paused = true)]
-async fn the_rights_of_a_role_are_sufficient() {
-    for (verb, rights) in roles() {
-        for &(cluster, line) in lines_of(&verb) {
-            let admin = without_names(run_as_user(line, cluster, None).await.0);
-            let (gina, _) = run_as_user(line, cluster, Some(&rights)).await;
-            assert_eq!(without_names(gina), admin, "{line}");
-        }
+/// With the rights of its role each command line of a verb does what it does for an administrator. Without any of them, one
+/// of these lines prints the documented messages.
+async fn has_the_right_rights(verb: &str) {
+    let rights = roles().into_iter().find(|(role, _)| role == verb).unwrap().1;
+    let mut whole = Vec::new();
+    for (cluster, line) in lines_of(verb) {
+        let (output, requests) = run_as_user(&line, cluster, Some(&rights)).await;
+        let admin = without_names(run_as_user(&line, cluster, None).await.0);
+        assert_eq!(without_names(output.clone()), admin, "{line}");
+        whole.push((cluster, line, output, requests));
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn without_a_right_the_documented_message_is_printed() {
     let page = std::fs::read_to_string(root().join("docs/rbac.md")).unwrap();
     let mut wrong = Vec::new();
-    for (verb, rights) in roles() {
-        let mut whole = Vec::new();
-        for &(cluster, line) in lines_of(&verb) {
-            whole.push((cluster, line, run_as_user(line, cluster, Some(&rights)).await));
+    for missing in &rights {
+        let rest: Vec<Right> = rights.iter().filter(|right| *right != missing).cloned().collect();
+        let messages = messages_without(verb, missing);
+        let (mut differs, mut missing_messages, mut printed) = (false, messages.to_vec(), String::new());
+        for (cluster, line, output, requests) in
+            whole.iter().filter(|(.., requests)| missing.is_used(requests))
+        {
+            let (less, fewer_requests) = run_as_user(line, *cluster, Some(&rest)).await;
+            differs |= *output != less || *requests != fewer_requests;
+            differs |= missing.resource == "horizontalpodautoscalers"; // a warning is left out silently
+            missing_messages.retain(|message| !less.stderr.contains(message));
+            printed += &less.stderr;
+            if differs && missing_messages.is_empty() && !messages.is_empty() {
+                break; // other command lines would print the same messages
+            }
+            if messages.is_empty() && !is_the_same(verb, &less, output) {
+                wrong.push(format!("{line} without {missing:?}: {}", less.stderr));
+            }
         }
-        for missing in &rights {
-            let rest: Vec<Right> = rights.iter().filter(|right| *right != missing).cloned().collect();
-            let messages = messages_without(&verb, missing);
-            let (mut differs, mut missing_messages, mut printed) = (false, messages.to_vec(), String::new());
-            for (cluster, line, (whole, requests)) in
-                whole.iter().filter(|(_, _, (_, requests))| missing.is_used(requests))
-            {
-                let (less, fewer_requests) = run_as_user(line, *cluster, Some(&rest)).await;
-                differs |= *whole != less || *requests != fewer_requests;
-                differs |= missing.resource == "horizontalpodautoscalers"; // a warning is left out silently
-                missing_messages.retain(|message| !less.stderr.contains(message));
-                printed += &less.stderr;
-                if differs && missing_messages.is_empty() && !messages.is_empty() {
-                    break; // other command lines would print the same messages
-                }
-                if messages.is_empty() && !is_the_same(&verb, &less, whole) {
-                    wrong.push(format!("{line} without {missing:?}: {}", less.stderr));
-                }
-            }
-            if !differs && !is_for_an_expired_watch(&verb, missing) {
-                wrong.push(format!("{verb} does not need {missing:?}"));
-            }
-            for message in missing_messages {
-                wrong.push(format!("{verb} without {missing:?} does not print {message:?}: {printed}"));
-            }
-            for message in messages.iter().filter(|message| !page.contains(&message.replace("gina", "..."))) {
-                wrong.push(format!("docs/rbac.md does not list {message:?}"));
-            }
+        if !differs && !is_for_an_expired_watch(verb, missing) {
+            wrong.push(format!("{verb} does not need {missing:?}"));
+        }
+        for message in missing_messages {
+            wrong.push(format!("{verb} without {missing:?} does not print {message:?}: {printed}"));
+        }
+        for message in messages.iter().filter(|message| !page.contains(&message.replace("gina", "..."))) {
+            wrong.push(format!("docs/rbac.md does not list {message:?}"));
         }
     }
     wrong.dedup();

@@ -1,7 +1,5 @@
 //! Clusters for tests of rights, and runs by a user with some rights only.
 
-use std::sync::LazyLock;
-
 use harness::cluster::SavedCluster;
 use harness::prelude::*;
 use simcluster::{Builder, Finalization};
@@ -114,8 +112,7 @@ pub(crate) async fn run_as_user(
 }
 
 fn shop(user: User) -> Builder {
-    static SHOP: LazyLock<Value> = LazyLock::new(|| snapshot("shop"));
-    SimCluster::builder().snapshot(&SHOP).unwrap().user(user)
+    SimCluster::builder().snapshot(&snapshot("shop")).unwrap().user(user)
 }
 
 fn kruise(user: User) -> Builder {

@@ -19,10 +19,7 @@ fn edit(cluster: &Cluster, resource: &'static Resource, name: &str, patch: &Valu
 }
 
 fn edit_as(manager: &str, cluster: &Cluster, resource: &'static Resource, name: &str, patch: &Value) {
-    let author = Author::new(manager);
-    cluster.sim.store(|store| {
-        store.patch(&key(resource, name), Part::Object, Format::Merge, patch, &author).map(drop).unwrap();
-    });
+    cluster.editor().patch_as(manager, Format::Merge, &key(resource, name), patch);
 }
 
 fn template(name: &str, spec: &Value) -> Value {
@@ -32,10 +29,7 @@ fn template(name: &str, spec: &Value) -> Value {
 /// Sets the image and leaves the rest of the container.
 fn set_image(cluster: &Cluster, image: &str) {
     let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "app", "image": image}]}}}});
-    let (web, author) = (key(&DEPLOYMENTS, "web"), Author::new("kubectl-set"));
-    cluster.sim.store(|store| {
-        store.patch(&web, Part::Object, Format::Strategic, &patch, &author).map(drop).unwrap();
-    });
+    cluster.editor().patch_as("kubectl-set", Format::Strategic, &key(&DEPLOYMENTS, "web"), &patch);
 }
 
 /// A Deployment that reads a ConfigMap as environment and another as files, and a StatefulSet that reads a Secret in each

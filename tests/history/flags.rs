@@ -33,7 +33,7 @@ fn the_last_of_a_repeated_flag_is_used() {
 #[test]
 fn all_namespaces_overrides_namespace() {
     let all = history("shop", &["deploy", "-A"]).run();
-    assert!(all.stdout.contains(" -n shop  "), "{}", all.stdout);
+    all.prints(" -n shop  ");
     assert_eq!(history("shop", &["deploy", "-A", "-n", "nowhere"]).run(), all);
     assert_eq!(history("shop", &["deploy", "--namespace", "nowhere", "-A"]).run(), all);
 }

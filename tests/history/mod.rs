@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod bad_input;
-mod cases;
 mod configuration;
 mod flags;
 mod hostile;

@@ -1,5 +1,6 @@
 //! The output formats of `history`: table, wide, JSON, YAML and names, on terminals of several widths.
 
+use harness::objects::{revision, template, workload};
 use harness::prelude::*;
 
 use crate::history::history;
@@ -75,7 +76,7 @@ async fn without_pods_a_change_made_while_paused_leaves_no_revision_current() {
         serde_json::from_str(&cluster.run("history deployment/web -o json").await.stdout).unwrap();
     assert_eq!(json["items"][0]["revisions"][0]["state"], Value::Null, "{json:#}");
     let undo = cluster.run("undo deployment/web --resume --dry-run").await;
-    assert!(undo.stdout.contains("revision 1"), "{}", undo.transcript);
+    undo.prints("revision 1");
 }
 
 #[test]
@@ -125,6 +126,34 @@ fn names_and_documents_are_those_of_kubectl() {
     assert!(table("shop", &["deploy/web", "-o", "yaml", "--show-managed-fields"]).contains("managedFields"));
 }
 
+/// kubectl prints nothing on stdout.
+#[test]
+fn a_missing_revision_is_an_error_and_a_document() {
+    for form in ["yaml", "json"] {
+        let output = history("shop", &["deploy/web", "-o", form, "--revision", "999"]).run();
+        output.ends(1);
+        assert_eq!(output.stderr, "error: no revision 999 in the history; there are 1, 3, 4, 5\n");
+        output.prints("not-found");
+        assert!(!output.stdout.contains("ReplicaSet"), "{}", output.stdout);
+    }
+}
+
+/// The old template replaces the live one as a whole.
+#[test]
+fn the_document_of_an_old_revision_has_no_other_field_of_the_live_template() {
+    for kind in ["StatefulSet", "DaemonSet"] {
+        let mut live = workload(kind, "n", "a");
+        live["spec"]["template"]["metadata"]["annotations"] = json!({"n": "1"});
+        live["spec"]["template"]["spec"]["nodeSelector"] = json!({"disk": "ssd"});
+        let snapshot = json!({"kind": "List", "items": [live, revision(&live, 1)]}).to_string();
+        let target = format!("{kind}/a");
+        let args = ["history", &target, "-o", "json", "--revision", "1", "--from", "-"];
+        let output = Run::of(args).stdin(snapshot).run();
+        let document: Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(document["spec"]["template"], template("a", "x:1"), "{kind}");
+    }
+}
+
 #[test]
 fn fifty_five_revisions_are_all_shown() {
     for target in ["deploy/api", "sts/log"] {
@@ -139,7 +168,7 @@ fn without_a_verb_the_help_is_printed() {
     assert!(output.stdout.is_empty() && output.stderr.contains(usage), "{}{}", output.stdout, output.stderr);
     output.ends(2);
     let output = Run::of(["history", "--help"]).run();
-    assert!(output.stdout.contains("Examples:"), "{}", output.stdout);
+    output.prints("Examples:");
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
     assert_eq!(Run::of(["help", "history"]).run(), output);
 }

@@ -1,5 +1,6 @@
 //! The values of `--revision`: numbers, words, names, hashes and digests.
 
+use harness::objects::{revision, template, workload};
 use harness::prelude::*;
 
 use crate::history::history;
@@ -76,17 +77,18 @@ fn an_invalid_revision_word_is_a_usage_error() {
 
 /// Returns a snapshot of a Deployment with ReplicaSets of these names, numbers, hashes and images.
 fn snapshot(replica_sets: &[(&str, &str, &str, &str)]) -> String {
-    let template = |image: &str| json!({"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
-    let live = replica_sets.last().unwrap().3;
-    let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "uid": "u"},
-        "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template(live)}});
+    let mut deployment = workload("Deployment", "n", "a");
     let replica_set = |(name, number, hash, image): &(&str, &str, &str, &str)| {
-        json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name, "namespace": "n", "uid": name,
-            "labels": {"app": "a", "pod-template-hash": hash}, "annotations": {"deployment.kubernetes.io/revision": number},
-            "ownerReferences": [{"controller": true, "kind": "Deployment", "name": "a", "uid": "u"}]},
-            "spec": {"template": template(image)}})
+        let own = json!({
+            "metadata": {"name": name, "uid": name, "labels": {"pod-template-hash": hash},
+                "annotations": {"deployment.kubernetes.io/revision": number}},
+            "spec": {"template": template("a", image)},
+        });
+        merged(revision(&deployment, 0), &own)
     };
-    let items: Vec<Value> = std::iter::once(deployment).chain(replica_sets.iter().map(replica_set)).collect();
+    let mut items: Vec<Value> = replica_sets.iter().map(replica_set).collect();
+    deployment["spec"]["template"] = template("a", replica_sets.last().unwrap().3);
+    items.push(deployment);
     json!({"kind": "List", "items": items}).to_string()
 }
 
@@ -104,9 +106,9 @@ fn an_ambiguous_word_lists_the_candidates() {
         let output =
             Run::of(["history", "deploy/a", "--from", "-", "--revision", word]).stdin(snapshot.clone()).run();
         assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{word}");
-        assert!(output.stderr.contains(&format!("revision {word} could be any of")), "{}", output.stderr);
+        output.reports(&format!("revision {word} could be any of"));
         assert!(candidates.iter().all(|name| output.stderr.contains(name)), "{}", output.stderr);
-        assert!(output.stderr.contains("\nhint: use the full name"), "{}", output.stderr);
+        output.reports("\nhint: use the full name");
     }
 }
 

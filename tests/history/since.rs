@@ -4,12 +4,6 @@ use harness::prelude::*;
 
 use crate::history::history;
 
-/// Writes to an object as a client does.
-fn write(editor: &Editor, key: &Key, manager: &str, format: Format, patch: &Value) {
-    let author = Author::new(manager);
-    editor.sim.store(|store| store.patch(key, Part::Object, format, patch, &author).unwrap());
-}
-
 fn container(fields: &Value) -> Value {
     let mut container = json!({"name": "app"});
     container.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -23,7 +17,7 @@ async fn changed() -> Cluster {
     cluster.advance(3600).await;
     let editor = cluster.editor();
     let set = |key: &Key, manager: &str, fields: &Value| {
-        write(&editor, key, manager, Format::Strategic, &container(fields));
+        editor.patch_as(manager, Format::Strategic, key, &container(fields));
     };
     set(&web, "argocd-controller", &json!({"image": "app:2.0", "workingDir": "/srv"}));
     cluster.advance(60).await;
@@ -36,8 +30,8 @@ async fn changed() -> Cluster {
     set(&db, "kubectl-edit", &json!({"image": "app:2.0-crash"}));
     cluster.advance(60).await;
     // What is no rollout: a scale, a label of the workload, and the status.
-    write(&editor, &web, "kubectl-scale", Format::Merge, &json!({"spec": {"replicas": 4}}));
-    write(&editor, &web, "kubectl-label", Format::Merge, &json!({"metadata": {"labels": {"team": "shop"}}}));
+    editor.patch_as("kubectl-scale", Format::Merge, &web, &json!({"spec": {"replicas": 4}}));
+    editor.patch_as("kubectl-label", Format::Merge, &web, &json!({"metadata": {"labels": {"team": "shop"}}}));
     cluster.advance(60).await;
     cluster
 }
@@ -163,9 +157,9 @@ async fn a_return_by_a_removal_has_no_stamp() {
     cluster.advance(3600).await;
     let editor = cluster.editor();
     let env = container(&json!({"env": [{"name": "A", "value": "1"}]}));
-    write(&editor, &web, "helm", Format::Strategic, &env);
+    editor.patch_as("helm", Format::Strategic, &web, &env);
     cluster.advance(120).await;
-    write(&editor, &web, "kubectl-patch", Format::Strategic, &container(&json!({"env": null})));
+    editor.patch_as("kubectl-patch", Format::Strategic, &web, &container(&json!({"env": null})));
     cluster.advance(300).await;
     let rows = cluster.run("history --since 1h").await.stdout;
     insta::assert_snapshot!("a_removal", rows);

@@ -11,7 +11,7 @@ mod live;
 mod old_release;
 mod own_pairs;
 mod pod_updates;
-mod recording;
+pub(crate) mod recording;
 mod selector;
 mod status;
 mod step;

@@ -195,7 +195,7 @@ async fn a_forbidden_type_does_not_hide_the_others() {
     let cluster = crowd(2, &[user]);
     let output = run(&cluster, "gina", "list deploy,sts -A").await;
     assert_eq!((output.stdout.lines().count(), output.exit), (4, 1), "{}", output.stdout);
-    assert!(output.stderr.contains("error: forbidden: User \"gina\" cannot list"), "{}", output.stderr);
+    output.reports("error: forbidden: User \"gina\" cannot list");
 }
 
 /// Three of the nine rollouts need the events.

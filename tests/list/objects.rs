@@ -1,41 +1,27 @@
 //! Workloads in every state, with their revisions and pods.
 
+use harness::objects::{pod, revision, workload};
 use harness::prelude::*;
 
 /// The time of every snapshot; no object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
 
-fn template(image: &str) -> Value {
-    json!({"metadata": {"labels": {"app": "x"}}, "spec": {"containers": [{"name": "app", "image": image}]}})
-}
-
 /// Returns a Deployment and its two revisions, of which the second is current. `changes` are merged into it.
 pub(crate) fn deployment(namespace: &str, name: &str, changes: &Value) -> Vec<Value> {
-    let uid = format!("{namespace}-{name}");
-    let base = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": name, "namespace": namespace, "uid": uid, "generation": 2, "labels": {"app": name}},
+    let complete = json!({
+        "metadata": {"labels": {"app": name}},
         "spec": {
-            "replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": template("x:2"),
+            "replicas": 2,
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 0}},
         },
-        "status": {
-            "observedGeneration": 2, "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2,
-        },
+        "status": {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2},
     });
-    let revision = |number: i64, created: &str| {
-        json!({
-            "apiVersion": "apps/v1", "kind": "ReplicaSet",
-            "metadata": {
-                "name": format!("{name}-{number}"), "namespace": namespace, "uid": format!("{uid}-{number}"),
-                "labels": {"app": name}, "creationTimestamp": created,
-                "annotations": {"deployment.kubernetes.io/revision": number.to_string()},
-                "ownerReferences": [{"controller": true, "kind": "Deployment", "name": name, "uid": uid}],
-            },
-            "spec": {"template": template(&format!("x:{number}"))},
-        })
-    };
-    vec![merged(base, changes), revision(1, "2026-11-20T09:00:00Z"), revision(2, "2026-11-20T13:30:00Z")]
+    let deployment = merged(merged(workload("Deployment", namespace, name), &complete), changes);
+    let [first, second] = [(1, "09:00"), (2, "13:30")].map(|(number, created)| {
+        let created = json!({"metadata": {"creationTimestamp": format!("2026-11-20T{created}:00Z")}});
+        merged(revision(&deployment, number), &created)
+    });
+    vec![deployment, first, second]
 }
 
 /// Returns a StatefulSet whose partition keeps both pods on revision 1.
@@ -50,57 +36,42 @@ pub(crate) fn partly_updated_set(namespace: &str, name: &str) -> Vec<Value> {
 
 /// Returns a StatefulSet whose partition is 2 and whose last `updated` pods run revision 2.
 fn stateful_set(namespace: &str, name: &str, replicas: i64, updated: i64) -> Vec<Value> {
-    let uid = format!("{namespace}-{name}");
-    let set = json!({
-        "apiVersion": "apps/v1", "kind": "StatefulSet",
-        "metadata": {"name": name, "namespace": namespace, "uid": uid, "generation": 2, "labels": {"app": name}},
+    let own = json!({
+        "metadata": {"labels": {"app": name}},
         "spec": {
-            "replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template("x:2"),
+            "replicas": replicas,
             "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}},
         },
         "status": {
-            "observedGeneration": 2, "replicas": replicas, "updatedReplicas": updated, "readyReplicas": replicas,
-            "availableReplicas": replicas, "currentReplicas": replicas - updated, "currentRevision": format!("{name}-1"), "updateRevision": format!("{name}-2"),
+            "replicas": replicas, "updatedReplicas": updated, "readyReplicas": replicas,
+            "availableReplicas": replicas, "currentReplicas": replicas - updated,
+            "currentRevision": format!("{name}-1"), "updateRevision": format!("{name}-2"),
         },
     });
+    let set = merged(workload("StatefulSet", namespace, name), &own);
     let revision = |number: i64| {
-        json!({
-            "apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": number,
-            "metadata": {
-                "name": format!("{name}-{number}"), "namespace": namespace, "uid": format!("{uid}-{number}"),
-                "labels": {"app": name, "controller-revision-hash": format!("{name}-{number}")},
-                "creationTimestamp": format!("2026-11-20T1{number}:00:00Z"),
-                "ownerReferences": [{"controller": true, "kind": "StatefulSet", "name": name, "uid": uid}],
-            },
-            "data": {"spec": {"template": template(&format!("x:{number}"))}},
-        })
+        let created = json!({"metadata": {"creationTimestamp": format!("2026-11-20T1{number}:00:00Z")}});
+        merged(revision(&set, number), &created)
     };
     let pod = |ordinal: i64| {
         let revision = if ordinal < replicas - updated { 1 } else { 2 };
-        let labels = json!({"metadata": {"name": format!("{name}-{ordinal}"),
-            "labels": {"app": name, "controller-revision-hash": format!("{name}-{revision}")}}});
-        merged(pod(namespace, name, "0", &uid), &labels)
+        ready_pod(&set, &ordinal.to_string(), revision)
     };
-    [set, revision(1), revision(2)].into_iter().chain((0..replicas).map(pod)).collect()
+    let pods = (0..replicas).map(pod);
+    [set.clone(), revision(1), revision(2)].into_iter().chain(pods).collect()
 }
 
-/// Returns a ready pod of an owner.
-pub(crate) fn pod(namespace: &str, app: &str, suffix: &str, owner: &str) -> Value {
-    let name = format!("{app}-{suffix}");
-    json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {
-            "name": name, "namespace": namespace, "uid": format!("uid-{namespace}-{name}"),
-            "creationTimestamp": "2026-11-20T10:00:00Z", "labels": {"app": app},
-            "ownerReferences": [{"controller": true, "uid": owner}],
-        },
-        "spec": {"nodeName": "node-1"},
+/// Returns a pod of revision N that has been ready for two hours.
+fn ready_pod(workload: &Value, suffix: &str, number: i64) -> Value {
+    let name = format!("{}-{suffix}", workload["metadata"]["name"].as_str().unwrap());
+    let changes = json!({
+        "metadata": {"creationTimestamp": "2026-11-20T10:00:00Z"},
         "status": {
-            "phase": "Running",
             "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T12:00:00Z"}],
             "containerStatuses": [{"name": "app", "image": "x", "ready": true, "restartCount": 0, "state": {"running": {}}}],
         },
-    })
+    });
+    merged(pod(workload, &name, number), &changes)
 }
 
 /// Returns a pod of revision 2 that crashes.
@@ -116,14 +87,14 @@ pub(crate) fn crashing_pod(namespace: &str, app: &str) -> Value {
             }],
         },
     });
-    merged(pod(namespace, app, "2-a", &format!("{namespace}-{app}-2")), &changes)
+    merged(ready_pod(&workload("Deployment", namespace, app), "2-a", 2), &changes)
 }
 
 /// Returns a rollout from revision 1 to 2 of which one of two pods is updated.
 fn half_way(namespace: &str, name: &str, changes: &Value) -> Vec<Value> {
     let counters = json!({"status": {"updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1}});
     let mut objects = deployment(namespace, name, &merged(counters, changes));
-    objects.push(pod(namespace, name, "1-a", &format!("{namespace}-{name}-1")));
+    objects.push(ready_pod(&objects[0], "1-a", 1));
     objects
 }
 
@@ -157,8 +128,7 @@ pub(crate) fn every_state() -> Vec<Value> {
 /// Returns a Deployment whose pods were ready two hours ago.
 pub(crate) fn complete(namespace: &str, name: &str) -> Vec<Value> {
     let mut objects = deployment(namespace, name, &json!({}));
-    let owner = format!("{namespace}-{name}-2");
-    objects.extend(["2-a", "2-b"].map(|suffix| pod(namespace, name, suffix, &owner)));
+    objects.extend(["2-a", "2-b"].map(|suffix| ready_pod(&objects[0], suffix, 2)));
     objects
 }
 

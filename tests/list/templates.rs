@@ -46,7 +46,7 @@ fn a_jsonpath_of_history_runs_on_the_facts() {
     assert_eq!((output.stdout.as_str(), output.stderr.as_str(), output.exit), ("ReplicaSet", "", 0));
     let output = path(&["--revision", "3"], "{.spec.template.spec.containers[9].image}");
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
-    assert!(output.stderr.contains("array index out of bounds: index 9, length 2"), "{}", output.stderr);
+    output.reports("array index out of bounds: index 9, length 2");
 }
 
 fn states(args: &[&str]) -> Output {
@@ -135,7 +135,7 @@ fn writing_verbs_print_the_object() {
         "jsonpath={.spec.template.spec.containers[7]}",
     ]);
     assert_eq!((failed.stdout.as_str(), failed.exit), ("", 1));
-    assert!(failed.stderr.contains("error: cannot write the output: jsonpath"), "{}", failed.stderr);
+    failed.reports("error: cannot write the output: jsonpath");
 }
 
 /// kubectl drops managedFields from JSON and YAML only.

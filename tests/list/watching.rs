@@ -180,7 +180,7 @@ async fn workloads_that_cannot_be_read_end_the_command() {
     let cluster = Cluster::simulated().user(user).start();
     let output = run_as(&cluster, "gina", "list deploy --watch", None).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
-    assert!(output.stderr.contains("error: forbidden: User \"gina\" cannot"), "{}", output.stderr);
+    output.reports("error: forbidden: User \"gina\" cannot");
 }
 
 #[tokio::test(start_paused = true)]
@@ -195,7 +195,7 @@ async fn a_signal_ends_the_command() {
     };
     let output = tokio::select! { output = run => output, () = signal => unreachable!() };
     assert_eq!((output.exit, output.stderr.as_str()), (130, ""));
-    assert!(output.stdout.contains("deployment/web"), "{}", output.stdout);
+    output.prints("deployment/web");
 }
 
 #[test]

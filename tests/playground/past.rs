@@ -52,6 +52,7 @@ impl ShopChange {
 
 fn target(words: &str) -> Option<(&'static Resource, &str)> {
     let (singular, name) = words.split_once('/')?;
-    let resource = simcluster::resource::ALL.into_iter().find(|resource| resource.singular == singular)?;
+    let resource =
+        simcluster::resource::ALL.iter().copied().find(|resource| resource.singular == singular)?;
     Some((resource, name))
 }

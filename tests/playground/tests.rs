@@ -34,8 +34,18 @@ async fn the_shop_contains_the_documented_workloads() {
 #[tokio::test]
 async fn kubectl_works_with_the_playground() {
     let playground = Playground::open().unwrap();
+    let manifest = r#"{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"app"},"spec":{"selector":{"matchLabels":{"app":"app"}},
+        "template":{"metadata":{"labels":{"app":"app"}},"spec":{"containers":[{"name":"app","image":"app:1"}]}}}}"#;
+    let file = playground.directory.join("app.json");
+    std::fs::write(&file, manifest).unwrap();
+    let apply = format!("apply -f {}", file.display());
     for (args, expected) in [
+        (apply.as_str(), "deployment.apps/app created"),
+        (&apply, "deployment.apps/app unchanged"),
         ("get deployment web", "4/4"),
+        ("get deployment nope", "Error from server (NotFound): deployments.apps \"nope\" not found"),
+        ("describe deployment web", "NewReplicaSetAvailable"),
+        ("rollout history deployment/web", "first release"),
         ("get cloneset search -o name", "cloneset.apps.kruise.io/search"),
         ("get pods -l app=checkout", "Error|CrashLoopBackOff"), // the second one shortly before each restart
         ("set image deployment/web web=shop/web:1.3", "image updated"),
@@ -52,6 +62,7 @@ async fn kubectl_works_with_the_playground() {
         ("rollout restart daemonset/agent", "restarted"),
         ("rollout status daemonset/agent --timeout=60s", "successfully rolled out"),
         ("logs -l app=checkout --prefix --tail=1", "DB_URL is not set"),
+        ("drain node-1 --ignore-daemonsets --timeout=60s", "node/node-1 drained"),
         ("delete deployment checkout --timeout=60s", "deleted"),
     ] {
         let Some(printed) = kubectl(&playground, args).await else { return };

@@ -84,7 +84,7 @@ async fn a_missing_kubectl_is_an_error_that_says_so() {
         "{}",
         ended.stderr
     );
-    assert!(ended.stderr.ends_with(hint), "{}", ended.stderr);
+    ended.reports_last(hint);
     assert_eq!((ended.stdout.as_str(), ended.exit), ("", 3));
     let run = Run::of(["preview", "-f", MANIFEST]).env("PATH", "/does/not/exist");
     let ended = run_on(&cluster(), run).await;
@@ -113,7 +113,7 @@ async fn messages_of_kubectl_are_passed_on_escaped_and_masked() {
     let program = directory.program("echo 'Warning: missing annotation' >&2; cat objects.json");
     let ended = run_on(&cluster(), preview_with(&program, &["-f", MANIFEST])).await;
     assert_eq!((ended.stderr.as_str(), ended.exit), ("kubectl: Warning: missing annotation\n", 0));
-    assert!(ended.stdout.contains("new revision 6"), "{}", ended.stdout);
+    ended.prints("new revision 6");
 }
 
 #[tokio::test]

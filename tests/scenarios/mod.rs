@@ -7,14 +7,10 @@
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 mod daemon_set;
-mod failing;
+mod deployment;
 mod history;
 mod history_output;
 mod kubectl_users;
 mod objects;
-mod pausing;
-mod rolling;
-mod scaling;
 mod stateful_set;
 mod step;
-mod undo_on_failure;

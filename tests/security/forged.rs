@@ -247,12 +247,13 @@ fn run_paused<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-async fn forge_each_member(resource: &'static Resource) {
+/// Forges every second member.
+async fn forge_half_of_the_members(resource: &'static Resource, half: usize) {
     let (stepped, mut all) = (SavedWorkload::new(resource).await, Vec::new());
     pointers(&stepped.start().annotation(), "", &mut all);
     assert!(all.len() > 10, "{all:?}");
     let (mut wrong, mut refused) = (Vec::new(), 0);
-    for pointer in all {
+    for pointer in all.into_iter().skip(half).step_by(2) {
         for index in 0.. {
             let workload = stepped.start();
             let mut forged = workload.annotation();
@@ -269,22 +270,28 @@ async fn forge_each_member(resource: &'static Resource) {
         }
     }
     assert!(wrong.is_empty(), "{} times\n{}", wrong.len(), wrong.join("\n"));
-    assert!(refused > 10, "only {refused} of them were refused");
+    assert!(refused > 5, "only {refused} of them were refused");
 }
 
-#[test]
-fn a_forged_plan_of_a_stateful_set_causes_no_other_write() {
-    run_paused(forge_each_member(&STATEFULSETS));
+/// The members of a kind in two tests, so that two processors share them.
+macro_rules! forged_plans {
+    ($($even:ident, $odd:ident: $resource:ident;)*) => {$(
+        #[test]
+        fn $even() {
+            run_paused(forge_half_of_the_members(&$resource, 0));
+        }
+
+        #[test]
+        fn $odd() {
+            run_paused(forge_half_of_the_members(&$resource, 1));
+        }
+    )*};
 }
 
-#[test]
-fn a_forged_plan_of_a_daemon_set_causes_no_other_write() {
-    run_paused(forge_each_member(&DAEMONSETS));
-}
-
-#[test]
-fn a_forged_plan_of_a_deployment_causes_no_other_write() {
-    run_paused(forge_each_member(&DEPLOYMENTS));
+forged_plans! {
+    even_members_of_a_stateful_set, odd_members_of_a_stateful_set: STATEFULSETS;
+    even_members_of_a_daemon_set, odd_members_of_a_daemon_set: DAEMONSETS;
+    even_members_of_a_deployment, odd_members_of_a_deployment: DEPLOYMENTS;
 }
 
 /// A rollback writes the template of the revision that the annotation names.
@@ -318,11 +325,7 @@ fn a_forged_plan_of_a_deployment_does_not_choose_the_template() {
             assert!(!is_unsafe(&after), "{args}: {}", output.transcript);
             if !args.contains("--new-plan") {
                 assert_eq!(output.exit, 1, "{args}: {}", output.transcript);
-                assert!(
-                    output.stderr.contains("but the outdated pods run revision 2\n"),
-                    "{}",
-                    output.stderr
-                );
+                output.reports("but the outdated pods run revision 2\n");
             }
         }
     });

@@ -15,7 +15,6 @@ mod forged;
 mod fuzz;
 mod other_sources;
 mod printed_commands;
-mod secret_edge_cases;
 mod secret_values;
 mod seeds;
 mod setup;

@@ -283,7 +283,7 @@ async fn check_output_is_escaped() {
     let run = cluster.command(["step", "statefulset/db", "--plain", "--check", &check]).terminal(100, 40);
     let path = std::env::var("PATH").unwrap_or_default();
     let output = run.env("PATH", path).run_async().await;
-    assert!(output.stderr.contains(MARK), "{}", output.transcript);
+    output.reports(MARK);
     assert_safe("a check", OutputFormat::Text, &output);
 }
 

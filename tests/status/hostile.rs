@@ -72,7 +72,11 @@ fn broken_workload(kind: &str) -> Value {
         merged(pod(kind, "web-3", 2), &unbound),
         pod(kind, "web-4", 2),
         warning("uid-web-0", "Unhealthy", "Liveness probe failed: no"),
-        warning("w", "FailedCreate", "Error creating: pods \"web-5\" is forbidden: exceeded quota: q, no"),
+        warning(
+            "n-web",
+            "FailedCreate",
+            "Error creating: pods \"web-5\" is forbidden: exceeded quota: q, no"
+        ),
     ])
 }
 
@@ -120,7 +124,7 @@ proptest! {
             odd_containers["status"]["containerStatuses"] = json!([containers]);
             let items = [
                 odd_spec, odd_status, odd_pod, odd_containers, workload(kind), revision(kind, 1), revision(kind, 2),
-                pod(kind, "web-9", 1), warning("uid-web-8", "Unhealthy", &words), warning("w", "FailedCreate", &words),
+                pod(kind, "web-9", 1), warning("uid-web-8", "Unhealthy", &words), warning("n-web", "FailedCreate", &words),
             ];
             let snapshot = json!({"kind": "List", "items": items}).to_string();
             for args in [&[][..], &["-o", "json"], &["--revision", "2"]] {

@@ -13,5 +13,4 @@ mod objects;
 mod output;
 mod recorded;
 pub(crate) mod stale_configuration;
-mod upstream;
 mod what_serves;

@@ -1,99 +1,48 @@
-//! Minimal objects, and their status.
+//! A workload in the middle of a rollout, and its status.
 
+use harness::objects;
 use harness::prelude::*;
 
 /// The time of every snapshot. No object is newer.
 pub(crate) const NOW: &str = "2026-11-20T14:00:00Z";
 
-fn template(image: &str) -> Value {
-    json!({
-        "metadata": {"labels": {"app": "web"}},
-        "spec": {"containers": [{"name": "app", "image": image}]},
-    })
-}
-
 /// Returns `KIND/web` during a rollout from `x:1` to `x:2`: 1 of 3 pods is updated and not available.
 pub(crate) fn workload(kind: &str) -> Value {
-    let base = json!({
-        "apiVersion": "apps/v1", "kind": kind,
-        "metadata": {"name": "web", "namespace": "n", "uid": "w", "generation": 2},
-        "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template("x:2")},
-        "status": {"observedGeneration": 2},
-    });
     let own = match kind {
         "Deployment" => json!({
+            "spec": {"replicas": 3},
             "status": {"replicas": 4, "updatedReplicas": 1, "readyReplicas": 3, "availableReplicas": 3},
         }),
         "DaemonSet" => json!({
-            "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}}},
+            "spec": {
+                "replicas": 3, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
+            },
             "status": {
                 "desiredNumberScheduled": 3, "currentNumberScheduled": 3, "updatedNumberScheduled": 1,
                 "numberReady": 2, "numberAvailable": 2,
             },
         }),
         _ => json!({
-            "spec": {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}},
+            "spec": {
+                "replicas": 3, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+            },
             "status": {
                 "replicas": 3, "updatedReplicas": 1, "readyReplicas": 2, "availableReplicas": 2,
                 "currentReplicas": 2, "currentRevision": "web-1", "updateRevision": "web-2",
             },
         }),
     };
-    merged(base, &own)
+    merged(objects::workload(kind, "n", "web"), &own)
 }
 
 /// Returns `web-N`, the revision N with the image `x:N`.
 pub(crate) fn revision(kind: &str, number: i64) -> Value {
-    let base = json!({
-        "apiVersion": "apps/v1",
-        "metadata": {
-            "name": format!("web-{number}"), "namespace": "n", "uid": format!("r{number}"),
-            "labels": {"app": "web"},
-            "ownerReferences": [{"controller": true, "kind": kind, "name": "web", "uid": "w"}],
-        },
-    });
-    let template = template(&format!("x:{number}"));
-    if kind == "Deployment" {
-        let annotations = json!({"deployment.kubernetes.io/revision": number.to_string()});
-        let own = json!({"kind": "ReplicaSet", "metadata": {"annotations": annotations}, "spec": {"template": template}});
-        return merged(base, &own);
-    }
-    let hash = json!({"controller-revision-hash": number.to_string()});
-    let own = json!({
-        "kind": "ControllerRevision", "revision": number, "metadata": {"labels": hash},
-        "data": {"spec": {"template": template}},
-    });
-    merged(base, &own)
+    objects::revision(&workload(kind), number)
 }
 
 /// Returns a healthy pod of revision N.
 pub(crate) fn pod(kind: &str, name: &str, number: i64) -> Value {
-    let (owner, hash) = match kind {
-        "Deployment" => (format!("r{number}"), String::new()),
-        "DaemonSet" => ("w".to_owned(), number.to_string()),
-        _ => ("w".to_owned(), format!("web-{number}")),
-    };
-    json!({
-        "apiVersion": "v1", "kind": "Pod",
-        "metadata": {
-            "name": name, "namespace": "n", "uid": format!("uid-{name}"),
-            "creationTimestamp": "2026-11-20T13:00:00Z",
-            "labels": {"app": "web", "controller-revision-hash": hash},
-            "ownerReferences": [{"controller": true, "uid": owner}],
-        },
-        "spec": {"nodeName": "node-1"},
-        "status": {
-            "phase": "Running",
-            "conditions": [
-                {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T13:00:05Z"},
-                {"type": "ContainersReady", "status": "True"},
-            ],
-            "containerStatuses": [{
-                "name": "app", "image": "x", "ready": true, "started": true, "restartCount": 0,
-                "state": {"running": {"startedAt": "2026-11-20T13:00:01Z"}},
-            }],
-        },
-    })
+    objects::pod(&workload(kind), name, number)
 }
 
 /// Returns a pod of revision N whose container `app` has this status.

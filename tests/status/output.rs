@@ -111,7 +111,7 @@ fn json_is_one_document_for_each_workload() {
         json!({
             "leastTime": null, "apiVersion": "rollout2/v1",
             "kind": "Status",
-            "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "w", "generation": 2},
+            "workload": {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "n", "name": "web", "uid": "n-web", "generation": 2},
             "revision": 2,
             "revisionName": "web-2",
             "state": "progressing",

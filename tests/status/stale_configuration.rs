@@ -3,11 +3,8 @@
 use harness::prelude::*;
 use simcluster::resource::CONFIGMAPS;
 
-fn patch(cluster: &Cluster, key: &simcluster::Key, patch: &Value) {
-    let author = Author::new("kubectl-edit");
-    cluster
-        .sim
-        .store(|store| store.patch(key, Part::Object, Format::Strategic, patch, &author).map(drop).unwrap());
+fn patch(cluster: &Cluster, key: &Key, patch: &Value) {
+    cluster.editor().patch_as("kubectl-edit", Format::Strategic, key, patch);
 }
 
 fn set_image(cluster: &Cluster, image: &str) {
@@ -61,7 +58,7 @@ async fn pods_that_started_before_a_change_are_a_remark() {
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0), "a missing right is silent");
     let drawn = Run::of(["status", "deployment/web", "--color=never"]).terminal(140, 30);
     let drawn = drawn.on(&cluster, "admin").run_async().await;
-    assert!(drawn.stderr.contains(STALE.trim_end()), "{}", drawn.transcript);
+    drawn.reports(STALE.trim_end());
     cluster.run("restart deployment/web --wait").await.ends(0);
     assert_eq!(cluster.run("status deployment/web").await.stderr, "", "the pods are new");
 }
@@ -115,7 +112,7 @@ async fn a_rollback_says_what_it_leaves() {
     let output = cluster.run("undo deployment/web --dry-run=client").await;
     assert!(!output.stderr.contains("configmap"), "{}", output.stderr);
     let output = cluster.run("undo deployment/web --to-revision 2 --dry-run=client").await;
-    assert!(output.stderr.contains("changed after revision 2; it is not rolled back"), "{}", output.stderr);
+    output.reports("changed after revision 2; it is not rolled back");
     let output = cluster.run_as("gina", "undo deployment/web --to-revision 2 --dry-run=client").await;
     assert!(!output.stderr.contains("configmap"), "a missing right is silent: {}", output.stderr);
 }

@@ -33,7 +33,7 @@ fn assert_strategy_and_pods_are_restored(cluster: &Cluster, db: &Key, transcript
 async fn a_failure_below_the_partition_is_rolled_back_before_it_is_reported() {
     let (cluster, db, output) = Box::pin(run_with_failing_check("undo")).await;
     let message = "error: rolled back to revision 1";
-    assert!(output.stderr.contains(message), "{}", output.transcript);
+    output.reports(message);
     assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
 }
 
@@ -52,14 +52,13 @@ async fn undo_below_the_partition_reports_how_its_hold_ends() {
     }
     let history = cluster.run("history statefulset/db").await;
     let held = "rolling back, until kubectl rollout2 step statefulset/db";
-    assert!(history.stderr.contains(held), "{}", history.transcript);
+    history.reports(held);
     let foreseen = cluster.run("step statefulset/db --dry-run").await;
-    foreseen.ends(4);
-    assert!(foreseen.stderr.contains("the check of batch 3 failed: "), "{}", foreseen.transcript);
+    foreseen.ends(4).reports("the check of batch 3 failed: ");
     let output = cluster.run("step statefulset/db").await;
     output.ends(4);
     // The controller gave the old revision a new number.
-    assert!(output.stderr.contains("rolled back to revision 3"), "{}", output.transcript);
+    output.reports("rolled back to revision 3");
     assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
 }
 
@@ -129,11 +128,11 @@ async fn a_held_rollback_of_another_template_is_replaced() {
     cluster.editor().set_image(&db, "app:3.0");
     let replace = "kubectl rollout2 step statefulset/db -n default --new-plan\n";
     let status = cluster.run("history statefulset/db").await;
-    assert!(status.stderr.contains(&format!("rolling back, until {replace}")), "{}", status.transcript);
+    status.reports(&format!("rolling back, until {replace}"));
     let stopped = cluster.run("step statefulset/db").await;
     stopped.ends(5);
     let hint = format!("hint: to continue with it as it is now: {replace}");
-    assert!(stopped.stderr.contains(&hint), "{}", stopped.transcript);
+    stopped.reports(&hint);
     let output = cluster.run("step statefulset/db --new-plan --all").await;
     assert_eq!((output.exit, replicas_on(&cluster, &db, "app:3.0")), (0, 2), "{}", output.transcript);
 }

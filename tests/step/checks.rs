@@ -50,9 +50,9 @@ async fn a_failing_check_fails_the_batch() {
         let (cluster, db) = changed(3, &json!({})).await;
         let output = run_in_shell(&cluster, &["step", "statefulset/db", "--all", "--check", check]).await;
         assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (4, 1), "{}", output.transcript);
-        assert!(output.stderr.contains(sentence), "{}", output.transcript);
+        output.reports(sentence);
         let way_on = "once it is fixed: kubectl rollout2 step statefulset/db -n default --check '...'";
-        assert!(output.stderr.contains(way_on), "{}", output.transcript);
+        output.reports(way_on);
     }
 }
 
@@ -63,7 +63,7 @@ async fn without_a_shell_no_further_pod_is_released() {
         run_of(&cluster, &["step", "statefulset/db", "--all", "--check", "true"], &[("PATH", "/nowhere")])
             .await;
     assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (4, 1), "{}", output.transcript);
-    assert!(output.stderr.contains("sh cannot be started"), "{}", output.transcript);
+    output.reports("sh cannot be started");
 }
 
 /// `step` never executes a command that it read from the cluster, so the user has to repeat `--check`.
@@ -179,7 +179,7 @@ async fn the_next_command_continues_to_watch() {
     run_in_shell(&cluster, &args).await.ends(0);
     let dry_run = run_in_shell(&cluster, &["step", "statefulset/db", "--dry-run", "--check", &check]).await;
     let line = "a check every 10s of a soak and after it, 2 failures in a row fail the batch";
-    assert!(dry_run.stdout.contains(line), "{}", dry_run.transcript);
+    dry_run.prints(line);
     let failing = check.replace("-gt 0", "-gt 1000");
     run_in_shell(&cluster, &["step", "statefulset/db", "--check", &failing]).await.ends(2);
     std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("watching-check-continues"), "").unwrap();

@@ -21,7 +21,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     let step = "kubectl rollout2 step statefulset/db -n default --check '...'";
     assert_eq!(hints(&output.transcript), [format!("the next batch: {step}; all of them: {step} --all")]);
     let status = cluster.run("status statefulset/db --watch=false").await;
-    assert!(status.stderr.contains(&format!("after batch 1, until {step}")), "{}", status.transcript);
+    status.reports(&format!("after batch 1, until {step}"));
     let failed =
         run_in_shell(&cluster, &["step", "statefulset/db", "--check", "true", "--timeout", "0.1s"]).await;
     let back = "to roll back: kubectl rollout2 undo statefulset/db -n default".to_owned();
@@ -33,7 +33,7 @@ async fn a_plan_with_a_check_needs_it_again() {
     );
     cluster.editor().set_image(&db, "app:3.0");
     let status = cluster.run("status statefulset/db --watch=false").await;
-    assert!(status.stderr.contains(&format!("until {step} --new-plan")), "{}", status.transcript);
+    status.reports(&format!("until {step} --new-plan"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -44,7 +44,7 @@ async fn another_template_needs_a_new_plan_and_another_strategy_does_not() {
     cluster.advance(5).await;
     let status = cluster.run("status statefulset/db --watch=false").await;
     let until = "after batch 1, until kubectl rollout2 step statefulset/db -n default --new-plan";
-    assert!(status.stderr.contains(until), "{}", status.transcript);
+    status.reports(until);
     let output = cluster.run("step statefulset/db").await;
     output.ends(5);
     assert_eq!(
@@ -68,7 +68,7 @@ async fn a_paused_plan_for_another_template_is_replaced_after_its_resume() {
     let status = cluster.run("status statefulset/db --watch=false").await;
     let step = "kubectl rollout2 step statefulset/db -n default --new-plan";
     let until = format!("paused, until kubectl rollout2 resume statefulset/db -n default && {step}");
-    assert!(status.stderr.contains(&until), "{}", status.transcript);
+    status.reports(&until);
     let resumed = cluster.run("resume statefulset/db").await;
     assert_eq!(
         hints(&resumed.transcript),
@@ -85,7 +85,7 @@ async fn the_original_partition_is_reported_with_a_hint() {
     let output = cluster.run("step statefulset/db --all").await;
     output.ends(0);
     let message = "every pod at or above its own partition 1 is updated, 1 pod below it stays outdated";
-    assert!(output.stdout.contains(message), "{}", output.transcript);
+    output.prints(message);
     let below = "to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     assert_eq!(hints(&output.transcript), [below]);
     cluster.run("step statefulset/db --to 100%").await.ends(0);
@@ -143,7 +143,7 @@ async fn a_plan_without_outdated_pods_is_ended_by_release_all() {
     let resume = "kubectl rollout2 resume statefulset/db -n default --release-all";
     let hint = format!("hint: it stays held; to end the hold: {resume}\n");
     assert_eq!((output.exit, output.stderr.as_str()), (0, hint.as_str()), "{}", output.transcript);
-    assert!(output.stdout.contains("there is nothing to step"), "{}", output.transcript);
+    output.prints("there is nothing to step");
     cluster.run("resume statefulset/db --release-all").await.ends(0);
     let db = cluster.object(&db);
     assert_eq!(db["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
@@ -159,12 +159,7 @@ async fn the_reported_partition_is_the_one_before_the_hold() {
     cluster.advance(60).await;
     cluster.run("pause statefulset/db").await;
     let output = cluster.run("step statefulset/db").await;
-    output.ends(0);
-    assert!(
-        output.stdout.contains("no pod is outdated at or above its own partition 1"),
-        "{}",
-        output.transcript
-    );
+    output.ends(0).prints("no pod is outdated at or above its own partition 1");
     let below =
         "hint: to step the pods below it too: kubectl rollout2 step statefulset/db -n default --to 100%";
     let ends = "hint: it stays held; to end the hold: kubectl rollout2 resume statefulset/db -n default";

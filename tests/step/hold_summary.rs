@@ -19,9 +19,9 @@ const SUMMARY: &str =
 async fn a_plan_between_two_batches_is_described() {
     let cluster = cluster_after_one_batch().await;
     let status = cluster.run("status statefulset/db --watch=false").await;
-    assert!(status.stderr.contains(SUMMARY), "{}", status.transcript);
+    status.reports(SUMMARY);
     let history = cluster.run("history statefulset/db").await;
-    assert!(history.stderr.contains(&format!("note: statefulset/db is {SUMMARY}")), "{}", history.transcript);
+    history.reports(&format!("note: statefulset/db is {SUMMARY}"));
     let history = cluster.run("history statefulset/db -o json").await;
     let facts: Value = serde_json::from_str(&history.stdout).unwrap();
     let held = &facts["items"][0]["held"];
@@ -36,13 +36,12 @@ async fn a_paused_plan_and_a_pause_are_described() {
     let cluster = cluster_after_one_batch().await;
     let paused = cluster.run("pause statefulset/db").await;
     let note = "is held by a plan, which releases no more pods until it is resumed";
-    assert!(paused.stderr.contains(note), "{}", paused.transcript);
+    paused.reports(note);
     let history = cluster.run("history statefulset/db").await;
     let summary = "after batch 1, paused, until kubectl rollout2 resume statefulset/db";
-    assert!(history.stderr.contains(summary), "{}", history.transcript);
+    history.reports(summary);
     let step = cluster.run("step statefulset/db").await;
-    step.ends(5);
-    assert!(step.stderr.contains("held: statefulset/db: the plan is paused"), "{}", step.transcript);
+    step.ends(5).reports("held: statefulset/db: the plan is paused");
     assert!(
         step.stderr
             .contains("hint: kubectl rollout2 resume statefulset/db -n default && kubectl rollout2 step")
@@ -50,7 +49,7 @@ async fn a_paused_plan_and_a_pause_are_described() {
     let (cluster, _) = changed(2, &json!({})).await;
     let status = cluster.run("status statefulset/db --watch=false").await;
     let summary = "held by a pause, until kubectl rollout2 resume statefulset/db";
-    assert!(status.stderr.contains(summary), "{}", status.transcript);
+    status.reports(summary);
 }
 
 /// In every output, until the next `step` tries the batch again.
@@ -67,7 +66,7 @@ async fn a_failed_batch_is_described() {
     assert!(status.exit == 5 && status.stderr.contains(summary), "{}", status.transcript);
     let list = cluster.run("list").await;
     let cause = "step plan, the check of batch 1 failed: 1 of 4 updated\n";
-    assert!(list.stdout.contains(cause), "{}", list.transcript);
+    list.prints(cause);
     let history = cluster.run("history statefulset/db -o json").await;
     let facts: Value = serde_json::from_str(&history.stdout).unwrap();
     assert_eq!(facts["items"][0]["held"]["failure"], "the check of batch 1 failed");

@@ -22,7 +22,7 @@ async fn only_a_started_update_continues_after_an_interrupt() {
             cluster.run(&format!("step statefulset/db --no-canary --by 3 --timeout 3s {args}")).await;
         output.ends(3);
         let message = format!("timed out after 3s; it stays held; {continuation} in the cluster\n");
-        assert!(output.stderr.contains(&message), "{}", output.transcript);
+        output.reports(&message);
         assert!(!output.stderr.contains("db-2"), "{}", output.transcript);
     }
 }
@@ -38,7 +38,7 @@ async fn a_lock_whose_release_failed_is_reported_as_our_own() {
     assert!(!output.stderr.contains("is stepped by"), "{}", output.transcript);
     let message = "it stays held; no pod is being replaced; its lock was not released, so a step on \
                    another host needs --take-over";
-    assert!(output.stderr.contains(message), "{}", output.transcript);
+    output.reports(message);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,33 +3,19 @@
 use std::fs;
 use std::path::Path;
 
+use harness::objects::{pod, revision, workload};
 use harness::prelude::*;
 
 /// Returns a snapshot of a recorded StatefulSet with this many pods, all outdated.
 fn snapshot(replicas: usize) -> Value {
-    let template = |image: &str| json!({"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": image}]}});
-    let mut items = vec![json!({"kind": "StatefulSet", "apiVersion": "apps/v1",
-        "metadata": {"name": "db", "namespace": "default", "uid": "u", "generation": 1},
-        "spec": {"replicas": replicas, "template": template("x:2"), "selector": {"matchLabels": {"app": "db"}},
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}},
-        "status": {"observedGeneration": 1, "updateRevision": "db-2", "currentRevision": "db-1"}})];
-    let owner = json!([{"kind": "StatefulSet", "name": "db", "uid": "u", "controller": true}]);
-    items.extend((1..=2).map(|number| {
-        json!({"kind": "ControllerRevision", "apiVersion": "apps/v1", "revision": number,
-            "metadata": {"name": format!("db-{number}"), "namespace": "default", "ownerReferences": owner,
-                "labels": {"app": "db"}},
-            "data": {"spec": {"template": template(&format!("x:{number}"))}}})
-    }));
-    items.extend((0..replicas).map(|ordinal| {
-        json!({"kind": "Pod", "apiVersion": "v1",
-            "metadata": {"name": format!("db-{ordinal}"), "namespace": "default", "uid": format!("p{ordinal}"),
-                "ownerReferences": owner, "labels": {"app": "db", "controller-revision-hash": "db-1"},
-                "creationTimestamp": "2026-11-20T13:00:00Z"},
-            "spec": {"nodeName": "n", "containers": [{"name": "c"}]},
-            "status": {"phase": "Running", "conditions": [
-                {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T13:00:00Z"}]}})
-    }));
-    json!({"kind": "List", "apiVersion": "v1", "items": items})
+    let own = json!({
+        "spec": {"replicas": replicas, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}},
+        "status": {"updateRevision": "db-2", "currentRevision": "db-1"},
+    });
+    let db = merged(workload("StatefulSet", "default", "db"), &own);
+    let pods = (0..replicas).map(|ordinal| pod(&db, &format!("db-{ordinal}"), 1));
+    let first = [db.clone(), revision(&db, 1), revision(&db, 2)];
+    json!({"kind": "List", "apiVersion": "v1", "items": first.into_iter().chain(pods).collect::<Vec<_>>()})
 }
 
 fn plan(replicas: usize, args: &[&str]) -> String {

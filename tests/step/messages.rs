@@ -24,8 +24,7 @@ async fn a_hold_ended_by_another_client_is_reported_as_ended() {
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     output.ends(5);
     let message = "stopped: statefulset/db was changed by kubectl-patch and is not held any more, so its rollout continues in the cluster";
-    assert!(output.stderr.contains(message), "{}", output.transcript);
-    assert!(output.stderr.contains("hint: to hold it again: kubectl rollout2 step"), "{}", output.transcript);
+    output.reports(message).reports("hint: to hold it again: kubectl rollout2 step");
 }
 
 /// Only the annotation stores the original strategy.
@@ -36,13 +35,13 @@ async fn a_removed_annotation_leaves_the_strategy_and_the_original_is_printed() 
     let output = cluster.run("step statefulset/db --all --soak 60s").await;
     output.ends(5);
     let message = "; no plan holds it any more, but its update strategy has partition 3: ";
-    assert!(output.stderr.contains(message), "{}", output.transcript);
+    output.reports(message);
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
-    assert!(output.stderr.contains(original), "{}", output.transcript);
+    output.reports(original);
     let hint = "hint: to put its update strategy back: kubectl patch statefulset/db -n default --type=merge \
                 -p '{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}}}'";
-    assert!(output.stderr.contains(hint), "{}", output.transcript);
+    output.reports(hint);
 }
 
 /// `step` refuses an annotation that is not readable, so the hint is the way to remove it.
@@ -54,10 +53,10 @@ async fn an_unreadable_annotation_is_removed_by_hand_and_the_original_is_printed
     output.ends(5);
     let original =
         "the original update strategy was {\"rollingUpdate\":{\"partition\":0},\"type\":\"RollingUpdate\"}";
-    assert!(output.stderr.contains(original), "{}", output.transcript);
+    output.reports(original);
     let hint = "hint: correct its update strategy, then: kubectl annotate statefulset/db -n default \
                 kubectl-rollout2/held-\n";
-    assert!(output.stderr.contains(hint), "{}", output.transcript);
+    output.reports(hint);
     assert!(!output.stderr.contains("kubectl rollout2 step"), "{}", output.transcript);
 }
 
@@ -101,7 +100,7 @@ async fn the_hint_does_not_suggest_all_for_batches_that_end_below_100_percent() 
     let output = cluster.run("step statefulset/db --batches 1,2").await;
     output.ends(0);
     let next = "hint: the next batch: kubectl rollout2 step statefulset/db -n default\n";
-    assert!(output.stderr.ends_with(next), "{}", output.transcript);
+    output.reports_last(next);
 }
 
 #[tokio::test(start_paused = true)]
@@ -152,13 +151,13 @@ async fn the_rollback_marker_is_completed_or_removed() {
     on.ends(4);
     let message = "error: statefulset/db: batch 1 failed: image-not-found: db-2\n\
                 error: rolled back to revision 3; it is neither held nor paused\n";
-    assert!(on.stderr.ends_with(message), "{}", on.transcript);
+    on.reports_last(message);
     cluster.run("step statefulset/db").await.ends(0);
 
     let cluster = killed_during_rollback().await;
     let resumed = cluster.run("resume statefulset/db").await;
     let message = "note: the plan of statefulset/db failed and is rolled back or being rolled back; removed its rollback marker";
-    assert!(resumed.stderr.contains(message), "{}", resumed.transcript);
+    resumed.reports(message);
 
     let cluster = killed_during_rollback().await;
     cluster.editor().set_image(&Key::new(&STATEFULSETS, "default", "db"), "app:3.0");

@@ -10,7 +10,6 @@ mod checks;
 mod daemon_set;
 mod deployment;
 mod evictions;
-mod failing_requests;
 mod hints;
 mod hold_summary;
 mod interrupted;

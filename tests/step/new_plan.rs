@@ -20,7 +20,7 @@ async fn a_new_plan_reports_the_pods_released_before_it() {
     let output = cluster.run("step statefulset/db --new-plan").await;
     let message = "note: a new plan replaces the existing one; already updated before it: db-4 db-3\n";
     assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
-    assert!(output.stdout.contains("batch 1: db-2 released\n"), "{}", output.transcript);
+    output.prints("batch 1: db-2 released\n");
     let plan = plan(&cluster, &db)["pace"].clone();
     assert_eq!((&plan["canary"], &plan["soak"]), (&json!(true), &json!("10s")), "{plan}");
     assert_eq!((&plan["by"], &plan["ignoreUnreadyNodes"]), (&json!("1"), &Value::Null), "{plan}");
@@ -48,7 +48,7 @@ async fn a_new_plan_without_released_pods_is_reported_too() {
     let output = cluster.run("step statefulset/db --new-plan --take-over").await;
     let message = "note: a new plan replaces the existing one\n";
     assert_eq!((output.exit, output.stderr.contains(message)), (0, true), "{}", output.transcript);
-    assert!(output.stdout.contains("batch 1 (canary): db-2\n"), "{}", output.transcript);
+    output.prints("batch 1 (canary): db-2\n");
 }
 
 /// The replaced plan had released every pod but was not completed.
@@ -59,8 +59,7 @@ async fn a_new_plan_after_all_pods_were_released_ends_the_plan() {
     let plan = cluster.run("step statefulset/db --new-plan --dry-run").await;
     assert!(plan.exit == 0 && !plan.stdout.contains("nothing to step"), "{}", plan.transcript);
     let output = cluster.run("step statefulset/db --new-plan").await;
-    output.ends(0);
-    assert!(output.stdout.contains("stepped: every pod is updated"), "{}", output.transcript);
+    output.ends(0).prints("stepped: every pod is updated");
     assert_eq!(cluster.object(&db)["metadata"]["annotations"]["kubectl-rollout2/held"], Value::Null);
 }
 

@@ -1,10 +1,10 @@
-//! Changes of the cluster between two requests of a command.
+//! Changes of the cluster between two requests of a command, and requests that fail.
 
 use harness::prelude::*;
 use simcluster::object;
 use tokio::time::Instant;
 
-use crate::step::setup::changed;
+use crate::step::setup::{changed, replicas_on};
 
 const HELD: &str = "kubectl-rollout2/held";
 
@@ -66,4 +66,16 @@ async fn a_pod_that_becomes_ready_during_a_refresh_is_not_missed() {
     output.ends(0);
     let elapsed = begun.elapsed();
     assert!((20..60).contains(&elapsed.as_secs()), "{elapsed:?}: {}", output.transcript);
+}
+
+/// A refresh is three reads. If one of them fails, the others need not be repeated.
+#[tokio::test(start_paused = true)]
+async fn a_plan_progresses_although_every_third_request_fails() {
+    let (cluster, db) = changed(3, &json!({})).await;
+    for request in 0..2_000 {
+        let refusal = FaultAction::Refuse(Refusal::with_status(500, "etcdserver: request timed out"));
+        cluster.sim.fault(Fault::on(Requests::any(), refusal).after(3 * request + 6).once());
+    }
+    let output = cluster.run("step statefulset/db --all --soak 5s --timeout 10m").await;
+    assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 3), "{}", output.transcript);
 }

@@ -44,7 +44,7 @@ async fn an_undo_by_another_client_is_reported_in_one_sentence() {
             ),
             format!("hint: kubectl rollout2 status {name} -n default\n"),
         );
-        assert!(stepped.stderr.ends_with(&format!("{last}{hint}")), "{}", stepped.transcript);
+        stepped.reports_last(&format!("{last}{hint}"));
         assert!(!stepped.stderr.contains("undo") && !stepped.stderr.contains("->"), "{}", stepped.transcript);
         assert!(!stepped.stderr.contains("cluster created"), "{}", stepped.transcript);
     }

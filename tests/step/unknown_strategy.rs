@@ -18,8 +18,7 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
         let before = cluster.object(&db);
         for verb in ["step", "pause"] {
             let refused = cluster.run(&format!("{verb} statefulset/db")).await;
-            refused.ends(1);
-            assert!(refused.stderr.contains(why), "{}", refused.transcript);
+            refused.ends(1).reports(why);
             assert_eq!(cluster.object(&db)["spec"], before["spec"], "{verb}");
         }
         let list = cluster.run("list -o json").await;
@@ -29,6 +28,6 @@ async fn a_strategy_that_is_not_gradual_is_refused_for_writing_and_read() {
         let restart = cluster.run("restart statefulset/db --dry-run").await;
         let pace = "all of them stop before the updated ones start (Recreate)\n";
         assert_eq!(restart.stdout.contains(pace), type_ == "Recreate", "{}", restart.transcript);
-        assert!(restart.stdout.contains("  replaces 3 of 3 pods: db-2..db-0\n"), "{}", restart.transcript);
+        restart.prints("  replaces 3 of 3 pods: db-2..db-0\n");
     }
 }

@@ -1,25 +1,25 @@
-//! Kills the built binary with `kill -9` at every request, and after every write. The process that continues must end where
-//! it would have ended without.
+//! Kills `step` at each of its requests, before the server executes it and after it did. The process that continues must
+//! end where it would have ended without.
 //!
-//! The binary steps on a served cluster in real time and is killed there. What is left in the cluster
-//! then moves to one in paused time. The next process runs on the same host.
+//! The processes share a host, and run in paused time. One scenario also kills the built binary, in real time.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use harness::cluster::key;
+use harness::cluster::{SavedCluster, key};
 use harness::{Cluster, Output, Process};
+use http::Method;
 use rollout2::world::process::Processes;
 use serde_json::{Value, json};
 use simcluster::fault::{Fault, FaultAction, Requests};
 use simcluster::resource::{DEPLOYMENTS, PODS, STATEFULSETS};
-use simcluster::{Builder, Controllers, Key, KubeletTiming, RecordedRequest, SimCluster};
-use tokio::task::JoinSet;
+use simcluster::{Builder, Controllers, Key, KubeletTiming, SimCluster};
 use tokio::time::{sleep, timeout};
 
 use crate::step_proof::external_changes::{ExternalChange, Others, command};
-
-/// How many binaries of a series run at once; they mostly wait.
-const TOGETHER: usize = 6;
+use crate::step_proof::kill_switch::{Death, Mortal};
+use crate::step_proof::user::process;
 
 /// The workload that is stepped, what is released, and with which words.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +46,11 @@ impl Stepped {
         }
     }
 
-    fn target(self) -> String {
-        let key = self.key();
-        format!("{}/{}", key.resource.singular, key.name)
+    fn target(self) -> &'static str {
+        match self {
+            Self::StatefulSet { .. } => "statefulset/db",
+            Self::Deployment => "deployment/web",
+        }
     }
 }
 
@@ -147,141 +149,79 @@ fn in_paused_time<T>(play: impl AsyncFnOnce() -> T) -> T {
     tokio::task::LocalSet::new().block_on(&runtime, play())
 }
 
-async fn step(cluster: &Cluster, target: &str, words: &str) -> Output {
-    let words = format!("step {target} {words}");
-    let run = cluster.command(words.split_whitespace());
-    let output = run.processes(Processes::System).run_async().await;
-    cluster.advance(120).await;
-    output
+/// The only living process of a host, which has this number.
+fn only(number: usize) -> Processes {
+    let this = process(0, number);
+    Processes::Simulated(this.clone(), Arc::new(Mutex::new(BTreeSet::from([this]))))
 }
 
-/// What the command that continues after a kill leaves.
-struct Continued {
-    exit: u8,
-    left: Left,
-    printed: String,
-}
-
-/// At which of its requests a process is killed.
-#[derive(Clone, Copy, Debug)]
-enum Kill {
-    /// Before the server executes a request of this number.
-    Request(usize),
-    /// After the server executed the write of this number.
-    AfterWrite(usize),
-}
-
-impl Kill {
-    /// A read leaves the same state, executed or not.
-    const SERIES: [fn(usize) -> Self; 2] = [Self::Request, Self::AfterWrite];
-
-    fn number(self) -> usize {
-        let (Self::Request(number) | Self::AfterWrite(number)) = self;
-        number
-    }
-
-    /// Returns the fault that keeps the process waiting.
-    fn fault(self) -> Fault {
-        let (requests, act) = match self {
-            Self::Request(_) => (Requests::any(), FaultAction::Stall),
-            Self::AfterWrite(_) => (Requests::writes(), FaultAction::StallBody(0)),
+impl Scenario {
+    /// Runs `step` with some words; none if it was killed.
+    async fn step(self, words: &str, on: &Cluster, by: Processes, death: Option<Death>) -> Option<Output> {
+        let service = Mortal::new(on.sim.service(), death, death.map_or(0, |death| death.at as u64));
+        let client = kube::Client::new(service.clone(), "default");
+        let args = ["step", self.workload.target()].into_iter().chain(words.split_whitespace());
+        let output = tokio::select! {
+            biased;
+            output = on.command(args).processes(by).run_against(client) => output,
+            () = service.died() => return None,
         };
-        Fault::on(requests, act).after(self.number())
+        on.advance(120).await;
+        Some(output)
     }
 
-    /// Whether the request has arrived.
-    fn has_come(self, cluster: &SimCluster) -> bool {
-        let counts = |request: &RecordedRequest| matches!(self, Self::Request(_)) || request.method != "GET";
-        cluster.requests().iter().filter(|request| counts(request)).count() > self.number()
+    fn left(self, cluster: &Cluster) -> Left {
+        Left::of(&cluster.sim, &self.workload.key())
     }
-}
 
-/// Kills the command at a request, and continues; none if the command ended before.
-async fn killed(scenario: Scenario, start: Value, kill: Kill) -> Option<Continued> {
-    let key = scenario.workload.key();
-    let quick = Duration::from_millis(20);
-    let pace = KubeletTiming { start: quick, stop: quick, ..KubeletTiming::default() };
-    let setup = Cluster::of(&start).namespace("default").controllers(Controllers::new().kubelet_timing(pace));
-    let cluster = setup.served();
-    let before = Left::of(&cluster.sim, &key);
-    cluster.sim.fault(kill.fault());
-    let target = scenario.workload.target();
-    let args = ["step", &target].into_iter().chain(scenario.words.split_whitespace());
-    let mut process = Process::start(&mut cluster.process(args));
-    let is_asked = async {
-        while !kill.has_come(&cluster.sim) {
-            sleep(Duration::from_millis(5)).await;
-        }
-    };
-    let is_over = tokio::select! {
-        _ = process.wait() => true,
-        asked = timeout(Duration::from_secs(120), is_asked) => {
-            asked.unwrap();
-            false
-        }
-    };
-    if is_over {
-        return None; // it ended before
-    }
-    sleep(Duration::from_millis(20)).await; // what the server does, it does now
-    process.kill();
-    cluster.stop_controllers();
-    let left = cluster.saved();
-    let ends = move || {
+    /// Returns the cluster before the command, and what the command leaves.
+    fn uninterrupted(self) -> (SavedCluster, Left) {
         in_paused_time(async || {
-            let cluster = left.start();
-            let target = scenario.workload.target();
-            let found = Left::of(&cluster.sim, &key);
-            let has_begun = found != before && (found.has_plan || !found.is_held);
-            let is_over = has_begun && !found.is_held;
-            let output = step(&cluster, &target, if has_begun { "" } else { scenario.words }).await;
-            // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
-            let exit = if is_over && output.exit == 0 { scenario.exit } else { output.exit };
-            let left = Left::of(&cluster.sim, &key);
-            Continued { exit, left, printed: output.transcript }
+            let cluster = Cluster::simulated().with(Builder::without_managed_fields).start();
+            paused(self, &cluster).await;
+            let start = cluster.saved();
+            let output = self.step(self.words, &cluster, only(0), None).await.unwrap();
+            assert_eq!(output.exit, self.exit, "{}", output.transcript);
+            (start, self.left(&cluster))
         })
-    };
-    Some(tokio::task::spawn_blocking(ends).await.unwrap())
+    }
+
+    /// Continues after a kill, and asserts that the end is the expected one.
+    async fn continues(self, cluster: &Cluster, by: Processes, [before, expected]: [&Left; 2], kill: &str) {
+        let found = self.left(cluster);
+        let has_begun = found != *before && (found.has_plan || !found.is_held);
+        let is_over = has_begun && !found.is_held;
+        let words = if has_begun { "" } else { self.words };
+        let output = self.step(words, cluster, by, None).await.unwrap();
+        // Of a plan that is over nothing is left but what blocks the way, which `step` removes.
+        let exit = if is_over && output.exit == 0 { self.exit } else { output.exit };
+        assert_eq!((exit, &self.left(cluster)), (self.exit, expected), "{kill}\n{}", output.transcript);
+    }
 }
 
 fn survives(scenario: Scenario) {
-    let (start, expected) = in_paused_time(async || {
-        let cluster = Cluster::simulated().with(Builder::without_managed_fields).start();
-        paused(scenario, &cluster).await;
-        let start = cluster.sim.store(|store| store.snapshot());
-        let output = step(&cluster, &scenario.workload.target(), scenario.words).await;
-        assert_eq!(output.exit, scenario.exit, "{}", output.transcript);
-        (start, Left::of(&cluster.sim, &scenario.workload.key()))
-    });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let wrong = runtime.block_on(async {
-        let (mut runs, mut wrong, mut kills) = (JoinSet::new(), Vec::new(), 0);
-        let spawn = |runs: &mut JoinSet<_>, series: usize, kill: Kill| {
-            let start = start.clone();
-            runs.spawn(async move { (series, kill, killed(scenario, start, kill).await) });
-        };
-        let mut next = [TOGETHER; Kill::SERIES.len()];
-        for (series, kill) in Kill::SERIES.into_iter().enumerate() {
-            (0..TOGETHER).for_each(|number| spawn(&mut runs, series, kill(number)));
-        }
-        while let Some(ended) = runs.join_next().await {
-            let (series, kill, Some(Continued { exit, left, printed })) = ended.unwrap() else { continue };
-            spawn(&mut runs, series, Kill::SERIES[series](next[series]));
-            next[series] += 1;
-            kills += 1;
-            if exit != scenario.exit || left != expected {
-                wrong.push(format!("{kill:?}: {exit} {left:#?}\n{printed}"));
+    let (start, expected) = scenario.uninterrupted();
+    // Returns the method of the last request; none if the command ended before.
+    let killed = |death: Death| {
+        in_paused_time(async || {
+            let cluster = start.start();
+            let before = scenario.left(&cluster);
+            if scenario.step(scenario.words, &cluster, only(0), Some(death)).await.is_some() {
+                return None;
             }
+            let method = cluster.sim.requests().last().map(|request| request.method.clone());
+            scenario.continues(&cluster, only(1), [&before, &expected], &format!("{death:?}")).await;
+            method
+        })
+    };
+    let mut kills = 0;
+    while let Some(method) = killed(Death { at: kills, is_done: true }) {
+        if method != Method::GET {
+            killed(Death { at: kills, is_done: false }); // a read leaves the same state, executed or not
         }
-        assert!(kills > 10, "only {kills} requests");
-        wrong
-    });
-    let count = wrong.len();
-    assert!(
-        wrong.is_empty(),
-        "{count} wrong; it should be {expected:#?}\n{}",
-        wrong[..count.min(3)].join("\n")
-    );
+        kills += 1;
+    }
+    assert!(kills > 10);
 }
 
 #[test]
@@ -317,4 +257,36 @@ fn a_failure_of_a_deployment_that_is_held() {
 #[test]
 fn a_failure_of_a_deployment_that_is_rolled_back() {
     survives(DEPLOYMENT_UNDONE);
+}
+
+/// The built binary is killed after the server executed its third write, and before the response.
+#[test]
+fn kill_9() {
+    let (start, expected) = UNDONE_BELOW.uninterrupted();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (left, before) = runtime.block_on(async {
+        let controllers = Controllers::new().kubelet_timing(KubeletTiming::default());
+        let setup = Cluster::built(start.builder()).namespace("default").controllers(controllers);
+        let cluster = setup.served();
+        let before = UNDONE_BELOW.left(&cluster);
+        cluster.sim.fault(Fault::on(Requests::writes(), FaultAction::StallBody(0)).after(2));
+        let args = ["step", UNDONE_BELOW.workload.target()].into_iter();
+        let args = args.chain(UNDONE_BELOW.words.split_whitespace());
+        let mut process = Process::start(&mut cluster.process(args));
+        let writes = || cluster.lines().iter().filter(|line| !line.starts_with("GET")).count();
+        let third_write = async {
+            while writes() < 3 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(Duration::from_secs(120), third_write).await.unwrap();
+        sleep(Duration::from_millis(20)).await; // what the server does, it does now
+        process.kill();
+        cluster.stop_controllers();
+        (cluster.saved(), before)
+    });
+    in_paused_time(async || {
+        let cluster = left.start();
+        UNDONE_BELOW.continues(&cluster, Processes::System, [&before, &expected], "kill -9").await;
+    });
 }

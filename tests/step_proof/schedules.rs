@@ -125,13 +125,18 @@ struct Coverage {
     failed_deletions: usize,
     failed_evictions: usize,
     tainted_nodes: usize,
+    lost_nodes: usize,
+    /// Runs in which a command met a paused plan.
+    pauses: usize,
+    /// Runs to the end of a workload with a partition of its own.
+    own_partitions: usize,
     /// Runs with a batch that failed because of a check that watches, and with one that was done after such a failure.
     failed_checks: usize,
     passed_again: usize,
 }
 
 impl Coverage {
-    fn count(&mut self, Played { timeline, draw, .. }: &Played) {
+    fn count(&mut self, Played { timeline, draw, ending, .. }: &Played) {
         let failed =
             |verb| usize::from(timeline.asked.iter().any(|asked| asked.verb == verb && asked.has_failed));
         let is_signal = |process: &Process| process.exit.is_some_and(|exit| exit > 128);
@@ -144,19 +149,27 @@ impl Coverage {
             self.failed_checks += says(": the check of batch");
             self.passed_again += says("passed again");
         }
-        self.tainted_nodes +=
-            usize::from(draw.changes.iter().any(|(_, change)| matches!(change, ExternalChange::Taint(_))));
+        let drawn =
+            |is: fn(&ExternalChange) -> bool| usize::from(draw.changes.iter().any(|(_, change)| is(change)));
+        self.tainted_nodes += drawn(|change| matches!(change, ExternalChange::Taint(_)));
+        self.lost_nodes += drawn(|change| matches!(change, ExternalChange::NodeGone(_)));
+        self.pauses += says("the plan is paused");
+        let partition = &draw.created.spec["updateStrategy"]["rollingUpdate"]["partition"];
+        let has_partition = !partition.is_null() && *partition != 0;
+        self.own_partitions += usize::from(has_partition && *ending == Ending::Exit(0));
     }
 
     /// No kind of them is right by never happening.
     fn check(&self, kind: Kind) {
         let of_all = [self.failed_patches, self.failed_checks];
         assert!(of_all.iter().all(|count| *count > 0), "{self:?}");
+        let can_have_partition = !matches!(kind, Kind::Deployment | Kind::DaemonSet);
+        assert!(!can_have_partition || self.own_partitions > 0, "{self:?}");
         if kind.is_counted() {
             return; // the rest is the same code for every kind, and rarely met by few pods
         }
-        assert!(self.signals > 0 && self.passed_again > 0, "{self:?}");
-        let of_nodes = [self.failed_deletions, self.failed_evictions, self.tainted_nodes];
+        assert!(self.signals > 0 && self.passed_again > 0 && self.pauses > 0, "{self:?}");
+        let of_nodes = [self.failed_deletions, self.failed_evictions, self.tainted_nodes, self.lost_nodes];
         assert!(kind != Kind::DaemonSet || of_nodes.iter().all(|count| *count > 0), "{self:?}");
     }
 }

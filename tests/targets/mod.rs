@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
+use harness::files::{directory, file};
+use harness::objects::{pod, revision, workload};
 use harness::prelude::*;
 use simcluster::resource;
-
-use harness::files::{directory, file};
 
 const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n";
 const DB: &str = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db, namespace: shop}\n";
@@ -102,7 +102,7 @@ async fn an_unusable_manifest_does_not_stop_the_others() {
         "{}",
         output.stderr
     );
-    assert!(output.stderr.contains("error: the path \"nope.yaml\" does not exist"), "{}", output.stderr);
+    output.reports("error: the path \"nope.yaml\" does not exist");
     let empty = directory();
     for (flags, message) in [
         (
@@ -130,13 +130,9 @@ async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
     let db = db.to_str().unwrap();
     let output = server.command(["history", "-n", "default", "-f", db, "-f", db]).run_async().await;
     assert_eq!(output.stderr.matches("does not match the namespace").count(), 1, "{}", output.stderr);
-    assert!(
-        output.stderr.contains(
-            "the namespace from the provided object \"shop\" does not match the namespace \"default\". \
-             You must pass '--namespace=shop' to perform this operation."
-        ),
-        "{}",
-        output.stderr
+    output.reports(
+        "the namespace from the provided object \"shop\" does not match the namespace \"default\". \
+             You must pass '--namespace=shop' to perform this operation.",
     );
     assert_eq!((output.stdout.as_str(), output.exit), ("", 2));
 }
@@ -170,37 +166,16 @@ async fn a_missing_namespace_is_reported() {
 async fn the_output_for_all_namespaces_contains_the_namespace() {
     let server = Cluster::recorded("shop").served();
     let output = server.command(["history", "deploy,sts,ds", "-A"]).run_async().await;
-    output.ends(0);
-    assert!(output.stdout.contains("deployment.apps/web -n shop"), "{}", output.stdout);
+    output.ends(0).prints("deployment.apps/web -n shop");
     let output = server.command(["history", "deploy/web", "-A"]).run_async().await;
-    assert!(output.stderr.contains("cannot be retrieved by name across all namespaces"), "{}", output.stderr);
+    output.reports("cannot be retrieved by name across all namespaces");
 }
 
 /// Returns a cluster with a Deployment of 1,200 pods, which are three pages.
 fn cluster_with_1200_pods() -> Cluster {
-    let labels = json!({"app": "web"});
-    let web = json!({
-        "apiVersion": "apps/v1", "kind": "Deployment",
-        "metadata": {"name": "web", "namespace": "shop", "uid": "w", "resourceVersion": "1"},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
-    });
-    let set = json!({
-        "apiVersion": "apps/v1", "kind": "ReplicaSet",
-        "metadata": {"name": "web-1", "namespace": "shop", "uid": "s", "resourceVersion": "2", "labels": labels,
-            "annotations": {"deployment.kubernetes.io/revision": "1"},
-            "ownerReferences": [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "w", "controller": true}]},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
-    });
-    let pod = |number: usize| {
-        json!({
-            "apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": format!("web-1-{number}"), "namespace": "shop", "uid": format!("p{number}"),
-                "resourceVersion": (number + 3).to_string(), "labels": labels,
-                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "s", "controller": true}]},
-            "status": {"conditions": [{"type": "Ready", "status": "True"}]}
-        })
-    };
-    let items: Vec<Value> = [web, set].into_iter().chain((0..1_200).map(pod)).collect();
+    let web = workload("Deployment", "shop", "web");
+    let pods = (0..1_200).map(|number| pod(&web, &format!("web-1-{number}"), 1));
+    let items: Vec<Value> = [web.clone(), revision(&web, 1)].into_iter().chain(pods).collect();
     Cluster::of(&json!({"items": items})).served()
 }
 
@@ -233,8 +208,7 @@ async fn a_list_restarts_once_when_every_page_expires() {
     let pods = Requests::of(Verb::List, &resource::PODS);
     cluster.sim.fault(Fault::on(pods, FaultAction::Refuse(Refusal::with_status(410, "too old"))).times(50));
     let output = cluster.command(["history", "deploy/web"]).run_async().await;
-    assert!(output.stderr.contains("returned 410 Gone: too old"), "{}", output.stderr);
-    output.ends(1);
+    output.reports("returned 410 Gone: too old").ends(1);
     assert_eq!(cluster.sim.requests().iter().filter(|request| request.path.ends_with("/pods")).count(), 2);
 }
 

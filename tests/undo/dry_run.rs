@@ -125,7 +125,7 @@ fn resume_adds_the_end_of_the_pause_to_the_patch() {
 fn last_applied_is_synced_and_no_warning_remains() {
     let output = undo_dry_run("shop", &["deploy/web", "--sync-last-applied", "-o", "patch"]);
     assert!(!output.stderr.contains("Warning:"), "{}", output.stderr);
-    assert!(output.stdout.contains(r#"\"ports\":[{\"containerPort\":8080}]"#), "{}", output.stdout);
+    output.prints(r#"\"ports\":[{\"containerPort\":8080}]"#);
 }
 
 #[test]
@@ -133,12 +133,7 @@ fn a_failed_workload_does_not_stop_the_others() {
     let output =
         undo("shop", &["deploy/web", "deploy/nope", "sts/db", "--dry-run=client", "-o", "name"]).run();
     assert_eq!(output.stdout, "deployment.apps/web\nstatefulset.apps/db\n");
-    assert!(
-        output.stderr.contains("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace"),
-        "{}",
-        output.stderr
-    );
-    output.ends(1);
+    output.reports("\n1 of 3 workloads failed\nerror: no deployment \"nope\" in namespace").ends(1);
 }
 
 #[test]
@@ -247,9 +242,9 @@ async fn a_change_is_reported_although_its_object_cannot_be_printed() {
     let (cluster, _) = Cluster::simulated().deployment(2, &serde_json::json!({})).await;
     let output = cluster.run("pause deployment/web -o jsonpath={.spec.template.spec.containers[7]}").await;
     assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.transcript);
-    assert!(output.stderr.contains("error: cannot write the output: jsonpath"), "{}", output.stderr);
+    output.reports("error: cannot write the output: jsonpath");
     let note = "note: the change was made: deployment.apps/web paused\n";
-    assert!(output.stderr.ends_with(note), "{}", output.stderr);
+    output.reports_last(note);
 }
 
 /// With the words of `undo`, `restart` and `preview`.
@@ -270,7 +265,7 @@ fn pause_and_resume_show_their_effect_on_the_pods() {
     let unknown = Run::of(["resume", "deployment/web", "--dry-run=client", "--from", "-"]).stdin(alone).run();
     assert_eq!((unknown.stdout.as_str(), unknown.exit), ("deployment.apps/web resumed (dry run)\n", 0));
     let note = "note: the effect on the pods is not shown: ";
-    assert!(unknown.stderr.contains(note), "{}", unknown.stderr);
+    unknown.reports(note);
     let snapshot = data().join("broken/snapshot.json");
     let resumed = Run::of(["resume", "deployment/paused", "--dry-run=client", "--from"]).arg(snapshot).run();
     assert_eq!(

@@ -27,11 +27,11 @@ async fn an_outage_is_rolled_back_to_the_revision_before() {
     assert_eq!(image(&cluster, &web), "app:2.0-crash");
     let warning = "warning: no pod of revision 1 runs, so nothing proves that it works\n";
     let dry_run = cluster.run("undo --failed --dry-run").await;
-    assert!(dry_run.stderr.contains(warning), "{}", dry_run.transcript);
+    dry_run.reports(warning);
     assert!(dry_run.stderr.contains("note: without --dry-run a script needs --yes for that\n"));
     dry_run.ends(0);
     let output = cluster.run("undo --failed --yes --wait").await;
-    assert!(output.stderr.contains(warning), "{}", output.transcript);
+    output.reports(warning);
     assert_eq!((output.exit, image(&cluster, &web)), (0, json!("app:1.0")), "{}", output.transcript);
 }
 
@@ -64,7 +64,7 @@ async fn a_rollback_that_fails_is_not_taken_back() {
     let refused = cluster.run("undo --failed --yes").await;
     let error = "was rolled back from revision 2 to 3, which is not healthy either\n\
                  hint: to see why: kubectl rollout2 status deployment/web -n default\n";
-    assert!(refused.stderr.ends_with(error), "{}", refused.transcript);
+    refused.reports_last(error);
     assert_eq!((refused.exit, image(&cluster, &web)), (1, json!("app:1.1-crash")));
 }
 

@@ -117,7 +117,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
     ]
     .map(|workload| format!("{workload} rolled back"));
     assert_eq!(rolled_back, expected, "{}", output.transcript);
-    assert!(output.stderr.contains("error: deployment/fresh has only revision 1"), "{}", output.stderr);
+    output.reports("error: deployment/fresh has only revision 1");
     assert_eq!((output.exit, patches(&server)), (1, 9), "{}", output.transcript);
     let healthy = server.command(["undo", "--failed", "-n", "broken", "-l", "app=zero"]).run_async().await;
     assert_eq!(healthy.stderr, "no rollout is failed or stuck: nothing is rolled back\n");
@@ -166,8 +166,8 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
     observe(&server.sim, &Key::new(&DEPLOYMENTS, "broken", "crash"));
     let output =
         at_terminal(server.command(["undo", "deployment/crash", "-n", "broken", "--to", "2"]), "n\n").await;
-    assert!(output.stderr.contains("warning: revision 2 has pods that cannot start: "), "{}", output.stderr);
-    assert!(output.stderr.contains("roll deployment/crash back to revision 2? [y/N] "), "{}", output.stderr);
+    output.reports("warning: revision 2 has pods that cannot start: ");
+    output.reports("roll deployment/crash back to revision 2? [y/N] ");
     output.ends(1);
 }
 

@@ -101,7 +101,7 @@ async fn a_preview_is_printed_on_a_terminal_and_in_every_dry_run() {
     for dry_run in ["--dry-run=server", "--dry-run=client"] {
         let undo = || server.command(["undo", "statefulset/db", dry_run]);
         for output in [undo().terminal(100, 30).run_async().await, undo().run_async().await] {
-            assert!(output.stdout.contains("replaces 2 of 5 pods: db-4 db-3"), "{}", output.stdout);
+            output.prints("replaces 2 of 5 pods: db-4 db-3");
         }
     }
     let output = run(&server, &["undo", "statefulset/db"]).await;

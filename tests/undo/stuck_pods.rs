@@ -219,7 +219,7 @@ async fn with_wait_one_limit_is_for_the_whole_command() {
     output.ends(3);
     assert!(begun.elapsed() < Duration::from_secs(35), "{:?}", begun.elapsed());
     assert_eq!(names(&deletions(&cluster)), ["db-0"], "{}", output.transcript);
-    assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);
+    output.reports("timed out waiting for the condition");
     let causes = output.stderr.lines().filter(|line| line.trim_start().starts_with(['!', '~'])).count();
     assert!(causes > 0, "{}", output.transcript);
 }

@@ -1,8 +1,8 @@
-//! Changes by other clients between the read and the write of an undo.
+//! Changes by other clients between the read and the write of an undo, and patches that are sent again after a 409.
 
 use harness::prelude::*;
 
-use super::{agent, db, edit, messages, object, run, web};
+use super::{agent, db, edit, messages, object, patches, run, web};
 
 /// Returns a fault that lets another client change an object just before the request arrives.
 fn external_change(key: Key, change: impl Fn(&mut Value) + Send + Sync + 'static) -> FaultAction {
@@ -73,7 +73,7 @@ async fn unrelated_external_changes_are_no_conflict() {
         ("deployment/web", web(), |web| web["spec"]["replicas"] = 9.into()),
         ("deployment/web", web(), |web| web["metadata"]["annotations"]["other"] = "x".into()),
         ("statefulset/db", db(), |db| db["metadata"]["labels"]["other"] = "x".into()),
-        // The other client creates the map of annotations: the test of the patch fails, and the patch is rebuilt.
+        // The other client creates the map of annotations.
         ("daemonset/agent", agent(), |agent| agent["metadata"]["annotations"]["other"] = "x".into()),
     ];
     for (target, key, change) in changes {
@@ -109,7 +109,7 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
         "{}",
         output.stderr
     );
-    assert!(output.stdout.contains("image      shop/web:9 -> shop/web:1.1\n"), "{}", output.stdout);
+    output.prints("image      shop/web:9 -> shop/web:1.1\n");
     let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
     assert_eq!(image, "shop/web:1.1");
 }
@@ -153,6 +153,50 @@ async fn a_recreated_object_is_not_changed() {
         assert!(messages(&output).starts_with(error), "{}", output.stderr);
         assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
     }
+}
+
+/// Refuses this many patches of the Deployment with a 409, and undoes its last change.
+async fn undo_despite_conflicts(count: usize) -> (Cluster, Output) {
+    let server = Cluster::recorded("shop").served();
+    let conflict = Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified");
+    let refuse = FaultAction::Refuse(conflict);
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refuse).times(count));
+    let output = run(&server, &["undo", "deployment/web"]).await;
+    assert_eq!(patches(&server).len(), 3);
+    (server, output)
+}
+
+#[tokio::test]
+async fn three_conflicts_in_a_row_are_an_error_and_leave_the_object_unchanged() {
+    let (server, output) = undo_despite_conflicts(3).await;
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1), "{}", output.stderr);
+    output.reports("error: deployment \"web\" ").reports("nothing was written");
+    let before = Cluster::recorded("shop").start();
+    assert_eq!(object(&server.sim, &web()), object(&before.sim, &web()));
+}
+
+#[tokio::test]
+async fn two_conflicts_in_a_row_are_retried_and_succeed() {
+    let (server, output) = undo_despite_conflicts(2).await;
+    output.ends(0);
+    let image = &object(&server.sim, &web())["spec"]["template"]["spec"]["containers"][0]["image"];
+    assert_eq!(image, "shop/web:1.1");
+}
+
+/// A pause of a StatefulSet creates the map of annotations, because the workload had none. Another client creates
+/// that map first, so the server refuses the patch although no field of the change differs.
+#[tokio::test]
+async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
+    let server = Cluster::recorded("shop").served();
+    edit(&server.sim, &db(), |db| drop(db["metadata"].as_object_mut().unwrap().remove("annotations")));
+    let annotate = external_change(db(), |db| db["metadata"]["annotations"]["pager"] = "bob".into());
+    server.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());
+    run(&server, &["pause", "statefulset/db"]).await.ends(0);
+    let after = object(&server.sim, &db());
+    assert_eq!(after["metadata"]["annotations"]["pager"], "bob");
+    assert_eq!(after["metadata"]["annotations"].as_object().unwrap().len(), 2, "{}", after["metadata"]);
+    let [first, second] = patches(&server).try_into().unwrap();
+    assert_ne!(first.body, second.body);
 }
 
 fn resource(target: &str) -> &'static Resource {

@@ -8,7 +8,6 @@ mod errors;
 mod interleavings;
 mod killed_processes;
 mod preflight;
-mod repeated_patches;
 mod wait;
 
 use harness::prelude::*;

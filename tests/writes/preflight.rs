@@ -105,7 +105,7 @@ async fn an_object_that_the_target_names_and_that_is_missing_is_a_warning() {
         assert_ends(&cluster.run("step deployment/web --strict").await, &refused, 1, target);
         assert_ends(&cluster.run("restart deployment/web").await, &warning, 0, target);
         let step = cluster.run("step deployment/web --dry-run").await;
-        assert!(step.stderr.contains(&warning), "{}", step.transcript);
+        step.reports(&warning);
         create(&cluster, resource, json!({"metadata": {"name": name}}));
         assert_ends(&cluster.run("restart deployment/web --strict").await, "", 0, target);
     }

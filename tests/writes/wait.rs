@@ -72,8 +72,7 @@ async fn an_undo_of_a_workload_with_an_owner_says_how_the_owner_runs_again() {
             let web = deployment_with_failing_update(&cluster).await;
             cluster.editor().patch(&web, &json!({"metadata": marks}));
             let output = cluster.run(&format!("undo deployment/web{wait}")).await;
-            output.ends(0);
-            assert!(output.stderr.contains(expected), "{}", output.transcript);
+            output.ends(0).reports(expected);
             assert_eq!(output.stderr.contains("let it run again"), follows && !last.is_empty());
             assert!(!follows || output.stderr.ends_with(&last), "{}", output.transcript);
             let is_reverted = expected.starts_with("stop") == output.stderr.contains(&warning(expected));
@@ -104,12 +103,7 @@ async fn a_restart_that_crashes_fails_fast() {
     let output = cluster.run("restart deployment/web --wait --fail-fast=5s").await;
     output.ends(4);
     assert!(output.stdout.starts_with("deployment.apps/web restarted\n"), "{}", output.transcript);
-    assert!(output.stderr.contains("app: crashed, exit 1"), "{}", output.transcript);
-    assert!(
-        output.stderr.contains("error: deployment/web failed: crash-loop for 5s"),
-        "{}",
-        output.transcript
-    );
+    output.reports("app: crashed, exit 1").reports("error: deployment/web failed: crash-loop for 5s");
 }
 
 /// `--wait` follows the rollout that it wrote, and not one that another client starts later.
@@ -120,12 +114,8 @@ async fn a_rollout_of_another_client_fails_the_wait() {
     cluster.later(2_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.run("undo deployment/web --wait --timeout 5m").await;
     output.ends(4);
-    assert!(
-        output.stderr.ends_with(
-            "error: deployment/web: another revision replaced it: the template was changed by kubectl-patch\n"
-        ),
-        "{}",
-        output.transcript
+    output.reports_last(
+        "error: deployment/web: another revision replaced it: the template was changed by kubectl-patch\n",
     );
     cluster.status("deployment/web").await.ends(0);
 }
@@ -138,8 +128,7 @@ async fn changes_outside_the_template_do_not_fail_the_wait() {
         editor.patch(&web, &json!({"spec": {"replicas": 5}, "metadata": {"annotations": {"a": "b"}}}));
     });
     let output = cluster.run("restart deployment/web --wait --timeout 5m").await;
-    output.ends(0);
-    assert!(output.stdout.contains(" out of 5 "), "{}", output.transcript);
+    output.ends(0).prints(" out of 5 ");
 }
 
 #[tokio::test(start_paused = true)]
@@ -172,8 +161,7 @@ async fn a_target_deleted_during_the_wait_is_an_error() {
     let web = deployment_with_failing_previous_revision(&cluster).await;
     cluster.later(2_000, move |editor| editor.delete(&web));
     let output = cluster.run("undo deployment/web --wait").await;
-    output.ends(1);
-    assert!(output.stderr.contains("error: object has been deleted"), "{}", output.transcript);
+    output.ends(1).reports("error: object has been deleted");
 }
 
 /// All targets are written before any is followed, under one timeout.

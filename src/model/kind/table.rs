@@ -107,7 +107,7 @@ pub fn nearest_spelling(word: &str) -> Option<&'static str> {
     let types = all().map(Kind::type_);
     let spellings: Vec<&str> =
         types.flat_map(|type_| [type_.typed(), type_.singular(), type_.plural(), type_.short()]).collect();
-    similar::get_close_matches(word.to_ascii_lowercase().as_str(), &spellings, 1, 0.6).first().copied()
+    similar::get_close_matches(word.to_ascii_lowercase().as_str(), &spellings, 1, 0.7).first().copied()
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(read_type(word), TypeWord::Other, "{word}");
         }
         assert_eq!(nearest_spelling("deploymnt"), Some("deployment"));
-        assert_eq!(nearest_spelling("zebra"), None);
+        assert_eq!(nearest_spelling("pods"), None);
     }
 
     #[test]

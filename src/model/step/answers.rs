@@ -113,7 +113,7 @@ impl Stepper {
     /// Ends the command with this error if no refresh since [`REFRESH_LIMIT`] could be decided on.
     fn receive_no_refresh(&mut self, sent: Duration, error: Error, now: Now) {
         let since = *self.unrefreshed_since.get_or_insert(sent);
-        if now.elapsed >= since + REFRESH_LIMIT && self.outcome.is_none() {
+        if now.elapsed >= since + REFRESH_LIMIT && self.ending.is_none() && self.outcome.is_none() {
             self.finish(StepOutcome::Error(error), now);
         }
     }

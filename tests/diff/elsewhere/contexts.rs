@@ -84,7 +84,7 @@ async fn both_clusters_are_read_concurrently() {
     }
     let begun = Instant::now();
     let output = two.diff(&["--with-context", "prod"]).await;
-    assert!(output.stdout.contains("\nequal: sha256:"), "{}", output.transcript);
+    output.prints("\nequal: sha256:");
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
@@ -120,5 +120,5 @@ async fn an_error_contains_the_context() {
     two.clusters[0].sim.fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
     two.clusters[1].sim.fault(Fault::on(Requests::any(), FaultAction::Warn("old".to_owned())));
     let output = two.diff(&["--with-context", "prod", "--warnings-as-errors"]).await;
-    assert!(output.stderr.ends_with("error: 2 warnings received\n"), "{}", output.stderr);
+    output.reports_last("error: 2 warnings received\n");
 }

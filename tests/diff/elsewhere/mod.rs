@@ -242,13 +242,13 @@ fn a_revision_of_a_snapshot_file_can_be_compared() {
     };
     let output = run(&["4", "--with-revision", "5", "--stat"]);
     assert_eq!((output.stderr.as_str(), output.exit), ("", 0));
-    assert!(output.stdout.contains("  revision 4 -> file "), "{}", output.stdout);
+    output.prints("  revision 4 -> file ");
     assert!(
         output.stdout.lines().next().unwrap().ends_with("snapshot.json, revision 5"),
         "{}",
         output.stdout
     );
-    assert!(output.stdout.contains("CACHE=on removed"), "{}", output.stdout);
+    output.prints("CACHE=on removed");
     let output = run(&["--with-revision", "77", "--exit-code"]);
     output.ends(3);
     assert!(output.stderr.starts_with("error: no revision 77"), "{}", output.stderr);

@@ -1,8 +1,6 @@
 //! Simulated clusters, with controllers or with recorded objects, and command lines that reach them.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
-#![expect(clippy::must_use_candidate, reason = "a test often needs the object, not its key")]
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -27,7 +25,8 @@ use simcluster::{
 };
 use tokio::task::JoinHandle;
 
-use crate::{Output, Run, kubectl_status, snapshot};
+use crate::recorded::shared_snapshot;
+use crate::{Output, Run, kubectl_status};
 
 /// The time at which the clock of every test cluster starts.
 pub const START: &str = "2026-11-20T13:25:25Z";
@@ -40,6 +39,7 @@ pub struct Cluster {
     namespace: &'static str,
     controllers: Option<Task>,
     server: Option<Served>,
+    _faults: UsedFaults,
 }
 
 /// How a cluster starts.
@@ -79,37 +79,31 @@ impl SavedCluster {
 
 impl Setup {
     /// Changes the options of the API server.
-    #[must_use]
     pub fn with(self, change: impl FnOnce(Builder) -> Builder) -> Self {
         Self { builder: change(self.builder), ..self }
     }
 
     /// Serves the kinds of OpenKruise, and runs their controllers.
-    #[must_use]
     pub fn kruise(self) -> Self {
         self.with(Builder::kruise)
     }
 
     /// Sets the number of nodes.
-    #[must_use]
     pub fn nodes(self, count: usize) -> Self {
         self.with(|builder| builder.nodes(count))
     }
 
     /// Adds a user.
-    #[must_use]
     pub fn user(self, user: User) -> Self {
         self.with(|builder| builder.user(user))
     }
 
     /// Sets the controllers.
-    #[must_use]
     pub fn controllers(self, controllers: Controllers) -> Self {
         Self { controllers: Some(controllers), ..self }
     }
 
     /// Sets the namespace of the commands.
-    #[must_use]
     pub fn namespace(self, namespace: &'static str) -> Self {
         Self { namespace, ..self }
     }
@@ -156,13 +150,24 @@ impl Setup {
 
     fn start_on(self, clock: Clock) -> Cluster {
         let Self { builder, controllers, namespace, .. } = self;
-        let Some(controllers) = controllers else {
-            return Cluster { sim: builder.build(), namespace, controllers: None, server: None };
+        let builder = match controllers {
+            Some(_) => builder.clock(clock).finalization(Finalization::ByControllers).history(100_000),
+            None => builder,
         };
-        let builder = builder.clock(clock).finalization(Finalization::ByControllers).history(100_000);
         let sim = builder.build();
-        let controllers = Some(Task(tokio::spawn(controllers.run(sim.clone()))));
-        Cluster { sim, namespace, controllers, server: None }
+        let controllers = controllers.map(|controllers| Task(tokio::spawn(controllers.run(sim.clone()))));
+        Cluster { _faults: UsedFaults(sim.clone()), sim, namespace, controllers, server: None }
+    }
+}
+
+/// Fails a test that ends before each of its faults with `once` or `times` applied to a request.
+#[derive(Debug)]
+struct UsedFaults(SimCluster);
+
+impl Drop for UsedFaults {
+    fn drop(&mut self) {
+        let unused = self.0.unused_faults();
+        assert!(unused.is_empty() || std::thread::panicking(), "faults without a request: {unused:?}");
     }
 }
 
@@ -189,7 +194,7 @@ impl Cluster {
 
     /// A cluster with the recorded objects of a namespace, without controllers. The commands use the namespace `shop`.
     pub fn recorded(namespace: &str) -> Setup {
-        Self::of(&snapshot(namespace))
+        Self::of(shared_snapshot(namespace))
     }
 
     /// A cluster with the objects of a list, without controllers. The commands use the namespace `shop`.
@@ -403,8 +408,13 @@ impl Editor {
 
     /// Merges a patch into an object.
     pub fn patch(&self, key: &Key, patch: &Value) {
-        let author = Author::new("kubectl-patch");
-        self.sim.store(|store| store.patch(key, Part::Object, Format::Merge, patch, &author).unwrap());
+        self.patch_as("kubectl-patch", Format::Merge, key, patch);
+    }
+
+    /// Applies a patch to an object as a field manager.
+    pub fn patch_as(&self, manager: &str, format: Format, key: &Key, patch: &Value) {
+        let author = Author::new(manager);
+        self.sim.store(|store| store.patch(key, Part::Object, format, patch, &author).unwrap());
     }
 
     /// Sets the image of the only container.

@@ -1,8 +1,6 @@
 //! The states of a test cluster's objects: a workload, its hold, and the pods.
 
 #![expect(clippy::unwrap_used, reason = "an object that is not there fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "an object that is not there fails the test")]
-#![expect(clippy::must_use_candidate, reason = "as in the other methods of `Cluster`")]
 
 use std::collections::BTreeMap;
 

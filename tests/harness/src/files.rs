@@ -1,13 +1,11 @@
 //! Files of one test, in cargo's directory for tests.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Creates a directory that no other test uses.
-#[must_use]
 pub fn directory() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -20,7 +18,6 @@ pub fn directory() -> PathBuf {
 }
 
 /// Writes a file that no other test uses.
-#[must_use]
 pub fn file(name: &str, content: &str) -> PathBuf {
     let path = directory().join(name);
     std::fs::write(&path, content).unwrap();
@@ -28,7 +25,6 @@ pub fn file(name: &str, content: &str) -> PathBuf {
 }
 
 /// Writes a shell script that can be run as a program.
-#[must_use]
 pub fn program(name: &str, script: &str) -> PathBuf {
     let path = directory().join(name);
     crate::write_script(&path, script);

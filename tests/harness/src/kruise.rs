@@ -1,7 +1,6 @@
 //! A simulated cluster with the kinds of OpenKruise.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -19,7 +18,6 @@ pub const WORKLOADS: [(&Resource, &str); 3] =
 
 /// Returns a cluster with a CloneSet, an Advanced StatefulSet and an Advanced DaemonSet whose first rollout, to
 /// `app:2.0`, is complete. Their pods are recreated.
-#[must_use]
 pub fn shop() -> Builder {
     static OBJECTS: LazyLock<Value> = LazyLock::new(objects);
     SimCluster::builder().snapshot(&OBJECTS).unwrap().kruise()

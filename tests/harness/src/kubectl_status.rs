@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 /// Returns kubectl's line for a Deployment, a DaemonSet or a StatefulSet, and whether kubectl exits after it.
-#[must_use]
 pub fn kubectl_status(object: &Value) -> (String, bool) {
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let strategy = text("/spec/updateStrategy/type");

@@ -8,6 +8,13 @@
 //! [`terminal::screens`] returns what a terminal showed. [`merged`] writes a test object as changes of another.
 //! [`random::Dice`] draws random numbers. A [`replay::Replay`] replays what was recorded on real nodes.
 
+#![allow(
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    clippy::missing_panics_doc,
+    reason = "the only callers are tests, which fail"
+)]
+
 pub mod cluster;
 mod cluster_state;
 pub mod files;
@@ -15,9 +22,9 @@ pub mod kruise;
 mod kubectl_status;
 pub mod many_workloads;
 mod merge;
+pub mod objects;
 pub mod prelude;
 pub mod process;
-pub mod random;
 pub mod real;
 mod real_time;
 mod recorded;
@@ -35,3 +42,4 @@ pub use process::Process;
 pub use recorded::{Recorded, data, snapshot, snapshot_path};
 pub use run::{Output, Run, ignores_sighup};
 pub use script::write_script;
+pub use simcluster::random;

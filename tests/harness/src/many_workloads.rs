@@ -25,10 +25,6 @@ pub struct Shape {
 
 impl WorkloadGenerator {
     /// Returns a generator of copies of the recorded Deployment `shop/web`.
-    ///
-    /// # Panics
-    /// If the recording cannot be read.
-    #[must_use]
     #[expect(clippy::expect_used, reason = "test support: a missing recording fails the test")]
     pub fn from_recording() -> Self {
         let text = std::fs::read(data().join("shop/snapshot.json")).expect("the recording can be read");
@@ -45,7 +41,6 @@ impl WorkloadGenerator {
     }
 
     /// Returns a Deployment with its ReplicaSets, oldest first, and its pods.
-    #[must_use]
     pub fn deployment(&self, namespace: &str, name: &str, shape: Shape) -> Vec<Value> {
         let uid = format!("{namespace}-{name}");
         let mut deployment = self.deployment.clone();

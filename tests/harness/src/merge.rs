@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 /// Merges `changes` into `base`: objects member by member, everything else as a whole.
-#[must_use]
 pub fn merged(mut base: Value, changes: &Value) -> Value {
     match (&mut base, changes) {
         (Value::Object(members), Value::Object(changes)) => {

@@ -1,8 +1,6 @@
 //! Commands as processes of the built program, for signals and `kill -9`.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
-#![expect(clippy::must_use_candidate, reason = "as in the methods of `Cluster`")]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -1,7 +1,6 @@
 //! A cluster that may be a real one: a separate namespace, which tests reach through the API only.
 
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -60,7 +59,6 @@ impl Cluster {
 
 impl RealCluster {
     /// Whether the scenarios run on a real cluster.
-    #[must_use]
     pub fn is_real() -> bool {
         std::env::var_os(REAL_KUBECONFIG).is_some()
     }

@@ -1,6 +1,8 @@
 //! The recorded output of a kubectl command, stored with the snapshot of its cluster.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -23,34 +25,33 @@ pub struct Recorded {
 }
 
 /// Returns the directory of all recordings.
-#[must_use]
 pub fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }
 
 /// Returns the recorded objects of a namespace, as a list.
-///
-/// # Panics
-/// If the recording is missing or is no JSON.
-#[must_use]
-#[expect(clippy::unwrap_used, reason = "a missing recording fails the test")]
 pub fn snapshot(namespace: &str) -> Value {
-    let text = std::fs::read_to_string(snapshot_path(namespace)).unwrap();
-    serde_json::from_str(&text).unwrap()
+    shared_snapshot(namespace).clone()
+}
+
+/// Returns the recorded objects of a namespace, which are parsed once.
+#[expect(clippy::unwrap_used, reason = "a missing recording fails the test")]
+pub(crate) fn shared_snapshot(namespace: &str) -> &'static Value {
+    static PARSED: Mutex<BTreeMap<String, &Value>> = Mutex::new(BTreeMap::new());
+    let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    parsed.entry(namespace.to_owned()).or_insert_with(|| {
+        let text = std::fs::read_to_string(snapshot_path(namespace)).unwrap();
+        Box::leak(Box::new(serde_json::from_str(&text).unwrap()))
+    })
 }
 
 /// Returns the path of these objects.
-#[must_use]
 pub fn snapshot_path(namespace: &str) -> PathBuf {
     data().join(namespace).join("snapshot.json")
 }
 
 impl Recorded {
     /// Returns every recorded command of a verb of `kubectl rollout`, sorted by name.
-    ///
-    /// # Panics
-    /// If the recordings cannot be read.
-    #[must_use]
     pub fn of_verb(verb: &str) -> Vec<Self> {
         let mut recorded: Vec<_> = texts()
             .into_iter()
@@ -62,7 +63,6 @@ impl Recorded {
     }
 
     /// Reads one recording. Returns none if the file is no recording of `kubectl rollout`.
-    #[must_use]
     pub fn read(path: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
         let (command, rest) = text.strip_prefix("$ ")?.split_once('\n')?;
@@ -91,13 +91,11 @@ impl Recorded {
     }
 
     /// Returns the path of the snapshot that was taken with the recording.
-    #[must_use]
     pub fn snapshot_path(&self) -> PathBuf {
         snapshot_path(self.name.split('/').next().unwrap_or_default())
     }
 
     /// Returns our command with the same arguments, which reads the snapshot instead of a cluster.
-    #[must_use]
     pub fn from_snapshot(&self) -> Run {
         Run::of(&self.args).arg("--from").arg(self.snapshot_path())
     }

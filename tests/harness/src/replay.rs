@@ -1,9 +1,7 @@
 //! Replays a recording of real nodes: objects, Events and logs, each at its recorded time.
 
-#![expect(clippy::missing_panics_doc, reason = "a failed setup fails the test")]
 #![expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 #![expect(clippy::panic, reason = "a failed setup fails the test")]
-#![expect(clippy::must_use_candidate, reason = "the results are for assertions")]
 
 use std::time::Duration;
 

@@ -57,14 +57,36 @@ pub struct Output {
     pub exit: u8,
 }
 
+/// What is required of an output. A panic prints the transcript.
+#[expect(clippy::missing_panics_doc, reason = "an assertion")]
+#[expect(clippy::must_use_candidate, reason = "an assertion")]
 impl Output {
     /// Requires an exit code.
-    ///
-    /// # Panics
-    /// If the command ended with another one. The message is the transcript.
     #[track_caller]
-    pub fn ends(&self, exit: u8) {
+    pub fn ends(&self, exit: u8) -> &Self {
         assert_eq!(self.exit, exit, "{}", self.transcript);
+        self
+    }
+
+    /// Requires a text on standard error.
+    #[track_caller]
+    pub fn reports(&self, text: &str) -> &Self {
+        assert!(self.stderr.contains(text), "{text:?} is not reported\n{}", self.transcript);
+        self
+    }
+
+    /// Requires that standard error ends with a text.
+    #[track_caller]
+    pub fn reports_last(&self, text: &str) -> &Self {
+        assert!(self.stderr.ends_with(text), "{text:?} is not reported last\n{}", self.transcript);
+        self
+    }
+
+    /// Requires a text on standard output.
+    #[track_caller]
+    pub fn prints(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text), "{text:?} is not printed\n{}", self.transcript);
+        self
     }
 }
 
@@ -75,34 +97,29 @@ impl Run {
     }
 
     /// Adds an argument.
-    #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
     /// Adds arguments.
-    #[must_use]
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
     /// Sets an environment variable.
-    #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.into(), value.into());
         self
     }
 
     /// Sets `KUBECONFIG` to a file with this content.
-    #[must_use]
     pub fn kubeconfig(self, content: &Value) -> Self {
         self.env("KUBECONFIG", file("kubeconfig", &content.to_string()))
     }
 
     /// Reaches a cluster as a user: in this process, or through its socket.
-    #[must_use]
     pub fn on(self, cluster: &Cluster, user: &str) -> Self {
         if cluster.is_served() {
             return self.kubeconfig(&cluster.kubeconfig_of(user));
@@ -112,79 +129,65 @@ impl Run {
     }
 
     /// Reaches a cluster in this process without a socket, so that the clock of tokio can be paused.
-    #[must_use]
     pub fn in_process(self, service: SimService, namespace: &str) -> Self {
         Self { service: Some((service, namespace.to_owned())), ..self }
     }
 
     /// Sets the content of standard input.
-    #[must_use]
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin = input.into();
         self
     }
 
     /// What a user types at a terminal.
-    #[must_use]
     pub fn typed(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.stdin_is_terminal = true;
         self.stdin(input)
     }
 
     /// Makes both output streams a terminal of this size, in character cells.
-    #[must_use]
     pub fn terminal(mut self, width: u16, height: u16) -> Self {
         self.terminal = Some(Terminal { width, height });
         self
     }
 
     /// Makes stdout a pipe, so that only stderr is a terminal.
-    #[must_use]
     pub fn piped_stdout(mut self) -> Self {
         self.stdout_is_piped = true;
         self
     }
 
     /// Sets the wall clock to a fixed time.
-    #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         self.now = now;
         self
     }
 
     /// Starts each line of the transcript with the time of tokio's clock since an instant, in seconds.
-    #[must_use]
     pub fn timed(mut self, since: Instant) -> Self {
         self.timed_since = Some(since);
         self
     }
 
     /// Sends the signals whose numbers this channel receives.
-    #[must_use]
     pub fn signals(mut self, numbers: watch::Receiver<i32>) -> Self {
         self.signals = Signals::Sent(numbers);
         self
     }
 
     /// Sets the processes of the host, which are not known by default.
-    #[must_use]
     pub fn processes(mut self, processes: Processes) -> Self {
         self.processes = processes;
         self
     }
 
     /// Sets the seed of the pauses before retries, which is 0 by default.
-    #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
     /// Runs the command on a runtime of its own.
-    ///
-    /// # Panics
-    /// If the runtime cannot start.
-    #[must_use]
     #[expect(clippy::expect_used, reason = "test support: a missing runtime fails the test")]
     pub fn run(self) -> Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -276,7 +279,6 @@ impl Write for Tee {
 }
 
 /// Whether this process, and with it every child, ignores SIGHUP, as under `nohup`. It is the first signal of the mask.
-#[must_use]
 pub fn ignores_sighup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

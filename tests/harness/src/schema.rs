@@ -13,7 +13,6 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
 });
 
 /// Returns what is wrong with a document, each with its place; nothing for one that fits the schema.
-#[must_use]
 pub fn mistakes(document: &Value) -> Vec<String> {
     let kind = document["kind"].as_str().unwrap_or_default();
     let schema = &SCHEMA["$defs"][kind];

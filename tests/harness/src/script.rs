@@ -10,9 +10,6 @@ use std::process::{Command, Stdio};
 ///
 /// Another process writes it. If this one did, a thread could fork while the file is open for writing, and the start of the
 /// script would fail with `ETXTBSY`.
-///
-/// # Panics
-/// When it cannot be written.
 pub fn write_script(path: &Path, script: &str) {
     let mut writer = Command::new("sh");
     writer.args(["-c", "cat > \"$0\" && chmod +x \"$0\""]).arg(path).stdin(Stdio::piped());

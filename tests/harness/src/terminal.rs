@@ -7,10 +7,6 @@ pub const SHELL_LINE: &str = "$ kubectl apply";
 
 /// Returns the lines of a terminal with its scrollback after each write of a command that redraws in place. The first line
 /// is [`SHELL_LINE`].
-///
-/// # Panics
-/// If the size is no size of a terminal.
-#[must_use]
 #[expect(clippy::unwrap_used, reason = "a failed setup fails the test")]
 pub fn screens(output: &Output, width: u16, height: u16) -> Vec<Vec<String>> {
     let mut terminal = avt::Terminal::with_scrollback(width.into(), height.into(), None).unwrap();

@@ -4,6 +4,5 @@
 
 mod cases;
 mod json;
-mod recorded;
 mod template_text;
 mod yaml;

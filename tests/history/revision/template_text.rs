@@ -1,41 +1,8 @@
-//! The text of a pod template: every recorded revision, a template with nearly every field, and any JSON.
+//! The text of a pod template with nearly every field, with unusual values, and of any JSON.
 
 use proptest::prelude::*;
 use rollout2::render::template_text::{pod_template_text, with_change_cause};
 use serde_json::{Value, json};
-
-use crate::history::revision::recorded::{self, RecordedOutput};
-
-#[test]
-fn every_recorded_revision_matches_kubectl() {
-    let mut compared = 0;
-    for run in recorded::runs(".history-revision-") {
-        let Some((header, text)) = run.stdout.split_once("\nPod Template:") else { continue };
-        let text = text.strip_suffix('\n').expect("an empty line after the text");
-        let template = template_of(&run);
-        assert_eq!(
-            pod_template_text(&template),
-            format!("Pod Template:{text}"),
-            "{}: {header}",
-            run.file.display()
-        );
-        compared += 1;
-    }
-    assert_eq!(compared, 46, "the number of recorded revisions");
-}
-
-/// Returns the template of the recorded revision.
-fn template_of(run: &RecordedOutput) -> Value {
-    let (target, number) = run.name.split_once(".history-revision-").expect("a revision");
-    let (kind, name) = target.split_once('-').expect("a kind and a name");
-    if kind == "deployment" {
-        let deployment = recorded::object(&run.namespace, "Deployment", name);
-        let set = recorded::replica_set(&deployment, number);
-        let cause = set["metadata"]["annotations"]["kubernetes.io/change-cause"].as_str();
-        return with_change_cause(&set["spec"]["template"], cause.unwrap_or_default());
-    }
-    recorded::stored_template(&recorded::object(&run.namespace, recorded::kind(kind), name), number)
-}
 
 #[test]
 fn a_template_with_most_fields_matches_kubectl() {

@@ -29,8 +29,7 @@ async fn a_crash_after_an_update_in_place_fails_the_batch() {
         let web = Web::changed(kind, 4, &json!({}), "app:2.0-crash").await;
         let before = web.uids();
         let output = web.run("step --all").await;
-        output.ends(4);
-        assert!(output.stderr.contains("batch 1 failed"), "{}", output.transcript);
+        output.ends(4).reports("batch 1 failed");
         assert_eq!(web.uids(), before);
         assert!(web.pods().starts_with("1.0 3/3"), "{}", web.pods());
     }
@@ -56,8 +55,7 @@ async fn an_update_that_recreates_pods_is_refused_before_anything_is_written() {
         web.cluster.advance(10).await;
         let before = web.object();
         let output = web.run("step --all --in-place-only").await;
-        output.ends(1);
-        assert!(output.stderr.contains("cannot change in place"), "{}", output.transcript);
+        output.ends(1).reports("cannot change in place");
         assert_eq!(web.object(), before);
         web.run("step --all").await.ends(0);
         assert_eq!(web.pods(), "2.0 3/3");

@@ -27,12 +27,7 @@ async fn a_workload_that_a_kruise_rollout_drives_is_refused_with_its_command() {
         let web = Web::changed(kind, 3, &json!({}), "app:2.0").await;
         web.patch(&json!({"metadata": {"annotations": {"rollouts.kruise.io/in-progressing": "{\"rolloutName\":\"demo\"}"}}}));
         let output = web.run("step").await;
-        output.ends(1);
-        assert!(
-            output.stderr.contains("kubectl kruise rollout approve rollout/demo"),
-            "{}",
-            output.transcript
-        );
+        output.ends(1).reports("kubectl kruise rollout approve rollout/demo");
         assert_eq!(web.hold(), None);
     }
 }
@@ -54,7 +49,7 @@ async fn a_change_that_the_policy_forbids_is_refused() {
              spec.containers[app].env[A] cannot change in place\n",
             "hint: to go back: kubectl rollout2 undo cloneset/web",
         ] {
-            assert!(output.stderr.contains(text), "{}", output.transcript);
+            output.reports(text);
         }
         assert_eq!(web.object(), before);
     }
@@ -72,10 +67,5 @@ async fn a_name_with_quotes_is_no_part_of_a_hint() {
     let driver = json!({"rolloutName": "a\\'; touch owned; '"}).to_string();
     web.patch(&json!({"metadata": {"annotations": {"rollouts.kruise.io/in-progressing": driver}}}));
     let output = web.run("step").await;
-    output.ends(1);
-    assert!(
-        output.stderr.contains("kubectl kruise rollout approve rollout/ROLLOUT -n default\n"),
-        "{}",
-        output.transcript
-    );
+    output.ends(1).reports("kubectl kruise rollout approve rollout/ROLLOUT -n default\n");
 }

@@ -71,9 +71,6 @@ impl Default for Builder {
 
 impl Builder {
     /// Starts with the items of a recorded list. Their resourceVersions, uids and timestamps stay.
-    ///
-    /// # Errors
-    /// If an item has a kind that is not served.
     pub fn snapshot(mut self, list: &Value) -> Result<Self, UnknownKind> {
         for item in object::list(list, &["items"]) {
             let (api_version, kind) = (object::text(item, &["apiVersion"]), object::text(item, &["kind"]));
@@ -85,76 +82,64 @@ impl Builder {
     }
 
     /// Sets the clock. The default is a stepped clock that begins shortly after the fixtures were recorded.
-    #[must_use]
     pub fn clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
     }
 
     /// Sets what completes deletions.
-    #[must_use]
     pub fn finalization(self, finalization: Finalization) -> Self {
         Self { finalization, ..self }
     }
 
     /// Sets how many changes the history has for watches.
-    #[must_use]
     pub fn history(self, changes: usize) -> Self {
         Self { history: changes, ..self }
     }
 
     /// Keeps no `managedFields`, which are half the cost of a write, for tests with thousands of runs.
-    #[must_use]
     pub fn without_managed_fields(self) -> Self {
         Self { without_managed_fields: true, ..self }
     }
 
     /// Enables the feature gate `MaxUnavailableStatefulSet`, which is disabled in 1.36: a `StatefulSet` can have
     /// `rollingUpdate.maxUnavailable`, and updates that many pods at a time.
-    #[must_use]
     pub fn max_unavailable_stateful_set(self) -> Self {
         Self { max_unavailable_stateful_set: true, ..self }
     }
 
     /// Serves the kinds of `OpenKruise`, in `v1beta1`, and runs their controllers.
-    #[must_use]
     pub fn kruise(self) -> Self {
         Self { kruise: Some(KruiseRelease::V1_9), ..self }
     }
 
     /// Serves the kinds of `OpenKruise` 1.8, which has no `v1beta1` of two of them, and runs their controllers.
-    #[must_use]
     pub fn kruise_1_8(self) -> Self {
         Self { kruise: Some(KruiseRelease::V1_8), ..self }
     }
 
     /// Sets the seed of uids and generated names.
-    #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// Adds a namespace. `default` and the namespaces of a snapshot always exist.
-    #[must_use]
     pub fn namespace(mut self, name: &str) -> Self {
         self.namespaces.push(name.to_owned());
         self
     }
 
     /// Adds ready nodes: `node-0` and so on, in three zones.
-    #[must_use]
     pub fn nodes(self, count: usize) -> Self {
         Self { nodes: count, ..self }
     }
 
     /// Adds a user.
-    #[must_use]
     pub fn user(mut self, user: User) -> Self {
         self.users.add(user);
         self
     }
 
     /// Builds the cluster.
-    #[must_use]
     pub fn build(self) -> SimCluster {
         let mut store = Store::new(self.clock, self.finalization, self.history, self.seed);
         if self.without_managed_fields {

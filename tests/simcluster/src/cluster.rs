@@ -103,20 +103,17 @@ impl fmt::Debug for Shared {
 
 impl SimCluster {
     /// Returns the settings of a new cluster.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
     /// Returns the cluster as a service, for a client in the same process. Requests without a token are from user
     /// `admin`.
-    #[must_use]
     pub fn service(&self) -> SimService {
         self.service_for("admin")
     }
 
     /// Returns the cluster as a service for another user.
-    #[must_use]
     pub fn service_for(&self, user: &str) -> SimService {
         SimService::new(Arc::clone(&self.shared), Peer { user: Some(user.to_owned()), ..Peer::default() })
     }
@@ -129,7 +126,6 @@ impl SimCluster {
     }
 
     /// Returns the newest revision, so that a task can wait for changes.
-    #[must_use]
     pub fn revisions(&self) -> watch::Receiver<u64> {
         self.shared.moved()
     }
@@ -137,6 +133,11 @@ impl SimCluster {
     /// Adds a fault.
     pub fn fault(&self, fault: Fault) {
         lock(&self.shared.faults).add(fault);
+    }
+
+    /// Returns the faults for a number of requests that applied to none.
+    pub fn unused_faults(&self) -> Vec<Fault> {
+        lock(&self.shared.faults).unused()
     }
 
     /// Removes all faults.
@@ -150,7 +151,6 @@ impl SimCluster {
     }
 
     /// Returns every request so far, or since [`SimCluster::forget_requests`].
-    #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         lock(&self.shared.journal).requests().to_vec()
     }

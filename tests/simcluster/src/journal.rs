@@ -72,13 +72,11 @@ impl Journal {
 
 impl RecordedRequest {
     /// Returns a header; empty if it is absent or no text.
-    #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
     /// Returns the verb of a request for a resource.
-    #[must_use]
     pub fn verb(&self) -> Option<Verb> {
         match &self.route {
             Route::Resource(target) => Some(target.verb),
@@ -87,7 +85,6 @@ impl RecordedRequest {
     }
 
     /// Returns method and path, such as `GET /version`.
-    #[must_use]
     pub fn line(&self) -> String {
         format!("{} {}", self.method, self.path)
     }

@@ -15,6 +15,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![allow(
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "the only callers are tests, which fail"
+)]
+
 mod builder;
 pub mod clock;
 mod cluster;
@@ -23,6 +31,7 @@ pub mod fault;
 mod journal;
 pub mod object;
 pub mod patch;
+pub mod random;
 pub mod refusal;
 mod request;
 pub mod resource;
@@ -37,7 +46,7 @@ pub use self::{
     builder::{Builder, UnknownKind},
     clock::Clock,
     cluster::SimCluster,
-    controller::{Behaviour, Controller, Controllers, KubeletTiming, Order, Task},
+    controller::{Controller, Controllers, KubeletTiming, Order, Task},
     journal::RecordedRequest,
     refusal::Refusal,
     request::{Query, Route, Target, Verb, View},

@@ -3,49 +3,41 @@
 use serde_json::{Map, Value};
 
 /// Returns the text at a path such as `&["metadata", "name"]`; empty if it is absent or no text.
-#[must_use]
 pub fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
     at(object, path).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The value at a path of member names.
-#[must_use]
 pub fn at<'v>(object: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(object, |value, member| value.get(member))
 }
 
 /// `metadata.name`.
-#[must_use]
 pub fn name(object: &Value) -> &str {
     text(object, &["metadata", "name"])
 }
 
 /// `metadata.namespace`; empty for an object without one.
-#[must_use]
 pub fn namespace(object: &Value) -> &str {
     text(object, &["metadata", "namespace"])
 }
 
 /// `metadata.uid`.
-#[must_use]
 pub fn uid(object: &Value) -> &str {
     text(object, &["metadata", "uid"])
 }
 
 /// `metadata.resourceVersion`; 0 when it is absent or not a number.
-#[must_use]
 pub fn resource_version(object: &Value) -> u64 {
     text(object, &["metadata", "resourceVersion"]).parse().unwrap_or(0)
 }
 
 /// `metadata.generation`; 0 when absent.
-#[must_use]
 pub fn generation(object: &Value) -> i64 {
     at(object, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(0)
 }
 
 /// Whether the object has a deletion timestamp.
-#[must_use]
 pub fn is_terminating(object: &Value) -> bool {
     !text(object, &["metadata", "deletionTimestamp"]).is_empty()
 }
@@ -60,7 +52,6 @@ fn owners(object: &Value) -> &[Value] {
 }
 
 /// The list at a path; empty when it is absent or no list.
-#[must_use]
 pub fn list<'v>(object: &'v Value, path: &[&str]) -> &'v [Value] {
     at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
@@ -129,30 +120,5 @@ fn is_empty(value: &Value) -> bool {
         Value::Object(map) => map.is_empty(),
         Value::Array(items) => items.is_empty(),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn server_fields_are_removed_and_the_rest_is_kept() {
-        let mut object = json!({
-            "metadata": { "name": "a", "annotations": {}, "creationTimestamp": null },
-            "spec": { "template": { "spec": { "containers": [{ "name": "c", "env": null, "resources": {} }] } } },
-            "data": { "kept": null },
-        });
-        drop_noise(&mut object);
-        assert_eq!(
-            object,
-            json!({
-                "metadata": { "name": "a" },
-                "spec": { "template": { "spec": { "containers": [{ "name": "c", "resources": {} }] } } },
-                "data": { "kept": null },
-            })
-        );
     }
 }

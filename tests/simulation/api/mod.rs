@@ -2,21 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that unwraps says what it expected")]
 
-mod access;
-mod deletions;
-mod faults;
-mod faulty_watches;
-mod graceful;
-mod kubectl;
-mod kubectl_tasks;
-mod other_writers;
-mod parts;
+mod client;
+mod lost_connections;
 mod reads;
 mod recorded;
-mod refusals;
-mod socket;
-mod support;
-mod watch_ends;
-mod watches;
-mod wire;
 mod writes;

@@ -1,25 +1,11 @@
-//! Reads: pages of lists, selectors, representations, logs, discovery, permissions.
+//! Lists, watches and logs.
 
-use crate::simulation::api::support::{app, core, delete, get, names, patch, shop};
+use std::collections::BTreeMap;
+
+use crate::simulation::api::client::{core, delete, get, names, patch, post, shop};
 use serde_json::{Value, json};
-use simcluster::object;
-
-#[tokio::test]
-async fn pages_make_up_the_list() {
-    let service = shop().service();
-    let whole = names(&get(&service, &core("events")).await.json());
-    let (mut paged, mut token) = (Vec::new(), String::new());
-    loop {
-        let page = get(&service, &core(&format!("events?limit=50&continue={token}"))).await.json();
-        paged.extend(names(&page));
-        token = object::text(&page, &["metadata", "continue"]).to_owned();
-        if token.is_empty() {
-            break;
-        }
-        assert_eq!(page["metadata"]["remainingItemCount"], json!(whole.len() - paged.len()));
-    }
-    assert_eq!(paged, whole);
-}
+use simcluster::store::Output;
+use simcluster::{SimCluster, object};
 
 #[tokio::test]
 async fn later_pages_show_the_list_as_it_was() {
@@ -40,51 +26,90 @@ async fn later_pages_show_the_list_as_it_was() {
 }
 
 #[tokio::test]
-async fn an_exact_revision_is_served_as_long_as_history_reaches() {
-    let cluster = shop();
-    let service = cluster.service();
-    let then = object::resource_version(&get(&service, &app("deployments")).await.json());
-    patch(&service, &app("deployments/web"), "merge", &json!({ "spec": { "replicas": 9 } })).await;
-    let uri = app(&format!("deployments?resourceVersion={then}&resourceVersionMatch=Exact"));
-    assert_eq!(get(&service, &uri).await.json()["items"][1]["spec"]["replicas"], 4);
-    cluster.store(simcluster::Store::compact);
-    let gone = get(&service, &uri).await;
-    assert_eq!((gone.code, gone.json()["reason"].as_str()), (410, Some("Expired")));
-    let future = get(&service, &app("deployments?resourceVersion=999999")).await;
-    assert_eq!(
-        (future.code, &future.json()["details"]["causes"][0]["reason"]),
-        (504, &json!("ResourceVersionTooLarge"))
-    );
-}
-
-#[tokio::test]
-async fn selectors_select_and_invalid_ones_are_refused() {
-    let service = shop().service();
-    let count = async |uri: &str| names(&get(&service, uri).await.json()).len();
-    assert_eq!(count(&core("pods?labelSelector=app%20in%20(web,db)")).await, 9);
-    assert_eq!(
-        count(&core(
-            "pods?fieldSelector=spec.nodeName%3Dnode-2,status.phase%3DRunning&labelSelector=app%3Dagent"
-        ))
-        .await,
-        1
-    );
-    assert_eq!(
-        count(&core("events?fieldSelector=involvedObject.kind%3DDeployment,involvedObject.name%3Dweb")).await,
-        10
-    );
-    assert_eq!(
-        count("/api/v1/namespaces/nowhere/pods").await,
-        0,
-        "a list in a missing namespace is just empty"
-    );
-    assert_eq!(get(&service, &app("deployments?fieldSelector=spec.replicas%3D1")).await.code, 400);
-    assert_eq!(get(&service, &app("deployments?labelSelector=%3D%3D%3D")).await.code, 400);
-}
-
-#[tokio::test]
 async fn items_of_a_list_have_no_kind() {
     let listed = get(&shop().service(), "/apis/apps/v1/deployments").await.json();
     assert_eq!((&listed["kind"], &listed["apiVersion"]), (&json!("DeploymentList"), &json!("apps/v1")));
     assert_eq!((listed["items"][0].get("kind"), listed["items"][0].get("apiVersion")), (None, None));
+}
+
+/// Returns the names and labels of the pods in the events of a watch.
+fn follow(known: &mut BTreeMap<String, Value>, event: &Value) {
+    let (pod, labels) =
+        (object::name(&event["object"]).to_owned(), event["object"]["metadata"]["labels"].clone());
+    let before = match event["type"].as_str().unwrap() {
+        "DELETED" => known.remove(&pod),
+        _ => known.insert(pod, labels),
+    };
+    assert_eq!(before.is_none(), event["type"] == "ADDED", "{event}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn watch_events_add_up_to_the_list() {
+    let cluster = SimCluster::builder().namespace("shop").build();
+    let service = cluster.service();
+    let (mut known, mut revision) = (BTreeMap::new(), 0);
+    // A fixed sequence of creations, label changes and deletions.
+    for step in 0_u64..600 {
+        let dice = step.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+        let (pod, tier) = (format!("p{}", dice % 13), ["gold", "tin"][usize::from(dice & 64 > 0)]);
+        let labels = json!({ "metadata": { "name": pod, "labels": { "tier": tier } }, "spec": { "containers": [{ "name": "c", "image": "c:1" }] } });
+        match dice >> 8 & 3 {
+            0 => delete(&service, &core(&format!("pods/{pod}")), &Value::Null).await,
+            1 => {
+                patch(
+                    &service,
+                    &core(&format!("pods/{pod}")),
+                    "merge",
+                    &json!({ "metadata": labels["metadata"] }),
+                )
+                .await
+            }
+            _ => post(&service, &core("pods"), &labels).await,
+        };
+        if step % 7 == 0 {
+            let uri = format!(
+                "pods?watch=true&labelSelector=tier%3Dgold&resourceVersion={revision}&timeoutSeconds=1"
+            );
+            for event in get(&service, &core(&uri)).await.events() {
+                follow(&mut known, &event);
+                revision = object::resource_version(&event["object"]);
+            }
+            let listed = get(&service, &core("pods?labelSelector=tier%3Dgold")).await.json();
+            let listed: BTreeMap<String, Value> = object::list(&listed, &["items"])
+                .iter()
+                .map(|pod| (object::name(pod).to_owned(), pod["metadata"]["labels"].clone()))
+                .collect();
+            assert_eq!(known, listed, "step {step}");
+        }
+    }
+    assert!(revision > 100, "the walk was no walk: {revision}");
+}
+
+#[tokio::test]
+async fn logs_are_read_from_either_end_and_either_instance() {
+    let cluster = shop();
+    let service = cluster.service();
+    let pod = core("pods/db-0");
+    let uid = object::uid(&get(&service, &pod).await.json()).to_owned();
+    let lines = |text: &str| Some(text.split(' ').map(str::to_owned).collect::<Vec<_>>());
+    let none_yet = get(&service, &format!("{pod}/log")).await;
+    assert_eq!(
+        none_yet.json()["message"],
+        "container \"db\" in pod \"db-0\" is waiting to start: ContainerCreating"
+    );
+    cluster.store(|store| {
+        *store.logs_mut().of_mut(&uid, "db") = Output { current: lines("one two three"), previous: None };
+    });
+    let log = async |query: &str| get(&service, &format!("{pod}/log?{query}")).await;
+    assert_eq!(log("").await.text, "one\ntwo\nthree\n");
+    assert_eq!(log("container=db&tailLines=1").await.text, "three\n");
+    assert_eq!(log("limitBytes=5").await.text, "one\nt");
+    assert_eq!(log("container=web").await.json()["message"], "container web is not valid for pod db-0");
+    let previous = log("previous=true").await;
+    assert_eq!(
+        (previous.code, previous.json()["message"].as_str()),
+        (400, Some("previous terminated container \"db\" in pod \"db-0\" not found"))
+    );
+    cluster.store(|store| store.logs_mut().of_mut(&uid, "db").previous = lines("crashed"));
+    assert_eq!(log("previous=true").await.text, "crashed\n");
 }

@@ -1,6 +1,6 @@
 //! The server returns the recorded objects unchanged.
 
-use crate::simulation::api::support::{RECORDED, app, get, patch};
+use crate::simulation::api::client::{RECORDED, app, get, patch, post};
 use harness::snapshot;
 use serde_json::{Value, json};
 use simcluster::{Resource, SimCluster, object};
@@ -88,12 +88,7 @@ async fn defaulting_an_applied_manifest_gives_the_recorded_template() {
             live,
             &["metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"],
         );
-        let created = crate::simulation::api::support::post(
-            &service,
-            &app(plural),
-            &serde_json::from_str(applied).unwrap(),
-        )
-        .await;
+        let created = post(&service, &app(plural), &serde_json::from_str(applied).unwrap()).await;
         assert_eq!(created.code, 201, "{}", created.text);
         let mut created = created.json();
         let mut wanted = live.clone();

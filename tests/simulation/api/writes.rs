@@ -1,29 +1,13 @@
-//! Writes: defaults, generations, errors and managed fields.
+//! Writes: generations, dry runs, and refusals with their causes.
 
-use crate::simulation::api::support::{app, call, deployment, get, patch, post, shop};
-use http::Method;
+use crate::simulation::api::client::{Answer, app, delete, get, patch, shop};
 use serde_json::json;
 use simcluster::object;
 
 #[tokio::test]
-async fn a_new_object_gets_server_fields_and_cannot_be_created_twice() {
-    let service = shop().service();
-    let created = post(&service, &app("deployments"), &deployment("new")).await;
-    assert_eq!(created.code, 201);
-    let created = created.json();
-    assert_eq!(created["metadata"]["generation"], 1);
-    assert_eq!(created["metadata"]["creationTimestamp"], "2026-11-20T14:00:00Z");
-    assert_eq!(created["status"], json!({}));
-    assert_eq!(object::resource_version(&created), 1591, "two namespaces came after the snapshot's 1588");
-    let again = post(&service, &app("deployments"), &deployment("new")).await;
-    assert_eq!((again.code, again.json()["reason"].as_str()), (409, Some("AlreadyExists")));
-    assert_eq!(again.json()["message"], "deployments.apps \"new\" already exists");
-}
-
-#[tokio::test]
 async fn generation_and_resource_version_change_correctly() {
     let service = shop().service();
-    let state = |answer: &crate::simulation::api::support::Answer| {
+    let state = |answer: &Answer| {
         let value = answer.json();
         (object::generation(&value), object::resource_version(&value))
     };
@@ -49,37 +33,75 @@ async fn generation_and_resource_version_change_correctly() {
 }
 
 #[tokio::test]
-async fn a_kubectl_rollback_works_on_all_three_kinds() {
-    let cluster = shop();
-    let service = cluster.service();
-    let template = get(&service, &app("replicasets/web-54f998f4bf")).await.json()["spec"]["template"].clone();
+async fn a_failed_test_is_refused_without_causes_and_writes_nothing() {
+    let service = shop().service();
     let operations = json!([
-        { "op": "replace", "path": "/spec/template", "value": template },
-        { "op": "replace", "path": "/metadata/annotations", "value": { "deployment.kubernetes.io/revision": "5" } },
+        { "op": "test", "path": "/metadata/uid", "value": "another" },
+        { "op": "replace", "path": "/spec/replicas", "value": 1 },
     ]);
-    let after = patch(&service, &app("deployments/web"), "json", &operations).await.json();
-    assert_eq!(after["metadata"]["annotations"], json!({ "deployment.kubernetes.io/revision": "5" }));
-    assert_eq!(object::generation(&after), 10);
-    for (workload, revision) in
-        [("statefulsets/db", "db-654dfb44bc"), ("daemonsets/agent", "agent-59788d9dd5")]
-    {
-        let data =
-            get(&service, &app(&format!("controllerrevisions/{revision}"))).await.json()["data"].clone();
-        let after = patch(&service, &app(workload), "strategic-merge", &data).await.json();
-        let mut wanted = data["spec"]["template"].clone();
-        object::members(&mut wanted).remove("$patch");
-        assert_eq!(after["spec"]["template"], wanted, "{workload}");
+    let answer = patch(&service, &app("deployments/web"), "json", &operations).await;
+    assert_eq!(
+        (answer.code, answer.json()),
+        (
+            422,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "Invalid", "details": {}, "code": 422,
+                "message": "the server rejected our request due to an error in our request",
+            })
+        )
+    );
+    assert_eq!(get(&service, &app("deployments/web")).await.json()["spec"]["replicas"], 4);
+}
+
+#[tokio::test]
+async fn wrong_fields_are_refused_with_their_causes() {
+    let service = shop().service();
+    for (workload, change, message) in [
+        (
+            "deployments/web",
+            json!({ "spec": { "replicas": -1 } }),
+            "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
+        ),
+        (
+            "statefulsets/db",
+            json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": -1 } } } }),
+            "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0",
+        ),
+        (
+            "daemonsets/agent",
+            json!({ "spec": { "updateStrategy": { "rollingUpdate": { "maxSurge": 1 } } } }),
+            "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero",
+        ),
+        (
+            "deployments/web",
+            json!({ "spec": { "selector": { "matchLabels": { "app": "web", "x": "y" } }, "template": { "metadata": { "labels": { "x": "y" } } } } }),
+            "spec.selector: Invalid value: {\"matchLabels\":{\"app\":\"web\",\"x\":\"y\"}}: field is immutable",
+        ),
+        (
+            "statefulsets/db",
+            json!({ "spec": { "serviceName": "other" } }),
+            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        ),
+    ] {
+        let answer = patch(&service, &app(workload), "merge", &change).await;
+        let body = answer.json();
+        assert_eq!((answer.code, body["reason"].as_str()), (422, Some("Invalid")), "{body}");
+        let (field, why) = message.split_once(": ").unwrap();
+        assert_eq!(
+            (&body["details"]["causes"][0]["field"], &body["details"]["causes"][0]["message"]),
+            (&json!(field), &json!(why))
+        );
+        assert!(body["message"].as_str().unwrap().ends_with(message), "{body}");
     }
 }
 
 #[tokio::test]
-async fn unknown_members_are_kept() {
-    let service = shop().service();
-    let change = json!({ "spec": { "template": { "spec": { "inTenYears": { "x": [1] } } } } });
-    patch(&service, &app("deployments/web"), "strategic-merge", &change).await;
-    patch(&service, &app("deployments/web"), "merge", &json!({ "spec": { "replicas": 1 } })).await;
-    let after = get(&service, &app("deployments/web")).await.json();
-    assert_eq!(after["spec"]["template"]["spec"]["inTenYears"], json!({ "x": [1] }));
+async fn a_partition_in_per_cent_is_an_unreadable_patch() {
+    let change = json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": "50%" } } } });
+    let answer = patch(&shop().service(), &app("statefulsets/db"), "merge", &change).await;
+    let body = answer.json();
+    assert_eq!((answer.code, &body["details"]["causes"][0]["field"]), (422, &json!("patch")));
+    assert!(body["message"].as_str().unwrap().ends_with("unrecognized type: int32"), "{body}");
 }
 
 #[tokio::test]
@@ -91,12 +113,7 @@ async fn a_dry_run_stores_nothing() {
             .await
             .json();
     assert_eq!((&patched["spec"]["replicas"], object::generation(&patched)), (&json!(9), 10));
-    assert_eq!(post(&service, &app("deployments?dryRun=All"), &deployment("new")).await.code, 201);
-    assert_eq!(call(&service, Method::DELETE, &app("deployments/web?dryRun=All"), "", "").await.code, 200);
     let in_body = json!({ "kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"] });
-    assert_eq!(
-        crate::simulation::api::support::delete(&service, &app("deployments/web"), &in_body).await.code,
-        200
-    );
+    assert_eq!(delete(&service, &app("deployments/web"), &in_body).await.code, 200);
     assert_eq!(get(&service, &app("deployments")).await.text, before);
 }

@@ -23,16 +23,6 @@ fn rolled(lab: &mut Lab) -> Key {
 }
 
 #[test]
-fn in_the_background_the_owner_goes_first() {
-    let mut lab = Lab::new();
-    let web = rolled(&mut lab);
-    lab.delete(&web, &json!({}));
-    assert_eq!(there(&lab).0, 0);
-    lab.settle();
-    assert_eq!(there(&lab), (0, 0, 0));
-}
-
-#[test]
 fn in_the_foreground_the_owner_goes_last() {
     let mut lab = Lab::new();
     let web = rolled(&mut lab);

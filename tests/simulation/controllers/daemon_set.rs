@@ -1,12 +1,17 @@
-//! DaemonSets beyond the recorded trace: budgets, surge, rollback, new and removed nodes, history.
+//! DaemonSets: the recorded trace as lines of kubectl, budgets, surge, tainted nodes, history.
 
 use serde_json::{Value, json};
 use simcluster::resource::{CONTROLLERREVISIONS, NODES, PODS};
-use simcluster::rules::{Author, Part};
 use simcluster::{Key, object};
 
 use crate::simulation::controllers::lab::Lab;
-use crate::simulation::controllers::trace_daemon_set::spoken;
+
+const FINISHING: &str = "Waiting for daemon set \"agent\" rollout to finish:";
+
+/// Returns the line of `kubectl rollout status`.
+fn line(set: &Value) -> String {
+    harness::kubectl_status(set).0
+}
 
 fn unavailable(most: &Value) -> Value {
     json!({ "updateStrategy": { "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": most } } })
@@ -29,6 +34,40 @@ fn most_missing(lab: &Lab, set: &Key, after: u64) -> i64 {
 }
 
 #[test]
+fn one_node_after_the_other() {
+    let mut lab = Lab::new();
+    let agent = lab.daemon_set(&json!({}));
+    lab.settle();
+    let before = lab.revision();
+    lab.image(&agent, "app:2.0");
+    lab.settle();
+    let states = lab.states(&agent, before, line);
+    let expected = [
+        "Waiting for daemon set spec update to be observed...".to_owned(),
+        format!("{FINISHING} 0 out of 3 new pods have been updated..."),
+        format!("{FINISHING} 1 out of 3 new pods have been updated..."),
+        format!("{FINISHING} 2 out of 3 new pods have been updated..."),
+        format!("{FINISHING} 2 of 3 updated pods are available..."),
+        "daemon set \"agent\" successfully rolled out".to_owned(),
+    ];
+    assert_eq!(states, expected, "{states:#?}");
+}
+
+/// A broken surge does not affect the outdated pods: no pod is updated, and all are available.
+#[test]
+fn broken_surge() {
+    let mut lab = Lab::new();
+    let surge = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } });
+    let agent = lab.daemon_set(&json!({ "updateStrategy": surge }));
+    lab.settle();
+    lab.image(&agent, "app:2.0-notready");
+    lab.settle();
+    let set = lab.get(&agent);
+    assert_eq!(line(&set), format!("{FINISHING} 0 out of 3 new pods have been updated..."));
+    assert_eq!(set["status"]["numberAvailable"], 3);
+}
+
+#[test]
 fn max_unavailable_is_kept() {
     for (most, missing) in [(json!(1), 1), (json!(2), 2), (json!("50%"), 2), (json!("100%"), 3)] {
         let mut lab = Lab::new();
@@ -37,40 +76,9 @@ fn max_unavailable_is_kept() {
         let before = lab.revision();
         lab.image(&agent, "app:2.0");
         lab.settle();
-        assert_eq!(spoken(&lab.get(&agent)), "rolled out", "{most}");
+        assert_eq!(line(&lab.get(&agent)), "daemon set \"agent\" successfully rolled out", "{most}");
         assert_eq!(most_missing(&lab, &agent, before), missing, "{most}");
     }
-}
-
-#[test]
-fn a_surge_keeps_every_node_served() {
-    let mut lab = Lab::new();
-    let surge = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1, "maxUnavailable": 0 } });
-    let agent = lab.daemon_set(&json!({ "updateStrategy": surge }));
-    lab.settle();
-    let before = lab.revision();
-    lab.image(&agent, "app:2.0");
-    lab.settle();
-    assert_eq!(spoken(&lab.get(&agent)), "rolled out");
-    assert_eq!(most_missing(&lab, &agent, before), 0);
-    assert!(lab.images().iter().all(|(_, image)| image == "app:2.0"));
-}
-
-/// A rollback from a broken release replaces the broken pod and restarts no other.
-#[test]
-fn a_rollback_restarts_only_what_was_updated() {
-    let mut lab = Lab::new();
-    let agent = lab.daemon_set(&json!({}));
-    lab.settle();
-    let before: Vec<String> = lab.images().into_iter().map(|(name, _)| name).collect();
-    lab.image(&agent, "app:2.0-bad");
-    lab.settle();
-    assert_eq!(spoken(&lab.get(&agent)), "1 out of 3 updated");
-    lab.image(&agent, "app:1.0");
-    lab.settle();
-    let after: Vec<String> = lab.images().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(before.iter().filter(|name| after.contains(name)).count(), 2);
-    assert_eq!(numbers(&lab), [2, 3], "the first revision has come back");
 }
 
 #[test]
@@ -85,23 +93,6 @@ fn on_delete_changes_pods_that_die_only() {
     lab.delete(&Key::new(&PODS, "default", &name), &json!({}));
     lab.settle();
     assert_eq!(lab.get(&agent)["status"]["updatedNumberScheduled"], 1);
-}
-
-#[test]
-fn new_nodes_get_pods_and_unsuitable_ones_do_not() {
-    let mut lab = Lab::new();
-    let agent = lab.daemon_set(&json!({}));
-    lab.settle();
-    let ready = json!({ "conditions": [{ "type": "Ready", "status": "True" }] });
-    let node = json!({ "metadata": { "name": "late", "labels": { "kubernetes.io/os": "linux" } }, "spec": {}, "status": ready });
-    lab.create(&NODES, &node);
-    lab.settle();
-    assert_eq!(lab.get(&agent)["status"]["numberReady"], 4);
-    let tainted = json!({ "spec": { "taints": [{ "key": "broken", "effect": "NoExecute" }] } });
-    lab.patch(&Key::new(&NODES, "", "late"), &tainted);
-    lab.settle();
-    let status = lab.get(&agent)["status"].clone();
-    assert_eq!((&status["desiredNumberScheduled"], &status["numberMisscheduled"]), (&json!(3), &json!(0)));
 }
 
 /// As with the real controller: such a pod continues to run, and is not created again after its deletion.
@@ -126,21 +117,6 @@ fn a_node_with_a_new_taint_keeps_its_pod() {
     lab.delete(&pod, &json!({}));
     lab.settle();
     assert_eq!((counts(&lab), lab.images().len()), ([2, 2, 0], 2));
-}
-
-#[test]
-fn a_kubelet_on_a_node_that_is_not_ready_does_nothing() {
-    let mut lab = Lab::new();
-    lab.cluster.store(|store| {
-        let dead = json!([{ "type": "Ready", "status": "Unknown" }]);
-        let node = Key::new(&NODES, "", "node-1");
-        store
-            .edit(&node, Part::Status, &Author::new("test"), |node| node["status"]["conditions"] = dead)
-            .unwrap();
-    });
-    let agent = lab.daemon_set(&json!({}));
-    lab.settle();
-    assert_eq!(lab.get(&agent)["status"]["numberReady"], 2);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simcluster::resource::{PODDISRUPTIONBUDGETS, PODS};
 use simcluster::rules::{Author, Deletion};
-use simcluster::{Behaviour, Key, Refusal, object};
+use simcluster::{Key, Refusal, object};
 
 use crate::simulation::controllers::lab::Lab;
 
@@ -64,21 +64,6 @@ fn of_a_daemon_set_only_a_number_as_min_available_is_counted() {
 }
 
 #[test]
-fn one_eviction_uses_the_budget_until_the_pod_is_back() {
-    let mut lab = Lab::new();
-    lab.stateful_set(3, &json!({}));
-    budget(&lab, "db", "db", &json!({ "maxUnavailable": 1 }));
-    lab.settle();
-    evict(&lab, "db-1").unwrap();
-    let refusal = evict(&lab, "db-2").unwrap_err();
-    assert_eq!(refusal.code, 429);
-    assert_eq!(refusal.details["causes"][0]["reason"], "DisruptionBudget");
-    evict(&lab, "db-1").unwrap(); // on its way out already
-    lab.settle();
-    evict(&lab, "db-2").unwrap();
-}
-
-#[test]
 fn a_budget_without_a_status_answers_with_retry_after() {
     let mut lab = Lab::new();
     lab.stateful_set(1, &json!({}));
@@ -89,23 +74,13 @@ fn a_budget_without_a_status_answers_with_retry_after() {
 }
 
 #[test]
-fn a_pod_with_two_budgets_cannot_be_evicted() {
-    let mut lab = Lab::new();
-    lab.stateful_set(2, &json!({}));
-    budget(&lab, "one", "db", &json!({ "maxUnavailable": 1 }));
-    budget(&lab, "two", "db", &json!({ "maxUnavailable": 1 }));
-    lab.settle();
-    assert_eq!(evict(&lab, "db-0").unwrap_err().code, 500);
-}
-
-#[test]
 fn an_unready_pod_can_be_evicted_while_enough_are_healthy() {
     let mut lab = Lab::new();
-    lab.daemon_set(&json!({}));
+    let agent = lab.daemon_set(&json!({}));
     budget(&lab, "agent", "agent", &json!({ "minAvailable": 2 }));
     lab.settle();
-    let first = lab.images().remove(0).0;
-    lab.set_behaviour(&Key::new(&PODS, "default", &first), Some(Behaviour::NotReady));
+    lab.image(&agent, "app:2.0-notready");
     lab.run_for(30);
-    evict(&lab, &first).unwrap();
+    let (unready, _) = lab.images().into_iter().find(|(_, image)| image.ends_with("notready")).unwrap();
+    evict(&lab, &unready).unwrap();
 }

@@ -4,32 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use simcluster::patch::Format;
 use simcluster::resource::{
     ADVANCED_DAEMONSETS, ADVANCED_STATEFULSETS, CLONESETS, CONTROLLERREVISIONS, PODS,
 };
 use simcluster::rules::{Author, Part};
 use simcluster::{Controllers, Key, Resource, object};
 
+use crate::kruise::recording::Step;
 use crate::simulation::controllers::lab::{Lab, builder};
-
-/// The steps of a recording: name, whether the rollout completed, and the objects after the step.
-fn recording(scenario: &str) -> Vec<(String, bool, BTreeMap<String, Value>)> {
-    let path = harness::data().join(format!("kruise/{scenario}.jsonl"));
-    let mut objects = BTreeMap::new();
-    let step = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        for removed in object::list(&line, &["removed"]) {
-            objects.remove(removed.as_str().unwrap());
-        }
-        for object in object::list(&line, &["changed"]) {
-            let name = format!("{}/{}", object::text(object, &["kind"]), object::name(object));
-            objects.insert(name, object.clone());
-        }
-        (object::text(&line, &["step"]).to_owned(), line["settled"] == true, objects.clone())
-    };
-    std::fs::read_to_string(path).unwrap().lines().map(step).collect()
-}
 
 /// Returns the update strategy in the form of `v1beta1`.
 fn strategy(workload: &Value) -> Value {
@@ -47,11 +29,11 @@ fn strategy(workload: &Value) -> Value {
 }
 
 /// Returns the compared fields of a workload, its revisions and its pods.
-fn facts(objects: &[Value]) -> Value {
-    let of_kind = |kind: &'static str| objects.iter().filter(move |object| object["kind"] == kind);
-    let workload =
-        objects.iter().find(|object| object::text(object, &["apiVersion"]).starts_with("apps.kruise.io/"));
-    let workload = workload.unwrap();
+fn facts<'v>(
+    workload: &Value,
+    revisions: impl IntoIterator<Item = &'v Value>,
+    pods: impl IntoIterator<Item = &'v Value>,
+) -> Value {
     let counters = [
         "replicas",
         "readyReplicas",
@@ -70,12 +52,14 @@ fn facts(objects: &[Value]) -> Value {
         counters.map(|name| (name, workload["status"][name].as_i64().unwrap_or(0))).into();
     // A real server keeps `creationTimestamp: null` in a template, and the hashes of an Advanced DaemonSet are of Go
     // structs, so revisions are compared by number.
-    let numbers: BTreeMap<&str, i64> = of_kind("ControllerRevision")
+    let numbers: BTreeMap<&str, i64> = revisions
+        .into_iter()
         .map(|one| (object::name(one).rsplit('-').next().unwrap(), one["revision"].as_i64().unwrap()))
         .collect();
     let mut revisions: Vec<i64> = numbers.values().copied().collect();
     revisions.sort_unstable();
-    let mut pods: Vec<String> = of_kind("Pod")
+    let mut pods: Vec<String> = pods
+        .into_iter()
         .filter(|pod| !object::is_terminating(pod))
         .map(|pod| {
             let label = object::text(pod, &["metadata", "labels", "controller-revision-hash"])
@@ -99,17 +83,10 @@ fn facts(objects: &[Value]) -> Value {
 }
 
 fn play(scenario: &str) {
-    let mut lab = Lab {
-        cluster: builder().without_managed_fields().kruise().nodes(6).build(),
-        controllers: Controllers::new(),
-    };
+    let mut lab = Lab { cluster: builder().kruise().nodes(6).build(), controllers: Controllers::new() };
     let mut key: Option<Key> = None;
-    for (name, settled, objects) in recording(scenario) {
-        let recorded: Vec<Value> = objects.into_values().collect();
-        let workload = recorded
-            .iter()
-            .find(|one| object::text(one, &["apiVersion"]).starts_with("apps.kruise.io/"))
-            .unwrap();
+    for step in Step::of(scenario) {
+        let workload = step.workload();
         let resource: &'static Resource = match object::text(workload, &["kind"]) {
             "CloneSet" => &CLONESETS,
             "StatefulSet" => &ADVANCED_STATEFULSETS,
@@ -117,33 +94,25 @@ fn play(scenario: &str) {
         };
         let mut spec = workload["spec"].clone();
         spec["updateStrategy"] = strategy(workload);
-        match &key {
-            None => {
-                let made = json!({ "metadata": { "name": "web" }, "spec": spec });
-                key = Some(lab.create(resource, &made));
-            }
-            Some(key) => {
-                let author = Author::new("kubectl");
-                let patch = json!([{ "op": "replace", "path": "/spec", "value": spec }]);
-                lab.cluster
-                    .store(|store| store.patch(key, Part::Object, Format::Json, &patch, &author).unwrap());
-            }
+        if let Some(key) = &key {
+            let change = |workload: &mut Value| workload["spec"] = spec;
+            let author = Author::new("kubectl");
+            lab.cluster.store(|store| store.edit(key, Part::Object, &author, change).map(drop).unwrap());
+        } else {
+            key = Some(lab.create(resource, &json!({ "metadata": { "name": "web" }, "spec": spec })));
         }
-        if !settled {
+        if !step.settled {
             continue;
         }
         lab.settle();
-        let stored = lab.cluster.store(|store| {
-            let list = |resource| {
-                store
-                    .list(resource, Some("default"))
-                    .map(|(_, value)| Value::clone(value))
-                    .collect::<Vec<_>>()
-            };
-            [list(resource), list(&CONTROLLERREVISIONS), list(&PODS)].concat()
+        let [stored, revisions, pods] = lab.cluster.store(|store| {
+            [resource, &CONTROLLERREVISIONS, &PODS].map(|resource| -> Vec<Value> {
+                store.list(resource, Some("default")).map(|(_, value)| Value::clone(value)).collect()
+            })
         });
-        let (ours, theirs) = (facts(&stored), facts(&recorded));
-        assert_eq!(ours, theirs, "{scenario}/{name}\nours {ours}\ntheirs {theirs}");
+        let ours = facts(&stored[0], &revisions, &pods);
+        let theirs = facts(workload, step.objects("ControllerRevision"), step.objects("Pod"));
+        assert_eq!(ours, theirs, "{}\nours {ours}\ntheirs {theirs}", step.name);
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use harness::cluster::{Editor, with};
 use serde_json::{Value, json};
-use simcluster::patch::Format;
 use simcluster::resource::{DAEMONSETS, DEPLOYMENTS, PODS, REPLICASETS, STATEFULSETS};
-use simcluster::rules::{Author, Part};
-use simcluster::{
-    Behaviour, Builder, Controller, Controllers, Finalization, Key, Resource, SimCluster, Task, object,
-};
+use simcluster::rules::Author;
+use simcluster::{Builder, Controller, Controllers, Finalization, Key, Resource, SimCluster, Task, object};
 
 /// Long enough for every rollout that completes.
 pub(crate) const LONG: Duration = Duration::from_secs(3600);
@@ -25,18 +23,13 @@ impl Lab {
     }
 
     pub(crate) fn with(controllers: Controllers) -> Self {
-        Self { cluster: builder().without_managed_fields().build(), controllers }
+        Self { cluster: builder().build(), controllers }
     }
 
     /// Returns a lab with the feature gate `MaxUnavailableStatefulSet`.
     pub(crate) fn gated() -> Self {
-        let cluster = builder().without_managed_fields().max_unavailable_stateful_set().build();
+        let cluster = builder().max_unavailable_stateful_set().build();
         Self { cluster, controllers: Controllers::new() }
-    }
-
-    /// A lab that keeps `managedFields`.
-    pub(crate) fn attributed() -> Self {
-        Self { cluster: builder().build(), controllers: Controllers::new() }
     }
 
     /// Creates an object of apps/v1 in the namespace `default`.
@@ -49,14 +42,12 @@ impl Lab {
 
     /// Merges a patch into an object.
     pub(crate) fn patch(&self, key: &Key, patch: &Value) {
-        let author = Author::new("kubectl-patch");
-        self.cluster.store(|store| store.patch(key, Part::Object, Format::Merge, patch, &author).unwrap());
+        self.editor().patch(key, patch);
     }
 
     /// Sets the image of the only container.
     pub(crate) fn image(&self, key: &Key, image: &str) {
-        let containers = json!([{ "name": "app", "image": image }]);
-        self.patch(key, &json!({ "spec": { "template": { "spec": { "containers": containers } } } }));
+        self.editor().set_image(key, image);
     }
 
     pub(crate) fn delete(&self, key: &Key, options: &Value) {
@@ -72,11 +63,6 @@ impl Lab {
     pub(crate) fn step(&mut self, controller: Controller, key: &Key) {
         let task = Task::new(controller, key.clone());
         self.cluster.store(|store| self.controllers.step(store, &task));
-    }
-
-    /// Sets the behaviour of a pod's containers, or restores that of their images.
-    pub(crate) fn set_behaviour(&mut self, pod: &Key, behaviour: Option<Behaviour>) {
-        self.cluster.store(|store| self.controllers.set_behaviour(store, pod, behaviour));
     }
 
     /// Returns the `ReplicaSet` that was created last.
@@ -123,40 +109,28 @@ impl Lab {
 
     /// A Deployment `web` of `replicas` pods.
     pub(crate) fn deployment(&self, replicas: i64, more: &Value) -> Key {
-        self.workload(&DEPLOYMENTS, "web", &with(json!({ "replicas": replicas }), more))
+        self.editor().create_workload(&DEPLOYMENTS, "web", &with(json!({ "replicas": replicas }), more))
     }
 
     /// A `StatefulSet` `db` of `replicas` pods.
     pub(crate) fn stateful_set(&self, replicas: i64, more: &Value) -> Key {
         let spec = json!({ "replicas": replicas, "serviceName": "db" });
-        self.workload(&STATEFULSETS, "db", &with(spec, more))
+        self.editor().create_workload(&STATEFULSETS, "db", &with(spec, more))
     }
 
     /// A `DaemonSet` `agent`.
     pub(crate) fn daemon_set(&self, more: &Value) -> Key {
-        self.workload(&DAEMONSETS, "agent", more)
+        self.editor().create_workload(&DAEMONSETS, "agent", more)
     }
 
-    fn workload(&self, resource: &'static Resource, name: &str, spec: &Value) -> Key {
-        let labels = json!({ "app": name });
-        let template = json!({
-            "metadata": { "labels": labels }, "spec": { "containers": [{ "name": "app", "image": "app:1.0" }] },
-        });
-        let base = json!({ "selector": { "matchLabels": labels }, "template": template });
-        self.create(resource, &json!({ "metadata": { "name": name }, "spec": with(base, spec) }))
+    fn editor(&self) -> Editor {
+        Editor::new(&self.cluster)
     }
 }
 
 pub(crate) fn builder() -> Builder {
-    SimCluster::builder().finalization(Finalization::ByControllers).nodes(3).history(100_000)
-}
-
-/// `base` with the members of `more`.
-pub(crate) fn with(mut base: Value, more: &Value) -> Value {
-    if let (Value::Object(base), Value::Object(more)) = (&mut base, more) {
-        base.extend(more.clone());
-    }
-    base
+    let builder = SimCluster::builder().finalization(Finalization::ByControllers);
+    builder.nodes(3).history(100_000).without_managed_fields()
 }
 
 /// Returns the state of a Deployment in the form of the recorded traces: generation, observed generation, revision,

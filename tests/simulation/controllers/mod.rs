@@ -13,7 +13,5 @@ mod kubelets;
 mod lab;
 mod recorded_nodes;
 mod stateful_set;
-mod trace_daemon_set;
 mod trace_deployment;
 mod trace_held_deployment;
-mod trace_stateful_set;

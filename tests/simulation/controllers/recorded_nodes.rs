@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use harness::cluster::with;
 use serde_json::{Value, json};
 use simcluster::patch::Format;
 use simcluster::resource::PODS;
 use simcluster::{Controllers, KubeletTiming, object};
 
-use crate::simulation::controllers::lab::{Lab, with};
+use crate::simulation::controllers::lab::Lab;
 
 /// A change of a Deployment of two pods, and the pods to compare.
 struct Scenario {

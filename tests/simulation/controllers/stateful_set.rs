@@ -115,23 +115,6 @@ fn a_pod_below_the_partition_comes_back_on_the_current_revision() {
     assert_eq!(images(&lab)[3..], ["db-3 app:2.0", "db-4 app:2.0"], "a scale-up beyond the partition is new");
 }
 
-#[test]
-fn on_delete_replaces_no_running_pod() {
-    let mut lab = Lab::new();
-    let db = lab.stateful_set(2, &json!({ "updateStrategy": { "type": "OnDelete" } }));
-    lab.settle();
-    lab.image(&db, "app:2.0");
-    lab.settle();
-    lab.delete(&pod("db-0"), &json!({}));
-    lab.settle();
-    assert_eq!(images(&lab), ["db-0 app:2.0", "db-1 app:1.0"]);
-    lab.delete(&pod("db-1"), &json!({}));
-    lab.settle();
-    let status = lab.get(&db)["status"].clone();
-    assert_eq!(status["updatedReplicas"], 2);
-    assert_ne!(status["currentRevision"], status["updateRevision"], "the update never becomes current");
-}
-
 /// The cases of Kubernetes' `TestStatefulSetControl_getSetRevisions`.
 #[test]
 fn a_restored_template_is_renumbered() {
@@ -157,24 +140,6 @@ fn history_keeps_the_limit_and_revisions_in_use() {
         }
         assert_eq!(revisions(&lab).len(), kept, "limit {limit}");
     }
-}
-
-#[test]
-fn min_ready_seconds_delay_the_next_pod() {
-    let mut lab = Lab::new();
-    let db = lab.stateful_set(2, &json!({ "minReadySeconds": 30 }));
-    lab.run_for(20);
-    let status = lab.get(&db)["status"].clone();
-    assert_eq!(
-        (&status["replicas"], &status["readyReplicas"], &status["availableReplicas"]),
-        (&json!(1), &json!(1), &json!(0))
-    );
-    lab.settle();
-    lab.image(&db, "app:2.0");
-    lab.run_for(25);
-    assert_eq!(images(&lab), ["db-0 app:1.0", "db-1 app:2.0"]);
-    lab.settle();
-    assert_eq!(lab.get(&db)["status"]["availableReplicas"], 2);
 }
 
 /// The names of the recorded revisions follow from their data, byte for byte.

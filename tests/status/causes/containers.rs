@@ -149,13 +149,13 @@ fn crash_loops_are_reported() {
         (crashed("Error", 139, ""), ("crash-loop", false, "CrashLoopBackOff, exit 139 (SIGSEGV)", None)),
         (crashed("OOMKilled", 137, ""), ("out-of-memory", false, "OOMKilled, exit 137", None)),
         (
-            // The container terminated and will be restarted.
+            // The container terminated for the first time and will be restarted, so it may recover.
             json!({"state": {"terminated": {"reason": "Error", "exitCode": 2}}}),
-            ("crash-loop", false, "crashed, exit 2", None),
+            ("crash-loop", true, "crashed, exit 2", None),
         ),
         (
             json!({"state": {"terminated": {"reason": "Completed", "exitCode": 0}}}),
-            ("crash-loop", false, "completed, exit 0", None),
+            ("crash-loop", true, "completed, exit 0", None),
         ),
         (
             // The container was restarted and is not ready yet: still the same crash loop.

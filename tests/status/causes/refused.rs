@@ -47,7 +47,7 @@ fn rejected_pods_are_reported() {
 
         let missing = json!({"status": {"replicas": 2}});
         let printed = warning(
-            "w",
+            "n-web",
             "FailedCreate",
             &format!("create Pod web-2 in StatefulSet web failed error: {message}"),
         );
@@ -55,7 +55,7 @@ fn rejected_pods_are_reported() {
         assert_eq!(only(&status), expected);
 
         let missing = json!({"status": {"currentNumberScheduled": 2}});
-        let printed = warning("w", "FailedCreate", &format!("Error creating: {message}"));
+        let printed = warning("n-web", "FailedCreate", &format!("Error creating: {message}"));
         let status = document("DaemonSet", &[merged(workload("DaemonSet"), &missing), printed]);
         assert_eq!(only(&status), expected);
     }
@@ -78,7 +78,7 @@ fn a_refusal_is_transient_while_a_pod_terminates() {
     let message = "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2";
     for (terminating, is_transient) in [(0, false), (1, true)] {
         let status = json!({"status": {"replicas": 2, "terminatingReplicas": terminating}});
-        let printed = warning("w", "FailedCreate", message);
+        let printed = warning("n-web", "FailedCreate", message);
         let status = document("StatefulSet", &[merged(workload("StatefulSet"), &status), printed]);
         assert_eq!(only(&status).1, is_transient, "{terminating}");
     }

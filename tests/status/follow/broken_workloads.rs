@@ -146,13 +146,8 @@ async fn an_exceeded_quota_is_reported_and_the_deadline_fails_the_rollout() {
     cluster.advance(60).await;
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web --timeout 5m").await;
-    output.ends(4);
-    assert!(
-        output.stderr.contains("no new pods: quota \"q\" is exhausted (3 of 3)"),
-        "{}",
-        output.transcript
-    );
-    assert!(output.stderr.contains("exceeded its progress deadline"), "{}", output.transcript);
+    output.ends(4).reports("no new pods: quota \"q\" is exhausted (3 of 3)");
+    output.reports("exceeded its progress deadline");
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,8 +157,7 @@ async fn a_failed_first_rollout_can_be_undone() {
     let template = json!({"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}});
     let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 8, "template": template}));
     let output = cluster.status("deployment/web").await;
-    output.ends(4);
-    assert!(output.stderr.contains("ImagePullBackOff, no image app:1.0-bad"), "{}", output.transcript);
+    output.ends(4).reports("ImagePullBackOff, no image app:1.0-bad");
     cluster.editor().set_image(&web, "app:1.0");
     cluster.status("deployment/web --until old-gone --stable 10s").await.ends(0);
 }

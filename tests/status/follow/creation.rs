@@ -83,13 +83,11 @@ async fn only_what_is_missing_is_awaited() {
     let output = cluster.status(&format!("deployment/web {flags}")).await;
     assert_eq!((output.exit, output.stderr.as_str()), (0, ""), "{}", output.transcript);
     let output = cluster.status_as("gina", &format!("statefulset/db deployment/no {flags}")).await;
-    output.ends(1);
-    assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
+    output.ends(1).reports("forbidden");
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     // Permission to get a named workload is enough to wait for it.
     let output = cluster.status_as("gina", "deployment/no --wait-for-creation 10s").await;
-    output.ends(1);
-    assert!(output.stderr.contains("no deployment \"no\""), "{}", output.transcript);
+    output.ends(1).reports("no deployment \"no\"");
 }
 
 #[tokio::test(start_paused = true)]
@@ -103,10 +101,5 @@ async fn a_signal_ends_the_wait() {
     });
     let run = cluster.command(["status", "deployment/web", "--wait-for-creation", "60s"]).signals(numbers);
     let output = run.run_async().await;
-    output.ends(130);
-    assert!(
-        output.stderr.ends_with("note: interrupted before the workloads existed\n"),
-        "{}",
-        output.transcript
-    );
+    output.ends(130).reports_last("note: interrupted before the workloads existed\n");
 }

@@ -63,7 +63,7 @@ async fn the_rest_of_a_rollout_counts() {
     let output = cluster.status("deployment/web --timeout 20m").await;
     output.ends(0);
     let note = "note: deployment/web: at least 10m: 2 waves, minReadySeconds 5m\n";
-    assert!(output.stderr.contains(note), "{}", output.transcript);
+    output.reports(note);
     let complete = cluster.status("deployment/web --timeout 1m").await;
     assert_eq!((complete.exit, complete.stderr.as_str()), (0, ""), "{}", complete.transcript);
 }
@@ -79,19 +79,13 @@ async fn every_verb_that_updates_has_the_least_time() {
         assert!(output.transcript.contains(&format!("  {LEAST}\n")), "{args}\n{}", output.transcript);
     }
     let output = cluster.run("restart deployment/web --wait --timeout 10m").await;
-    output.ends(3);
-    assert!(output.stderr.contains(LEAST), "{}", output.transcript);
-    assert!(output.stderr.contains("--timeout 24m fits"), "{}", output.transcript);
+    output.ends(3).reports(LEAST).reports("--timeout 24m fits");
     cluster.run("undo deployment/web").await;
     cluster.advance(2000).await;
     cluster.run("pause deployment/web").await;
     cluster.editor().set_image(&web, "app:3.0");
     let output = cluster.run("step deployment/web --by 2 --soak 10s --dry-run").await;
-    assert!(
-        output.stdout.contains("  at least 20m: 4 waves, minReadySeconds 5m, soaks "),
-        "{}",
-        output.transcript
-    );
+    output.prints("  at least 20m: 4 waves, minReadySeconds 5m, soaks ");
 }
 
 /// Every document has the numbers of the line.

@@ -200,12 +200,7 @@ async fn a_deleted_target_is_an_error() {
     let (cluster, web) = unfinished_rollout().await;
     cluster.later(5_000, move |editor| editor.delete(&web));
     let output = cluster.status("deployment/web").await;
-    output.ends(1);
-    assert!(
-        output.stderr.ends_with("error: object has been deleted: deployment/web\n"),
-        "{}",
-        output.transcript
-    );
+    output.ends(1).reports_last("error: object has been deleted: deployment/web\n");
 }
 
 #[tokio::test(start_paused = true)]
@@ -217,8 +212,7 @@ async fn a_target_deleted_during_an_outage_is_an_error() {
         editor.sim.store(simcluster::Store::compact);
     });
     let output = cluster.status("deployment/web --timeout 30m").await;
-    output.ends(1);
-    assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
+    output.ends(1).reports("error: object has been deleted: ");
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,12 +225,7 @@ async fn a_target_recreated_during_an_outage_is_an_error() {
         editor.sim.store(simcluster::Store::compact);
     });
     let output = cluster.status("deployment/web --timeout 30m").await;
-    output.ends(1);
-    assert!(
-        output.stderr.contains("error: object has been deleted, and created again: deployment/web"),
-        "{}",
-        output.transcript
-    );
+    output.ends(1).reports("error: object has been deleted, and created again: deployment/web");
 }
 
 #[tokio::test(start_paused = true)]
@@ -244,8 +233,7 @@ async fn a_deleted_namespace_is_an_error() {
     let (cluster, _) = unfinished_rollout().await;
     cluster.later(5_000, |editor| editor.delete(&Key::new(&NAMESPACES, "", "default")));
     let output = cluster.status("deployment/web").await;
-    output.ends(1);
-    assert!(output.stderr.contains("error: object has been deleted: "), "{}", output.transcript);
+    output.ends(1).reports("error: object has been deleted: ");
 }
 
 /// One watch for each resource and namespace, whatever the number of targets.
@@ -258,9 +246,7 @@ async fn targets_share_their_watches() {
     cluster.deployment(2, &json!({}));
     cluster.editor().create_workload(&DEPLOYMENTS, "other", &spec);
     let output = cluster.status("deployment").await;
-    output.ends(0);
-    assert!(output.stdout.contains("deployment \"web\" successfully"), "{}", output.transcript);
-    assert!(output.stdout.contains("deployment \"other\" successfully"), "{}", output.transcript);
+    output.ends(0).prints("deployment \"web\" successfully").prints("deployment \"other\" successfully");
     for resource in [&DEPLOYMENTS, &REPLICASETS, &PODS] {
         let requests = cluster.sim.requests();
         let path = format!("/{}?watch=true", resource.plural);
@@ -385,5 +371,5 @@ async fn a_pod_that_is_removed_from_its_workload_is_not_awaited() {
     let output = cluster.status("deployment/web statefulset/db --until old-gone --timeout 5m").await;
     output.ends(0);
     // The controller still counts it, and no pod is left to wait for.
-    assert!(output.stderr.contains("waiting for old pods to end"), "{}", output.transcript);
+    output.reports("waiting for old pods to end");
 }

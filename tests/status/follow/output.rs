@@ -174,12 +174,7 @@ async fn a_future_revision_is_awaited_and_a_replacement_fails() {
     cluster.editor().set_image(&web, "app:3.0-notready");
     cluster.later(5_000, move |editor| editor.set_image(&web, "app:4.0"));
     let output = cluster.status("deployment/web --revision 3").await;
-    output.ends(4);
-    assert!(
-        output.stderr.contains("desired revision (3) is different from the running revision"),
-        "{}",
-        output.transcript
-    );
+    output.ends(4).reports("desired revision (3) is different from the running revision");
 }
 
 /// Without a live display the pods are printed once, at the end.
@@ -206,12 +201,7 @@ async fn a_revision_after_the_next_one_is_refused() {
     cluster.advance(30).await;
     for args in ["--revision 4", "--revision 4 --watch=false"] {
         let output = cluster.status(&format!("deployment/web {args}")).await;
-        output.ends(1);
-        assert!(
-            output.stderr.ends_with("no revision 4 in the history; there are 1, 2\n"),
-            "{}",
-            output.transcript
-        );
+        output.ends(1).reports_last("no revision 4 in the history; there are 1, 2\n");
     }
 }
 
@@ -270,7 +260,7 @@ async fn secrets_in_container_logs_are_masked() {
         }),
     ));
     let output = cluster.status("deployment/web").await;
-    assert!(output.stderr.contains(" app| cannot log in with ***"), "{}", output.transcript);
+    output.reports(" app| cannot log in with ***");
     assert!(!output.transcript.contains("hunter2"), "{}", output.transcript);
 }
 
@@ -316,9 +306,8 @@ async fn a_paused_rollout_ends_with_how_many_pods_are_updated() {
         cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
         cluster.advance(5).await;
         let output = cluster.status("deployment/web").await;
-        output.ends(5);
-        assert!(output.stdout.contains(line), "{}", output.transcript);
+        output.ends(5).prints(line);
         let note = format!("note: deployment/web is paused: {updated}; outdated pods remain\n");
-        assert!(output.stderr.contains(&note), "{}", output.transcript);
+        output.reports(&note);
     }
 }

@@ -2,79 +2,33 @@
 
 use harness::prelude::*;
 
-const APPS: [&str; 2] = ["deployments", "replicasets"];
-
-async fn as_user(rules: Vec<Rule>, image: &str, args: &str) -> harness::Output {
-    let cluster = Cluster::simulated().start();
-    cluster.sim.users(|users| users.add(User::limited("gina", rules)));
-    let web = cluster.deployment(3, &json!({"progressDeadlineSeconds": 30}));
-    cluster.advance(30).await;
-    cluster.editor().set_image(&web, image);
-    cluster.status_as("gina", args).await
-}
-
-/// Checks the exit code and the number of notes about permissions.
-fn ends(output: &harness::Output, exit: u8, notes: usize) {
-    output.ends(exit);
-    let printed = output.stderr.lines().filter(|line| line.starts_with("note: ")).count();
-    assert_eq!(printed, notes, "{}", output.transcript);
-}
-
+/// With `get` alone, and without `watch`, status polls.
 #[tokio::test(start_paused = true)]
-async fn with_permission_to_get_only_status_polls() {
-    let rules = || vec![Rule::allow(&["get"], &["deployments"])];
-    ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 1);
-    ends(&as_user(rules(), "app:2.0-bad", "deployment/web").await, 4, 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn without_permission_to_watch_status_polls() {
-    let rules = || vec![Rule::allow(&["get", "list"], &["deployments", "replicasets", "pods", "events"])];
-    ends(&as_user(rules(), "app:2.0", "deployment/web").await, 0, 0);
-    let output = as_user(rules(), "app:2.0-bad", "deployment/web").await;
-    ends(&output, 4, 0);
-    assert!(output.stderr.contains("no image app:2.0-bad"), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
-async fn unreadable_pods_are_reported_once() {
-    let rules = vec![Rule::allow(&["get", "list", "watch"], &APPS)];
-    let output = as_user(rules, "app:2.0-bad", "deployment/web").await;
-    ends(&output, 4, 1);
-    assert!(output.stderr.contains("note: causes are incomplete: cannot list pods"), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
-async fn unreadable_events_are_reported_once() {
-    let rules = vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods"])];
-    let output = as_user(rules, "app:2.0-bad", "deployment/web").await;
-    ends(&output, 4, 1);
-    assert!(
-        output.stderr.contains("note: causes are incomplete: cannot list events"),
-        "{}",
-        output.transcript
-    );
-    assert!(output.stderr.contains("no image app:2.0-bad"), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
-async fn unreadable_logs_are_reported_once() {
-    let rules =
-        vec![Rule::allow(&["get", "list", "watch"], &["deployments", "replicasets", "pods", "events"])];
-    let output = as_user(rules, "app:2.0-crash", "deployment/web").await;
-    ends(&output, 4, 1);
-    assert!(
-        output.stderr.contains("note: container logs are not shown: cannot read logs"),
-        "{}",
-        output.transcript
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn missing_permissions_end_the_command_with_an_error() {
-    let output = as_user(Vec::new(), "app:2.0", "deployment/web").await;
-    output.ends(1);
-    assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
+async fn each_missing_permission_is_reported_once() {
+    let (get, list, watch) = (&["get"][..], &["get", "list"][..], &["get", "list", "watch"][..]);
+    let all = ["deployments", "replicasets", "pods", "events"];
+    let no_image = "no image app:2.0-bad";
+    for (verbs, resources, image, exit, notes, printed) in [
+        (get, &all[..1], "2.0", 0, 1, ""),
+        (get, &all[..1], "2.0-bad", 4, 1, ""),
+        (list, &all, "2.0", 0, 0, ""),
+        (list, &all, "2.0-bad", 4, 0, no_image),
+        (watch, &all[..2], "2.0-bad", 4, 1, "note: causes are incomplete: cannot list pods"),
+        (watch, &all[..3], "2.0-bad", 4, 1, "note: causes are incomplete: cannot list events"),
+        (watch, &all[..3], "2.0-bad", 4, 1, no_image),
+        (watch, &all, "2.0-crash", 4, 1, "note: container logs are not shown: cannot read logs"),
+        (get, &[], "2.0", 1, 0, "forbidden"),
+    ] {
+        let gina = User::limited("gina", [Rule::allow(verbs, resources)]);
+        let (cluster, web) =
+            Cluster::simulated().user(gina).deployment(3, &json!({"progressDeadlineSeconds": 30})).await;
+        cluster.editor().set_image(&web, &format!("app:{image}"));
+        let output = cluster.status_as("gina", "deployment/web").await;
+        let lines = output.stderr.lines().filter(|line| line.starts_with("note: ")).count();
+        let context = format!("{verbs:?} {resources:?}: {}", output.transcript);
+        assert_eq!((output.exit, lines), (exit, notes), "{context}");
+        assert!(output.stderr.contains(printed), "{context}");
+    }
 }
 
 /// A StatefulSet has no counter of terminating pods.

@@ -117,33 +117,25 @@ fn cause_periods(stdout: &str, began: f64) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_recording_shows_its_cause_while_it_lasts() {
-    let mut table = String::new();
+async fn every_recording_shows_its_cause_while_it_lasts_in_few_lines() {
+    let (mut table, mut transcripts) = (String::new(), String::new());
     for recording in RECORDINGS {
         let replay = Replay::of(recording);
         replay.changed().await;
-        let began = replay.elapsed().as_secs_f64();
-        let rest = replay.remaining();
-        let output = replay.status(&format!("-o json --stable 5m --timeout {rest}s")).await;
-        writeln!(table, "{recording}: {}\n{}", description(recording), cause_periods(&output.stdout, began))
-            .unwrap();
-    }
-    insta::assert_snapshot!(table);
-}
-
-#[tokio::test(start_paused = true)]
-async fn every_recording_prints_few_lines() {
-    let mut transcripts = String::new();
-    for recording in RECORDINGS {
-        let (_, output) = follow(recording, None, "--stable 5m --timeout REST").await;
-        writeln!(transcripts, "# {recording}: {}\n{}", description(recording), output.transcript).unwrap();
-        let lines = output.transcript.lines().count();
-        assert!(lines <= 32, "{lines} lines: {}", output.transcript);
+        let (began, name) = (replay.elapsed().as_secs_f64(), description(recording));
+        let args = format!("--stable 5m --timeout {}s", replay.remaining());
+        let json = format!("-o json {args}");
+        let (json, text) = tokio::join!(replay.status(&json), replay.status(&args));
+        writeln!(table, "{recording}: {name}\n{}", cause_periods(&json.stdout, began)).unwrap();
+        writeln!(transcripts, "# {recording}: {name}\n{}", text.transcript).unwrap();
+        let lines = text.transcript.lines().count();
+        assert!(lines <= 32, "{lines} lines: {}", text.transcript);
         for answer in ["unable to retrieve container logs", "failed to try resolving symlinks"] {
-            assert!(!output.transcript.contains(answer), "{}", output.transcript);
+            assert!(!text.transcript.contains(answer), "{}", text.transcript);
         }
     }
-    insta::assert_snapshot!(transcripts);
+    insta::assert_snapshot!("every_recording_shows_its_cause_while_it_lasts", table);
+    insta::assert_snapshot!("every_recording_prints_few_lines", transcripts);
 }
 
 #[tokio::test(start_paused = true)]
@@ -195,8 +187,7 @@ async fn fail_fast_fails_a_recording_only_for_its_own_cause() {
 #[tokio::test(start_paused = true)]
 async fn a_crash_before_a_long_run_is_not_a_cause() {
     let (_, output) = follow("oldcrash", Some(55.0), "--fail-fast=5s --timeout 60s").await;
-    output.ends(3);
-    assert!(output.stderr.contains("app: readiness probe fails, GET :8080/healthz"), "{}", output.transcript);
+    output.ends(3).reports("app: readiness probe fails, GET :8080/healthz");
     assert!(!output.stderr.contains("exit 3"), "{}", output.transcript);
 }
 
@@ -212,26 +203,17 @@ async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
 #[tokio::test(start_paused = true)]
 async fn an_eviction_is_not_reported_as_a_crash() {
     let (_, output) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
-    assert!(output.stderr.contains("Evicted   \"Usage of EmptyDir volume"), "{}", output.transcript);
+    output.reports("Evicted   \"Usage of EmptyDir volume");
     assert!(!output.stderr.contains("crashed"), "{}", output.transcript);
     let (_, output) = follow("restartall", None, "--stable 5m --timeout REST").await;
-    assert!(
-        output.stderr.contains("log: crashed, and all containers of its pod restart"),
-        "{}",
-        output.transcript
-    );
+    output.reports("log: crashed, and all containers of its pod restart");
     assert!(!output.stderr.contains("app: "), "{}", output.transcript);
 }
 
 #[tokio::test(start_paused = true)]
 async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
-    output.ends(0);
-    assert!(
-        output.stderr.contains("note: deployment/web: waiting for old pods to end"),
-        "{}",
-        output.transcript
-    );
+    output.ends(0).reports("note: deployment/web: waiting for old pods to end");
     let is_old = |pod: &Value| pod["spec"]["containers"][0]["image"] == "app:1-slow";
     let old = replay.cluster.store(|store| {
         store.list(&simcluster::resource::PODS, Some("slow")).filter(|(_, pod)| is_old(pod)).count()

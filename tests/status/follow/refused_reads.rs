@@ -68,7 +68,7 @@ async fn a_refusal_that_lasts_is_an_error_of_the_target() {
         let reason =
             if code == 401 { "in-process:80 does not accept the credentials" } else { "forbidden: " };
         assert!(notes[0].starts_with(&format!("note: cannot read deployments: {reason}")), "{}", notes[0]);
-        assert!(output.stderr.contains("error: deployment/web: "), "{}", output.transcript);
+        output.reports("error: deployment/web: ");
     }
 }
 
@@ -131,7 +131,7 @@ async fn a_timeout_says_since_when_the_server_does_not_answer() {
     output.ends(3);
     let error = "error: timed out waiting for the condition: deployment/web after 25s (--timeout); \
                  the server does not answer; known 2";
-    assert!(output.stderr.contains(error), "{}", output.transcript);
+    output.reports(error);
     let last = output.stderr.lines().rfind(|line| line.contains("available on revision")).unwrap_or_default();
     assert!(last.contains("s ago: "), "{}", output.transcript);
 }

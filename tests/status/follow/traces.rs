@@ -44,15 +44,8 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({"progressDeadlineSeconds": 5})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web").await;
-    output.ends(4);
-    assert!(output.stderr.contains("app: ImagePullBackOff, no image app:2.0-bad"), "{}", output.transcript);
-    assert!(
-        output.stderr.contains(
-            "error: deployment \"web\" exceeded its progress deadline (progressDeadlineSeconds: 5)"
-        ),
-        "{}",
-        output.transcript
-    );
+    output.ends(4).reports("app: ImagePullBackOff, no image app:2.0-bad");
+    output.reports("error: deployment \"web\" exceeded its progress deadline (progressDeadlineSeconds: 5)");
 }
 
 /// With one replica the condition of the failed revision remains after the controller observed the undo.
@@ -80,8 +73,7 @@ async fn a_pause_is_held_and_a_resume_continues() {
     cluster.editor().patch(&web, &json!({"spec": {"paused": true}}));
     cluster.editor().set_image(&web, "app:2.0");
     let output = cluster.status("deployment/web").await;
-    output.ends(5);
-    assert!(output.stderr.contains("paused, until"), "{}", output.transcript);
+    output.ends(5).reports("paused, until");
     let from = cluster.revision();
     cluster.later(60_000, move |editor| editor.patch(&web, &json!({"spec": {"paused": false}})));
     let output = cluster.status("deployment/web --wait-held").await;
@@ -103,7 +95,7 @@ async fn a_held_rollout_with_broken_pods_ends_with_what_serves_and_the_way_back(
     output.ends(5);
     let end = "note: deployment/web is paused: 1 of 3 updated; outdated pods remain\n  \
                3/3 available on revision 1\nhint: kubectl rollout2 undo deployment/web -n default --resume\n";
-    assert!(output.stderr.ends_with(end), "{}", output.transcript);
+    output.reports_last(end);
     cluster.run("undo deployment/web -n default --resume --wait").await.ends(0);
 }
 
@@ -143,7 +135,7 @@ async fn a_broken_pod_blocks_the_rollback_of_a_stateful_set() {
         "{}",
         output.transcript
     );
-    assert!(output.stderr.contains("timed out waiting for the condition"), "{}", output.transcript);
+    output.reports("timed out waiting for the condition");
     let pod = Key::new(&simcluster::resource::PODS, "default", "db-2");
     cluster.later(1_000, move |editor| editor.delete(&pod));
     cluster.status("statefulset/db --timeout 2m").await.ends(0);

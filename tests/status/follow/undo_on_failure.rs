@@ -62,7 +62,7 @@ async fn a_stalled_daemon_set_is_rolled_back_after_ten_minutes() {
     let output = cluster.status("daemonset/agent --undo-on-failure --timeout 1h").await;
     assert_eq!((output.exit, image(&cluster, &agent).as_str()), (4, "app:1.0"), "{}", output.transcript);
     assert!((600..700).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
-    assert!(output.stderr.contains("failed: no progress for 10m: "), "{}", output.transcript);
+    output.reports("failed: no progress for 10m: ");
 }
 
 /// A broken pod blocks the rollback of a StatefulSet until it is deleted.
@@ -97,12 +97,9 @@ async fn a_stateful_set_is_rolled_back_and_stuck_pods_are_replaced_on_request() 
             let lines: Vec<_> = output.stderr.lines().collect();
             let blocked = lines.iter().position(|line| line.contains("blocks the rollout until")).unwrap();
             assert_eq!(lines[blocked + 1], hint, "{}", output.transcript);
-            assert!(
-                output.stderr.contains("is not complete: failed: no progress for 10m\n"),
-                "{}",
-                output.transcript
-            );
-            assert!(output.stderr.contains("blocks the rollout until"), "{}", output.transcript);
+            output
+                .reports("is not complete: failed: no progress for 10m\n")
+                .reports("blocks the rollout until");
         }
     }
 }
@@ -172,7 +169,7 @@ async fn only_the_failed_target_of_two_is_rolled_back() {
         "{}",
         output.transcript
     );
-    assert!(output.stdout.contains("daemon set \"agent\" successfully rolled out"), "{}", output.transcript);
+    output.prints("daemon set \"agent\" successfully rolled out");
     assert!(!output.stdout.contains("\"web\" successfully"), "{}", output.transcript);
     assert_eq!(writes(&cluster), 1);
 }
@@ -261,7 +258,7 @@ async fn only_a_failure_is_rolled_back() {
     cluster.sim.users(|users| users.add(User::limited("gina", rules.to_vec())));
     let output = cluster.status_as("gina", "deployment/web --undo-on-failure").await;
     assert_not_rolled_back(&cluster, &web, &output, "app:2.0-bad", "");
-    assert!(output.stderr.contains("forbidden"), "{}", output.transcript);
+    output.reports("forbidden");
 }
 
 /// After a lost response the workload is read again: the change was applied.
@@ -272,7 +269,7 @@ async fn an_unknown_write_result_is_resolved_by_reading() {
     cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::LoseAnswer).once());
     let output = cluster.status("deployment/web --undo-on-failure").await;
     assert_eq!((output.exit, image(&cluster, &web).as_str()), (4, "app:1.0"), "{}", output.transcript);
-    assert!(output.stderr.contains("the change was applied"), "{}", output.transcript);
+    output.reports("the change was applied");
 
     let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
     cluster.editor().set_image(&web, "app:2.0-bad");

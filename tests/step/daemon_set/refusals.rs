@@ -11,8 +11,7 @@ async fn a_surge_is_refused_unless_one_unavailable_node_at_a_time_is_accepted() 
     nodes.hold("app:2.0").await;
     let held = nodes.object();
     let refused = nodes.step("--all").await;
-    refused.ends(1);
-    assert!(refused.stderr.contains("maxSurge"), "{}", refused.transcript);
+    refused.ends(1).reports("maxSurge");
     assert_eq!(nodes.object(), held, "nothing was written");
     let begun = nodes.cluster.revision();
     nodes.step("").await.ends(1);
@@ -34,8 +33,7 @@ async fn without_the_right_to_list_nodes_their_labels_are_refused_before_any_wri
     let held = nodes.object();
     for args in [format!("--order {ZONE}"), format!("--node-selector {ZONE}=z1")] {
         let refused = nodes.cluster.run_as("gina", &format!("step daemonset/agent {args}")).await;
-        refused.ends(1);
-        assert!(refused.stderr.contains("cannot read nodes"), "{}", refused.transcript);
+        refused.ends(1).reports("cannot read nodes");
         assert_eq!(nodes.object(), held);
     }
     let output = nodes.cluster.run_as("gina", "step daemonset/agent --all").await;
@@ -48,18 +46,12 @@ async fn a_node_selector_without_outdated_nodes_fails() {
     let nodes = Nodes::held("app:2.0").await;
     let held = nodes.object();
     let typo = nodes.step("--all --node-selector pool=canry").await;
-    typo.ends(1);
-    assert!(
-        typo.stderr.contains("--node-selector pool=canry matches none of the 6 nodes"),
-        "{}",
-        typo.transcript
-    );
+    typo.ends(1).reports("--node-selector pool=canry matches none of the 6 nodes");
     assert_eq!(nodes.object(), held);
     let dying = nodes.pod_on("node-1");
     nodes.cluster.editor().delete(&dying);
     nodes.cluster.advance(60).await;
     let done = nodes.step("--all --node-selector kubernetes.io/hostname=node-1").await;
-    done.ends(5);
-    assert!(done.stderr.contains("5 other nodes have one"), "{}", done.transcript);
+    done.ends(5).reports("5 other nodes have one");
     assert_eq!(nodes.removals(), Vec::<String>::new());
 }

@@ -11,8 +11,7 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
     web.cluster.advance(5).await;
     let before = web.object();
     let recreate = web.step("").await;
-    recreate.ends(1);
-    assert!(recreate.stderr.contains("Recreate stops every outdated pod"), "{}", recreate.transcript);
+    recreate.ends(1).reports("Recreate stops every outdated pod");
     assert_eq!(web.object(), before);
     for (annotation, who) in [
         ("rollouts.kruise.io/in-progressing", "the Kruise Rollout drives"),
@@ -21,14 +20,12 @@ async fn deployments_that_cannot_be_held_are_refused_with_a_reason() {
         let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
         web.cluster.editor().patch(&web.web, &json!({"metadata": {"annotations": {annotation: "{}"}}}));
         let driven = web.step("").await;
-        driven.ends(1);
-        assert!(driven.stderr.contains(who), "{}", driven.transcript);
+        driven.ends(1).reports(who);
         assert_eq!(web.hold(), None);
     }
     let web = Web::changed(2, json!(1), json!(0), "app:2.0").await;
     let order = web.step("--order zone").await;
-    order.ends(2);
-    assert!(order.stderr.contains("--order does not apply to deployment/web"), "{}", order.transcript);
+    order.ends(2).reports("--order does not apply to deployment/web");
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,6 +54,5 @@ async fn the_min_ready_seconds_of_a_lost_plan_are_not_stored_as_the_original() {
         web.cluster.editor().patch(copy, &none);
     }
     let lost = web.step("").await;
-    lost.ends(1);
-    assert!(lost.stderr.contains("its own fields are unknown"), "{}", lost.transcript);
+    lost.ends(1).reports("its own fields are unknown");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::History;
+use super::{History, Row, check};
 use crate::step_proof::command::{Batches, Share, Words};
 use crate::step_proof::kind::Kind;
 use crate::step_proof::oracle::judge;
@@ -69,143 +69,80 @@ impl History {
         self.push(By::Cluster, What::Pod(name, Some(pod)));
     }
 
-    /// A process ends the plan and writes back `maxUnavailable`.
-    fn ends_counted(&mut self, kind: Kind, unavailable: i64) {
-        let field = if kind == Kind::Deployment { "strategy" } else { "updateStrategy" };
-        let mut own = self.timeline.start.set["spec"][field].clone();
-        own["rollingUpdate"]["maxUnavailable"] = unavailable.into();
-        self.set["spec"].as_object_mut().unwrap().remove("minReadySeconds");
-        self.ends(&own);
-    }
-
-    /// Two batches of two pods, each released one by one.
-    fn two_batches(kind: Kind) -> Self {
-        let mut history = Self::counted(kind);
-        history.releases(0, None);
-        for (batch, pods) in [(1, [1, 2]), (2, [3, 4])] {
-            for released in pods {
-                history.releases(released, Some((batch, pods[1])));
-                history.updates(4 - released);
-                history.pass(5);
+    pub(super) fn act_of_counted(&mut self, words: &[&str]) {
+        let number = |text: &str| text.parse::<i64>().unwrap();
+        match words {
+            ["release", pods] => self.releases(number(pods), None),
+            // So many pods, in a batch that ends at a number of pods and has a number.
+            ["release", pods, "to", last, "in", batch] => {
+                self.releases(number(pods), Some((batch.parse().unwrap(), number(last))));
             }
-            history.pass(6);
+            ["update", pod] => self.updates(number(pod)),
+            ["batches"] => self.play(BATCHES),
+            // The process ends the plan, and writes back `maxUnavailable`.
+            ["end", unavailable] => {
+                let is_deployment = self.timeline.start.kind == Kind::Deployment;
+                let field = if is_deployment { "strategy" } else { "updateStrategy" };
+                let mut own = self.timeline.start.set["spec"][field].clone();
+                own["rollingUpdate"]["maxUnavailable"] = number(unavailable).into();
+                self.set["spec"].as_object_mut().unwrap().remove("minReadySeconds");
+                self.ends(&own);
+            }
+            _ => unreachable!("{words:?}"),
         }
-        history
     }
 }
 
-#[test]
-fn a_correct_plan_has_no_finding() {
-    for (kind, own) in [(Kind::CloneSet, 2), (Kind::Deployment, 1)] {
-        let mut history = History::two_batches(kind);
-        history.ends_counted(kind, own);
-        history.ends_with(0);
-        assert_eq!(judge(&history.timeline), [""; 0]);
-        let mut other = History::two_batches(kind);
-        other.ends_counted(kind, 3);
-        other.is_wrong("is put back, it was");
-    }
-}
+/// Two batches of two pods, each released one by one.
+const BATCHES: &str = "release 0; release 1 to 2 in 1; update 3; pass 5; release 2 to 2 in 1; update 2; pass 11; \
+                       release 3 to 4 in 2; update 1; pass 5; release 4 to 4 in 2; update 0; pass 11";
 
 #[test]
-fn a_batch_that_is_too_large_and_one_that_is_too_early() {
+fn histories() {
+    let of_both: [Row; 8] = [
+        ("another strategy", "batches; end 3", "is put back, it was"),
+        ("a batch that is too large", "release 0; release 1 to 3 in 1", "a batch has 3 pods"),
+        (
+            "a batch that is too early",
+            "release 0; release 1 to 2 in 1; update 3; release 2 to 2 in 1; update 2; pass 2; release 3 to 4 in 2",
+            "2 pods have not soaked",
+        ),
+        (
+            "a write that releases too many pods",
+            "release 0; release 2 to 2 in 1",
+            "a write leaves 2 available pods",
+        ),
+        (
+            "released pods that are held again",
+            "batches; release 1 to 4 in 2",
+            "4 pods were released, and 1 are",
+        ),
+        (
+            "a pod that the batch does not release",
+            "release 0; release 1 to 2 in 1; update 3; update 2; update 1",
+            "3 updated pods, and the batch ends at 2",
+        ),
+        (
+            "fewer available pods than allowed",
+            "batches; go 0; go 1",
+            "2 available pods, and at least 3 have to be",
+        ),
+        (
+            "a batch that its check refused",
+            "check fails; release 0; release 1 to 2 in 1; update 3; release 2 to 2 in 1; update 2; pass 6; release 3 to 4 in 2",
+            "a batch begins, and the check refused the last batch",
+        ),
+    ];
     for kind in KINDS {
-        let mut large = History::counted(kind);
-        large.releases(0, None);
-        large.releases(1, Some((1, 3)));
-        large.is_wrong("a batch has 3 pods");
-        let mut early = History::counted(kind);
-        early.releases(0, None);
-        for released in [1, 2] {
-            early.releases(released, Some((1, 2)));
-            early.updates(4 - released);
-        }
-        early.pass(2);
-        early.releases(3, Some((2, 4)));
-        early.is_wrong("2 pods have not soaked");
+        check(|| History::counted(kind), &of_both);
     }
-}
-
-#[test]
-fn a_write_that_releases_too_many_pods() {
-    for kind in KINDS {
-        let mut history = History::counted(kind);
-        history.releases(0, None);
-        history.releases(2, Some((1, 2)));
-        history.is_wrong("a write leaves 2 available pods");
-    }
-    let mut beyond = History::counted(Kind::CloneSet);
-    beyond.releases(0, None);
-    beyond.releases(1, Some((1, 2)));
-    beyond.updates(3);
-    beyond.releases(3, Some((1, 2)));
-    beyond.is_wrong("3 pods are released, and the batch ends at 2");
-}
-
-#[test]
-fn released_pods_that_are_held_again() {
-    for kind in KINDS {
-        let mut history = History::two_batches(kind);
-        history.releases(1, Some((2, 4)));
-        history.is_wrong("4 pods were released, and 1 are");
-    }
-}
-
-#[test]
-fn a_pod_that_the_batch_does_not_release() {
-    for kind in KINDS {
-        let mut history = History::counted(kind);
-        history.releases(0, None);
-        history.releases(1, Some((1, 2)));
-        for number in [3, 2, 1] {
-            history.updates(number);
-        }
-        history.is_wrong("3 updated pods, and the batch ends at 2");
-    }
-}
-
-#[test]
-fn fewer_available_pods_than_allowed() {
-    for (kind, name) in [(Kind::CloneSet, "db"), (Kind::Deployment, "new")] {
-        let mut history = History::two_batches(kind);
-        for number in [0, 1] {
-            history.push(By::Cluster, What::Pod(format!("{name}-{number}"), None));
-        }
-        history.is_wrong("2 available pods, and at least 3 have to be");
-    }
-}
-
-#[test]
-fn a_hold_where_every_pod_runs_the_live_template() {
-    for kind in KINDS {
-        let mut history = History::counted(kind);
-        let pods: Vec<_> = history.timeline.start.pods.keys().cloned().collect();
-        for name in pods {
-            let pod = Pod { place: -1, ..history.pod(0, "app:2.0", Some(0)) };
-            history.push(By::Cluster, What::Pod(name, Some(pod)));
-        }
-        history.pass(60);
-        history.push(By::Cluster, What::Pod("none".to_owned(), None));
-        history.pass(60);
-        history.releases(0, None);
-        history.is_wrong("every pod runs the live template");
-    }
-}
-
-#[test]
-fn a_batch_that_its_check_refused() {
-    for kind in KINDS {
-        let mut history = History::counted(kind);
-        history.timeline.processes[0].words.check = Some(false);
-        history.releases(0, None);
-        for released in [1, 2] {
-            history.releases(released, Some((1, 2)));
-            history.updates(4 - released);
-        }
-        history.pass(6);
-        history.releases(3, Some((2, 4)));
-        history.is_wrong("a batch begins, and the check refused the last batch");
-    }
+    let beyond = "release 0; release 1 to 2 in 1; update 3; release 3 to 2 in 1";
+    let of_clone_sets: [Row; 2] = [
+        ("a correct plan", "batches; end 2; exit 0", ""),
+        ("more than the batch", beyond, "3 pods are released, and the batch ends at 2"),
+    ];
+    check(|| History::counted(Kind::CloneSet), &of_clone_sets);
+    check(|| History::counted(Kind::Deployment), &[("a correct plan", "batches; end 1; exit 0", "")]);
 }
 
 /// An Advanced StatefulSet that is scaled down deletes its pods one by one. Those that remain are not of the plan.
@@ -286,12 +223,8 @@ fn a_plan_keeps_its_batches_after_another_client_replaced_the_strategy() {
         let mut history = History::counted(Kind::Deployment);
         let one = &mut history.timeline.processes[1].words;
         (one.batches, one.take_over) = (None, true);
-        history.releases(0, None);
-        for released in [1, 2] {
-            history.releases(released, Some((1, 2)));
-            history.updates(4 - released);
-            history.pass(6);
-        }
+        history
+            .play("release 0; release 1 to 2 in 1; update 3; pass 6; release 2 to 2 in 1; update 2; pass 6");
         history.timeline.is_undisturbed = false;
         history.set["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = "75%".into();
         history.push(By::Other, What::Set(Arc::new(history.set.clone())));
@@ -329,5 +262,22 @@ fn a_batch_of_ordinals_in_a_workload_that_is_scaled_up() {
             None => assert_eq!(judge(&history.timeline), [""; 0]),
             Some(wrong) => history.is_wrong(wrong),
         }
+    }
+}
+
+#[test]
+fn a_hold_where_every_pod_runs_the_live_template() {
+    for kind in KINDS {
+        let mut history = History::counted(kind);
+        let pods: Vec<_> = history.timeline.start.pods.keys().cloned().collect();
+        for name in pods {
+            let pod = Pod { place: -1, ..history.pod(0, "app:2.0", Some(0)) };
+            history.push(By::Cluster, What::Pod(name, Some(pod)));
+        }
+        history.pass(60);
+        history.push(By::Cluster, What::Pod("none".to_owned(), None));
+        history.pass(60);
+        history.releases(0, None);
+        history.is_wrong("every pod runs the live template");
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::step_proof::command::Words;
+use crate::step_proof::command::{Batches, Reach, Share, Words};
 use crate::step_proof::kind::Kind;
 use crate::step_proof::oracle::judge;
 use crate::step_proof::timeline::{By, Change, Process, Timeline, What};
@@ -18,11 +18,34 @@ use crate::step_proof::world::{Millis, Pod, World};
 /// A second of a history.
 const SECOND: Millis = 1000;
 
+/// A history: what it shows, what happens in it, and parts of what is wrong with it, with ` | ` between them. Without a
+/// part it is correct.
+type Row = (&'static str, &'static str, &'static str);
+
+/// Plays the script of each row, which [`History::act`] defines, and compares the judgement.
+fn check(start: impl Fn() -> History, rows: &[Row]) {
+    for (shown, script, parts) in rows {
+        let mut history = start();
+        history.play(script);
+        let wrong = judge(&history.timeline);
+        let is_expected = |part: &str| wrong.iter().any(|wrong| wrong.contains(part));
+        let are_all = parts.split(" | ").filter(|part| !part.is_empty()).all(is_expected);
+        assert!(
+            are_all && wrong.is_empty() == parts.is_empty(),
+            "{shown}: {script}\nnot {parts}: {wrong:#?}"
+        );
+    }
+}
+
 /// What happens to a workload, made by hand.
 struct History {
     timeline: Timeline,
     now: Millis,
     set: Value,
+    /// Whether another client has paused the plan.
+    is_paused: bool,
+    /// The revision that the processes read last; none if they read before each change.
+    look: Option<u64>,
 }
 
 fn lock(holder: &str) -> Value {
@@ -50,7 +73,8 @@ impl History {
                 "template": {"spec": {"containers": [{"name": "app", "image": "app:1.0"}]}},
             },
         });
-        let mut history = Self { timeline: Timeline::default(), now: 1_000_000, set };
+        let timeline = Timeline::default();
+        let mut history = Self { timeline, now: 1_000_000, set, is_paused: false, look: None };
         let process = Process {
             words,
             host: 0,
@@ -79,17 +103,95 @@ impl History {
 
     fn push(&mut self, by: By, what: What) {
         let revision = self.timeline.changes.len() as u64 + 1;
-        let known = vec![revision - 1];
-        self.timeline.changes.push(Change {
-            revision,
-            at: self.now,
-            by,
-            what,
-            decided: self.now,
-            known,
-            read: matches!(by, By::Process(_)).then(|| revision - 1),
-            looked: matches!(by, By::Process(_)).then(|| revision - 1),
-        });
+        let look = self.look.unwrap_or(revision - 1);
+        let read = matches!(by, By::Process(_)).then_some(look);
+        let (at, decided, known) = (self.now, self.now, vec![look]);
+        self.timeline.changes.push(Change { revision, at, by, what, decided, known, read, looked: read });
+    }
+
+    fn play(&mut self, script: &str) {
+        script.split("; ").for_each(|line| self.act(line));
+    }
+
+    /// What one line of a script does. A place is an ordinal, or the number of a node.
+    fn act(&mut self, line: &str) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |text: &str| text.parse::<i64>().unwrap();
+        let process = &mut self.timeline.processes[0];
+        match words[..] {
+            // The options of the first process, and of the second one.
+            ["soak", seconds] => process.words.soak = seconds.parse().ok(),
+            ["to", pods] => process.words.reach = Some(Reach::To(Share::Pods(number(pods)))),
+            ["by", pods] => process.words.batches = Some(Batches::By(Share::Pods(number(pods)))),
+            ["max-unavailable", pods] => process.words.max_unavailable = Some(Share::Pods(number(pods))),
+            ["zone", zone] => process.words.zone = Some(number(zone)),
+            ["any", "zone"] => process.words.by_zone = false,
+            ["force"] => process.words.force = true,
+            ["check", "fails"] => process.words.check = Some(false),
+            ["second", "soak", seconds] => self.timeline.processes[1].words.soak = seconds.parse().ok(),
+            // The process ended so, at a revision, on a host.
+            ["exit", exit] => process.exit = exit.parse().ok(),
+            ["ended", revision] => process.ended = revision.parse().unwrap(),
+            ["ended"] => process.ended = self.timeline.changes.len() as u64,
+            ["host", host] => process.host = host.parse().unwrap(),
+            ["pass", seconds] => self.now += number(seconds) * SECOND,
+            // The process reads for the last time.
+            ["look"] => self.look = Some(self.timeline.changes.len() as u64),
+            // The process deletes a pod, the controller does, or another client.
+            ["delete", place] => self.push(By::Process(0), What::Pod(self.name(place), None)),
+            ["go", place] => self.push(By::Cluster, What::Pod(self.name(place), None)),
+            ["lose", place] => self.push(By::Other, What::Pod(self.name(place), None)),
+            // A pod of the new revision is ready in its place.
+            ["come", place] => self.comes(number(place)),
+            ["replace", place] => self.play(&format!("go {place}; pass 1; come {place}")),
+            ["turn", place] => self.play(&format!("delete {place}; pass 1; come {place}")),
+            // A container of the pod has restarted; another client brings a pod that is not ready.
+            ["restart", place] => {
+                let pod = self.pod(number(place), "app:2.0", Some(self.now));
+                self.push(
+                    By::Cluster,
+                    What::Pod(self.name(place), Some(Pod { has_terminated: true, ..pod })),
+                );
+            }
+            ["break", place] => {
+                let pod = self.pod(number(place), "app:1.5", None);
+                self.push(By::Other, What::Pod(self.name(place), Some(pod)));
+            }
+            ["unready", node] => self.push(By::Other, What::Node(number(node), Some((false, false)))),
+            ["image", image] => {
+                self.set["spec"]["template"]["spec"]["containers"][0]["image"] = image.into();
+                self.push(By::Other, What::Set(Arc::new(self.set.clone())));
+            }
+            ["pause"] => {
+                self.is_paused = true;
+                self.rewrite_hold("paused", true.into());
+            }
+            ["unlock"] => self.rewrite_hold("lock", Value::Null),
+            _ => self.act_of_kind(&words),
+        }
+    }
+
+    /// What a line does that means something else for each kind.
+    fn act_of_kind(&mut self, words: &[&str]) {
+        match self.timeline.start.kind {
+            Kind::StatefulSet => self.act_of_stateful_set(words),
+            Kind::DaemonSet => self.act_of_daemon_set(words),
+            _ => self.act_of_counted(words),
+        }
+    }
+
+    /// Returns the name of the pod at a place. The pods of a Deployment that were updated have another name.
+    fn name(&self, place: &str) -> String {
+        let prefix = if self.timeline.start.kind == Kind::Deployment { "new" } else { "db" };
+        format!("{prefix}-{place}")
+    }
+
+    /// Another client changes a field of the hold.
+    fn rewrite_hold(&mut self, field: &str, value: Value) {
+        let text = self.set["metadata"]["annotations"]["kubectl-rollout2/held"].as_str().unwrap();
+        let mut hold: Value = serde_json::from_str(text).unwrap();
+        hold[field] = value;
+        self.hold(&hold, By::Other);
     }
 
     fn pass(&mut self, seconds: i64) {
@@ -106,7 +208,11 @@ impl History {
     fn plan_of(&mut self, process: usize, plan: &Value) {
         let lock = lock(&format!("holder {process}"));
         let set = self.set["spec"]["updateStrategy"].clone();
-        self.hold(&json!({"version": 1, "lock": lock, "set": set, "plan": plan}), By::Process(process));
+        let mut hold = json!({"version": 1, "lock": lock, "set": set, "plan": plan});
+        if self.is_paused {
+            hold["paused"] = true.into();
+        }
+        self.hold(&hold, By::Process(process));
     }
 
     /// Adds a ready pod of the new revision to a slot.

@@ -1,7 +1,7 @@
 //! Resource quantities: `500m`, `1Gi`, `1e3`.
 //!
-//! The rules are those of `k8s.io/apimachinery/pkg/api/resource`: parsing, and printing with
-//! `Quantity.String()`.
+//! The rules are those of `k8s.io/apimachinery/pkg/api/resource`: parsing, and printing in the canonical form, in which the API
+//! server stores quantities.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,17 +16,6 @@ use serde_json::Value;
 pub struct Quantity {
     nanos: i128,
     format: Format,
-    /// The original text, if Go prints that instead of the canonical form.
-    written: Option<String>,
-}
-
-/// The unit that kubectl rounds a resource to before it divides two amounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// CPU: thousandths.
-    Milli,
-    /// Memory, storage, huge pages: whole bytes.
-    Whole,
 }
 
 impl Quantity {
@@ -47,7 +36,6 @@ impl Quantity {
         Some(Self {
             nanos: if number.negative { -size } else { size },
             format: if below_one { Format::DecimalSi } else { format },
-            written: number.is_kept_by_go(format, exponent).then(|| text.to_owned()),
         })
     }
 
@@ -64,7 +52,7 @@ impl Quantity {
     /// Returns zero.
     #[must_use]
     pub fn zero() -> Self {
-        Self { nanos: 0, format: Format::DecimalSi, written: None }
+        Self { nanos: 0, format: Format::DecimalSi }
     }
 
     /// Returns one.
@@ -82,20 +70,13 @@ impl Quantity {
     /// Returns the sum, printed as this amount is. A sum beyond what the type counts is its largest value.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        Self { nanos: self.nanos.saturating_add(other.nanos), written: None, ..*self }
-    }
-
-    /// Returns this amount so many times.
-    #[must_use]
-    pub fn times(&self, count: usize) -> Self {
-        let count = i128::try_from(count).unwrap_or(i128::MAX);
-        Self { nanos: self.nanos.saturating_mul(count), written: None, ..*self }
+        Self { nanos: self.nanos.saturating_add(other.nanos), ..*self }
     }
 
     /// Returns what is left of this amount after another one, printed as this amount is; zero if nothing is left.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        Self { nanos: self.nanos.saturating_sub(other.nanos).max(0), written: None, ..*self }
+        Self { nanos: self.nanos.saturating_sub(other.nanos).max(0), ..*self }
     }
 
     /// Returns the exact value, equal for every notation.
@@ -104,25 +85,11 @@ impl Quantity {
         format!("{}n", self.nanos)
     }
 
-    /// Divides this amount by `divisor` and rounds up. Both are first rounded up to `step`. A
-    /// divisor of zero counts as one, as in a `resourceFieldRef` without a divisor.
+    /// Divides this amount by `divisor` and rounds up. A divisor of zero counts as one, as in a `resourceFieldRef` without a
+    /// divisor.
     #[must_use]
-    pub fn divided_by(&self, divisor: &Self, step: Precision) -> i128 {
-        if divisor.is_zero() {
-            return self.divided_by(&Self::one(), step);
-        }
-        let (amount, divisor) = (self.steps(step), divisor.steps(step));
-        -(-amount * divisor.signum()).div_euclid(divisor.abs())
-    }
-
-    /// Returns this amount in units of `step`, rounded away from zero.
-    fn steps(&self, step: Precision) -> i128 {
-        let step = match step {
-            Precision::Milli => ONE / 1000,
-            Precision::Whole => ONE,
-        };
-        let whole = self.nanos / step;
-        if self.nanos % step == 0 { whole } else { whole + self.nanos.signum() }
+    pub fn divided_by(&self, divisor: &Self) -> i128 {
+        -(-self.nanos).div_euclid(if divisor.is_zero() { ONE } else { divisor.nanos })
     }
 
     fn decimal(&self) -> String {
@@ -156,9 +123,6 @@ impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_zero() {
             return f.write_str("0");
-        }
-        if let Some(written) = &self.written {
-            return f.write_str(written);
         }
         let binary = if self.format == Format::BinarySi { self.binary() } else { None };
         f.write_str(&binary.unwrap_or_else(|| self.decimal()))
@@ -210,9 +174,6 @@ enum Format {
     DecimalExponent,
 }
 
-/// The most digits that Go's fast path parses. Only there Go keeps the original text.
-const QUICK_DIGITS: usize = 18;
-
 /// The parts of a quantity's text. Go allows any of them to be absent: `.`, `m` and `+` are zero.
 struct ParsedNumber<'a> {
     negative: bool,
@@ -258,26 +219,6 @@ impl<'a> ParsedNumber<'a> {
         let fraction = i32::try_from(self.fraction.len()).ok()?;
         let digits = self.digits()?.saturating_mul(1 << exponent);
         Some(times_power_of_ten(digits, 9_i32.checked_sub(fraction)?).unwrap_or(BINARY_MAX))
-    }
-
-    /// Whether Go prints the original text. Its parser treats `1.500`, `+5` and `12E6` as
-    /// canonical, so the API server returns them unchanged.
-    fn is_kept_by_go(&self, format: Format, exponent: i32) -> bool {
-        let integer = if self.integer.is_empty() { "0" } else { self.integer };
-        let digits = format!("{integer}{}", self.fraction);
-        if format == Format::BinarySi {
-            let room = 14 - exponent * 3 / 10;
-            return self.fraction.is_empty()
-                && i32::try_from(digits.len()).is_ok_and(|length| length <= room)
-                && digits.parse::<u64>().is_ok_and(|value| value % 8 != 0);
-        }
-        let scale =
-            i32::try_from(self.fraction.len()).map_or(i32::MIN, |places| exponent.saturating_sub(places));
-        digits.len() <= QUICK_DIGITS
-            && scale >= -9
-            && scale % 3 == 0
-            && !digits.ends_with("000")
-            && !digits.starts_with('0')
     }
 }
 

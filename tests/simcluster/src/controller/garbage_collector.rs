@@ -7,13 +7,8 @@ use serde_json::Value;
 use super::plan::{Plan, Write};
 use crate::object;
 use crate::resource::Resource;
-use crate::rules::{Deletion, Part, Propagation};
+use crate::rules::{Deletion, FOREGROUND, ORPHAN, Part, Propagation};
 use crate::store::{Key, Store};
-
-/// The finalizer of foreground deletion: the owner is removed after its dependents.
-const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of orphaning deletion: the dependents lose their owner reference first.
-const ORPHAN: &str = "orphan";
 
 /// Returns the next writes for an object, as a dependent and as an owner that is being deleted.
 pub(super) fn plan(store: &Store, key: &Key) -> Plan {

@@ -46,20 +46,3 @@ fn as_go_writes_it(data: &Value) -> String {
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029")
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn hashes_have_kubernetes_letters_and_follow_collisions() {
-        let template = json!({ "spec": { "containers": [] } });
-        let hash = template_hash(&template, None);
-        assert!(hash.chars().all(|letter| "456789bcdf".contains(letter)), "{hash}");
-        assert_eq!(hash, template_hash(&template, None));
-        assert_ne!(hash, template_hash(&template, Some(1)));
-        assert_ne!(revision_hash(&template, 0), revision_hash(&template, 1));
-    }
-}

@@ -30,7 +30,7 @@ mod template;
 mod triggers;
 
 pub use self::event::Event;
-pub use self::kubelet::{Behaviour, KubeletTiming, restart_patch};
+pub use self::kubelet::{KubeletTiming, restart_patch};
 pub use self::plan::{Plan, Write};
 pub use self::queue::Order;
 pub use self::quota::Quota;
@@ -84,7 +84,6 @@ pub struct Task {
 
 impl Task {
     /// Returns the task of a controller for an object.
-    #[must_use]
     pub fn new(controller: Controller, key: Key) -> Self {
         Self { controller, key }
     }

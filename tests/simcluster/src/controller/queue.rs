@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use jiff::Timestamp;
 
 use super::Task;
+use crate::random::Dice;
 
 /// The order of the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -19,14 +20,19 @@ pub enum Order {
 /// The tasks that are due, and those for later.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
-    order: Order,
+    /// None for the fair order.
+    dice: Option<Dice>,
     now: VecDeque<Task>,
     later: BTreeMap<Task, Timestamp>,
 }
 
 impl Queue {
     pub(super) fn new(order: Order) -> Self {
-        Self { order, ..Self::default() }
+        let dice = match order {
+            Order::Fair => None,
+            Order::Seeded(seed) => Some(Dice::new(seed)),
+        };
+        Self { dice, ..Self::default() }
     }
 
     /// Adds a task, unless it is queued already.
@@ -65,28 +71,14 @@ impl Queue {
 
     /// Removes and returns the next task.
     pub(super) fn take(&mut self) -> Option<Task> {
-        match &mut self.order {
-            Order::Fair => self.now.pop_front(),
-            Order::Seeded(state) => {
-                let place = draw(state, self.now.len())?;
-                self.now.remove(place)
-            }
-        }
+        let place = self.dice.as_mut().map_or(0, |dice| dice.index(self.now.len()));
+        self.now.remove(place)
     }
 
     /// Returns when the next of the later tasks is due.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.later.values().min().copied()
     }
-}
-
-/// Returns a random number below `limit` (`SplitMix64`); `None` if there is none.
-fn draw(state: &mut u64, limit: usize) -> Option<usize> {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let limit = u64::try_from(limit).ok().filter(|limit| *limit > 0)?;
-    usize::try_from((mixed ^ (mixed >> 31)) % limit).ok()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Runs the controllers: one task, all tasks, or until a condition is met.
+//! Runs the controllers: one task, or all tasks for some time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::kubelet::{Behaviour, KubeletTiming, Kubelets};
+use super::kubelet::{KubeletTiming, Kubelets};
 use super::queue::{Order, Queue};
 use super::quota::Quota;
 use super::{
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::clock::later;
 use crate::cluster::SimCluster;
-use crate::store::{Key, Store};
+use crate::store::Store;
 
 /// The time until a controller repeats a refused write.
 const RETRY: Duration = Duration::from_secs(1);
@@ -33,36 +33,25 @@ pub struct Controllers {
 
 impl Controllers {
     /// Returns controllers that execute their tasks in the order of the changes.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns controllers that execute their tasks in this order.
-    #[must_use]
     pub fn in_order(order: Order) -> Self {
         Self { queue: Queue::new(order), ..Self::default() }
     }
 
     /// Sets the times of the kubelets.
-    #[must_use]
     pub fn kubelet_timing(mut self, timing: KubeletTiming) -> Self {
         self.kubelets.timing = timing;
         self
     }
 
     /// Limits the pods of a namespace.
-    #[must_use]
     pub fn quota(mut self, namespace: &str, quota: Quota) -> Self {
         self.quotas.insert(namespace.to_owned(), quota);
         self
-    }
-
-    /// Restarts the containers of a pod with a behaviour, whatever their images say. `None` restores the behaviour of
-    /// the images.
-    pub fn set_behaviour(&mut self, store: &Store, pod: &Key, behaviour: Option<Behaviour>) {
-        self.kubelets.set_behaviour(store, pod, behaviour);
-        self.queue.add(Task::new(Controller::Kubelet, pod.clone()));
     }
 
     /// Returns what a controller would write next for an object.
@@ -106,56 +95,27 @@ impl Controllers {
     }
 
     /// Returns when the next task is due if nothing changes.
-    #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
         self.queue.next_due()
     }
 
-    /// Runs until `wanted` is true, and advances a stepped clock from one due time to the next. Returns whether it
-    /// became true within `limit`. `wanted` is evaluated for every state that a watcher can see.
-    pub fn run_until(
-        &mut self,
-        cluster: &SimCluster,
-        limit: Duration,
-        wanted: impl FnMut(&Store) -> bool,
-    ) -> bool {
-        let end = cluster.store(|store| later(store.now(), limit));
-        let holds = self.run_to(cluster, end, wanted);
-        if !holds {
-            advance_to(cluster, end);
-        }
-        holds
-    }
-
-    /// Runs for some time.
+    /// Runs for some time, and advances a stepped clock from one due time to the next.
     pub fn run_for(&mut self, cluster: &SimCluster, time: Duration) {
-        self.run_until(cluster, time, |_| false);
+        let end = cluster.store(|store| later(store.now(), time));
+        self.run_to(cluster, end);
+        advance_to(cluster, end);
     }
 
     /// Runs until nothing is due within `limit`. The clock stops at the last task.
     pub fn settle(&mut self, cluster: &SimCluster, limit: Duration) {
         let end = cluster.store(|store| later(store.now(), limit));
-        self.run_to(cluster, end, |_| false);
+        self.run_to(cluster, end);
     }
 
-    fn run_to(
-        &mut self,
-        cluster: &SimCluster,
-        end: Timestamp,
-        mut wanted: impl FnMut(&Store) -> bool,
-    ) -> bool {
+    fn run_to(&mut self, cluster: &SimCluster, end: Timestamp) {
         loop {
-            let (holds, busy) = cluster.store(|store| {
-                let holds = wanted(store);
-                (holds, !holds && self.run_next_task(store).is_some())
-            });
-            if holds {
-                return true;
-            }
-            if busy {
-                continue;
-            }
-            let Some(due) = self.next_due().filter(|due| *due <= end) else { return false };
+            while cluster.store(|store| self.run_next_task(store)).is_some() {}
+            let Some(due) = self.next_due().filter(|due| *due <= end) else { return };
             advance_to(cluster, due);
         }
     }

@@ -13,29 +13,27 @@ pub struct Fault {
     act: FaultAction,
     skip: usize,
     times: Option<usize>,
+    /// Whether it has applied to a request.
+    is_used: bool,
 }
 
 impl Fault {
     /// Returns the fault that does `action` to each of these requests.
-    #[must_use]
     pub fn on(requests: Requests, act: FaultAction) -> Self {
-        Self { requests, act, skip: 0, times: None }
+        Self { requests, act, skip: 0, times: None, is_used: false }
     }
 
     /// Skips the first `requests` requests that match.
-    #[must_use]
     pub fn after(self, requests: usize) -> Self {
         Self { skip: requests, ..self }
     }
 
     /// Applies to this many requests.
-    #[must_use]
     pub fn times(self, times: usize) -> Self {
         Self { times: Some(times), ..self }
     }
 
     /// Applies to one request.
-    #[must_use]
     pub fn once(self) -> Self {
         self.times(1)
     }
@@ -50,6 +48,7 @@ impl Fault {
             return None;
         }
         self.times = self.times.map(|times| times - 1);
+        self.is_used = true;
         Some(self.act.clone())
     }
 }
@@ -63,6 +62,11 @@ impl Faults {
         self.0.push(fault);
     }
 
+    /// Returns the faults for a number of requests that applied to none.
+    pub(crate) fn unused(&self) -> Vec<Fault> {
+        self.0.iter().filter(|fault| fault.times.is_some() && !fault.is_used).cloned().collect()
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
@@ -70,27 +74,5 @@ impl Faults {
     /// Returns all actions on a request.
     pub(crate) fn strike(&mut self, route: &Route, continued: bool) -> Vec<FaultAction> {
         self.0.iter_mut().filter_map(|fault| fault.strike(route, continued)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use http::Method;
-
-    use super::*;
-    use crate::{
-        request::{Query, Verb},
-        resource::PODS,
-    };
-
-    #[test]
-    fn a_fault_hits_its_target_as_often_as_configured() {
-        let mut faults = Faults::default();
-        faults
-            .add(Fault::on(Requests::of(Verb::Get, &PODS).named("a"), FaultAction::Stall).after(1).times(2));
-        let mut hits =
-            |path: &str| faults.strike(&Route::of(&Method::GET, path, &Query::default()), false).len();
-        let (mine, other) = ("/api/v1/namespaces/n/pods/a", "/api/v1/namespaces/n/pods/b");
-        assert_eq!([mine, mine, other, mine, mine].map(&mut hits), [0, 1, 0, 1, 0]);
     }
 }

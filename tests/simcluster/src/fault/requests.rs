@@ -18,49 +18,41 @@ pub struct Requests {
 
 impl Requests {
     /// Every request.
-    #[must_use]
     pub fn any() -> Self {
         Self::default()
     }
 
     /// Requests that change something.
-    #[must_use]
     pub fn writes() -> Self {
         Self { writes: true, ..Self::default() }
     }
 
     /// Requests with a verb on a resource, including its subresources.
-    #[must_use]
     pub fn of(verb: Verb, resource: &'static Resource) -> Self {
         Self { verb: Some(verb), resource: Some(resource), ..Self::default() }
     }
 
     /// Requests with any verb on a resource, including its subresources.
-    #[must_use]
     pub fn on(resource: &'static Resource) -> Self {
         Self { resource: Some(resource), ..Self::default() }
     }
 
     /// Requests with a verb on any resource.
-    #[must_use]
     pub fn verb(verb: Verb) -> Self {
         Self { verb: Some(verb), ..Self::default() }
     }
 
     /// Of these, the requests for an object with this name.
-    #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self }
     }
 
     /// Of these, the requests for this subresource; `""` for the object itself.
-    #[must_use]
     pub fn part(self, subresource: &str) -> Self {
         Self { subresource: Some(subresource.to_owned()), ..self }
     }
 
     /// Of these, the requests for the second or a later page of a list.
-    #[must_use]
     pub fn continued(self) -> Self {
         Self { continued: true, ..self }
     }

@@ -19,17 +19,3 @@ pub(super) fn apply(document: &mut Value, patch: &Value) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn null_removes_objects_merge_lists_replace() {
-        let mut document = json!({ "a": { "b": 1, "c": 2 }, "list": [1, 2], "gone": true });
-        apply(&mut document, &json!({ "a": { "b": null, "d": { "e": null } }, "list": [3], "gone": null }));
-        assert_eq!(document, json!({ "a": { "c": 2, "d": {} }, "list": [3] }));
-    }
-}

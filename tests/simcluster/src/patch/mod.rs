@@ -32,9 +32,6 @@ impl Format {
     ];
 
     /// The format of a media type; parameters such as `charset` are ignored.
-    ///
-    /// # Errors
-    /// 415 for any other, server-side apply included.
     pub fn of_media_type(media_type: &str) -> Result<Self, Refusal> {
         match media_type.split(';').next().unwrap_or_default().trim() {
             "application/json-patch+json" => Ok(Self::Json),
@@ -45,9 +42,6 @@ impl Format {
     }
 
     /// Returns the patched document.
-    ///
-    /// # Errors
-    /// 400 for an invalid patch, 422 for a patch that does not apply.
     pub fn apply(self, document: &Value, patch: &Value) -> Result<Value, Refusal> {
         let mut document = document.clone();
         match self {

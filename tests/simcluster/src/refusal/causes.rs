@@ -15,7 +15,6 @@ pub struct Cause {
 
 impl Cause {
     /// `field: Invalid value: shown: why`.
-    #[must_use]
     pub fn invalid(field: impl Into<String>, shown: &Value, why: &str) -> Self {
         Self {
             reason: "FieldValueInvalid",
@@ -25,7 +24,6 @@ impl Cause {
     }
 
     /// `field: Required value`, with a reason when there is one.
-    #[must_use]
     pub fn required(field: impl Into<String>, why: &str) -> Self {
         let message =
             if why.is_empty() { "Required value".to_owned() } else { format!("Required value: {why}") };
@@ -33,13 +31,11 @@ impl Cause {
     }
 
     /// `field: Forbidden: why`.
-    #[must_use]
     pub fn forbidden(field: impl Into<String>, why: &str) -> Self {
         Self { reason: "FieldValueForbidden", field: field.into(), message: format!("Forbidden: {why}") }
     }
 
     /// `field: Duplicate value: "shown"`.
-    #[must_use]
     pub fn duplicate(field: impl Into<String>, shown: &Value) -> Self {
         Self {
             reason: "FieldValueDuplicate",

@@ -49,7 +49,6 @@ impl Refusal {
     }
 
     /// Adds a `Retry-After` header and `details.retryAfterSeconds`.
-    #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         if !self.details.is_object() {
@@ -60,7 +59,6 @@ impl Refusal {
     }
 
     /// The `Status` object.
-    #[must_use]
     pub fn body(&self) -> Value {
         let mut body = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -86,36 +84,3 @@ impl fmt::Display for Refusal {
 }
 
 impl Error for Refusal {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::resource::DEPLOYMENTS;
-
-    #[test]
-    fn a_missing_object_has_the_servers_message() {
-        let body = Refusal::not_found(&DEPLOYMENTS, "web").body();
-        assert_eq!(
-            body,
-            json!({
-                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "reason": "NotFound", "code": 404,
-                "message": "deployments.apps \"web\" not found", "details": { "name": "web", "group": "apps", "kind": "deployments" },
-            })
-        );
-    }
-
-    #[test]
-    fn several_causes_are_bracketed_and_listed() {
-        let causes = [
-            Cause::required("spec.selector", ""),
-            Cause::invalid("spec.replicas", &json!(-1), "must be greater than or equal to 0"),
-        ];
-        let body = Refusal::invalid(&DEPLOYMENTS, "web", &causes).body();
-        assert_eq!(
-            body["message"],
-            "Deployment.apps \"web\" is invalid: [spec.selector: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0]"
-        );
-        assert_eq!(body["details"]["kind"], "Deployment");
-        assert_eq!(body["details"]["causes"][1]["field"], "spec.replicas");
-    }
-}

@@ -7,14 +7,12 @@ use crate::resource::Resource;
 
 impl Refusal {
     /// 404 for an object.
-    #[must_use]
     pub fn not_found(resource: &Resource, name: &str) -> Self {
         Self::new(404, "NotFound", format!("{} \"{name}\" not found", resource.qualified()))
             .about(resource, name)
     }
 
     /// 404 for a path that is not served.
-    #[must_use]
     pub fn no_such_path() -> Self {
         Self {
             details: json!({}),
@@ -23,14 +21,12 @@ impl Refusal {
     }
 
     /// 409 for a name that exists already.
-    #[must_use]
     pub fn already_exists(resource: &Resource, name: &str) -> Self {
         Self::new(409, "AlreadyExists", format!("{} \"{name}\" already exists", resource.qualified()))
             .about(resource, name)
     }
 
     /// 409 for an update of an object that has changed.
-    #[must_use]
     pub fn modified(resource: &Resource, name: &str) -> Self {
         Self::conflict(
             resource,
@@ -40,14 +36,12 @@ impl Refusal {
     }
 
     /// 409 with another message.
-    #[must_use]
     pub fn conflict(resource: &Resource, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} \"{name}\": {why}", resource.qualified());
         Self::new(409, "Conflict", message).about(resource, name)
     }
 
     /// 409 for a precondition of a deletion. Its message has the kind instead of the resource.
-    #[must_use]
     pub fn precondition(resource: &Resource, name: &str, why: &str) -> Self {
         let kind = resource.qualified_kind();
         let message = format!("Operation cannot be fulfilled on {kind} \"{name}\": {why}");
@@ -55,7 +49,6 @@ impl Refusal {
     }
 
     /// 422 with its causes.
-    #[must_use]
     pub fn invalid(resource: &Resource, name: &str, causes: &[Cause]) -> Self {
         let kind = resource.qualified_kind();
         let causes_text: Vec<String> =
@@ -71,7 +64,6 @@ impl Refusal {
     }
 
     /// 422 for a patch whose result cannot be decoded as the kind.
-    #[must_use]
     pub fn unreadable_patch(patch: &str, why: &str) -> Self {
         let cause = Cause {
             reason: "FieldValueInvalid",
@@ -84,26 +76,22 @@ impl Refusal {
     }
 
     /// 422 for a JSON Patch that does not apply, without a cause and without the operation that failed.
-    #[must_use]
     pub fn patch_failed() -> Self {
         let message = "the server rejected our request due to an error in our request";
         Self { details: json!({}), ..Self::new(422, "Invalid", message) }
     }
 
     /// 400.
-    #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
     }
 
     /// 401, without details.
-    #[must_use]
     pub fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
     /// 403 for a resource.
-    #[must_use]
     pub fn forbidden(resource: &Resource, name: &str, why: &str) -> Self {
         let what = if name.is_empty() {
             resource.qualified()
@@ -114,13 +102,11 @@ impl Refusal {
     }
 
     /// 403 for a path of no resource.
-    #[must_use]
     pub fn forbidden_path(why: &str) -> Self {
         Self { details: json!({}), ..Self::new(403, "Forbidden", format!("forbidden: {why}")) }
     }
 
     /// 405.
-    #[must_use]
     pub fn method_not_allowed() -> Self {
         Self {
             details: json!({}),
@@ -133,7 +119,6 @@ impl Refusal {
     }
 
     /// 415, with the supported media types.
-    #[must_use]
     pub fn unsupported_media_type(allowed: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
@@ -143,13 +128,11 @@ impl Refusal {
     }
 
     /// 410 for a resourceVersion that is older than the history.
-    #[must_use]
     pub fn expired(asked: u64, oldest: u64) -> Self {
         Self::new(410, "Expired", format!("too old resource version: {asked} ({oldest})"))
     }
 
     /// 410 for a continue token; `fresh` continues at the present revision.
-    #[must_use]
     pub fn continue_expired(fresh: String) -> Self {
         let message = "The provided continue parameter is too old to display a consistent list result. You can start a new list without \
                        the continue parameter, or use the continue token in this response to retrieve the remainder of the results. \
@@ -159,7 +142,6 @@ impl Refusal {
     }
 
     /// Any other error, for faults and admission plugins.
-    #[must_use]
     pub fn with_status(code: u16, message: impl Into<String>) -> Self {
         let reason = match code {
             400 => "BadRequest",

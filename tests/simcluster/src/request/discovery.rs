@@ -62,7 +62,7 @@ fn groups(store: &Store) -> Value {
 
 /// Returns the versions of a group in which a resource is served, the preferred one first.
 fn versions(group: &str, store: &Store) -> Vec<&'static str> {
-    let rows = ALL.into_iter().filter(|resource| resource.group == group && store.serves(resource));
+    let rows = ALL.iter().copied().filter(|resource| resource.group == group && store.serves(resource));
     let served: BTreeSet<&str> = rows.map(|resource| resource.version).collect();
     served.into_iter().rev().collect()
 }
@@ -75,7 +75,7 @@ fn group(name: &str, versions: &[&str]) -> Value {
 
 fn resources(group_version: &str, store: &Store) -> Value {
     let is_listed = |resource: &&Resource| resource.api_version() == group_version && store.serves(resource);
-    let rows = ALL.into_iter().filter(is_listed);
+    let rows = ALL.iter().copied().filter(is_listed);
     let resources: Vec<Value> = rows
         .flat_map(|resource| {
             let parts = resource.subresources.iter().map(|part| subresource(resource, part));
@@ -88,7 +88,7 @@ fn resources(group_version: &str, store: &Store) -> Value {
 fn entry(resource: &Resource) -> Value {
     let mut entry = json!({
         "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced, "kind": resource.kind,
-        "verbs": ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        "verbs": ["create", "delete", "get", "list", "patch", "update", "watch"],
         "shortNames": resource.short_names,
     });
     if resource.in_all {
@@ -101,7 +101,6 @@ fn subresource(resource: &Resource, part: &str) -> Value {
     let (group, version, kind, verbs) = match part {
         "scale" => ("autoscaling", "v1", "Scale", json!(["get", "patch", "update"])),
         "eviction" => ("policy", "v1", "Eviction", json!(["create"])),
-        "binding" => ("", "v1", "Binding", json!(["create"])),
         "log" => (resource.group, resource.version, resource.kind, json!(["get"])),
         _ => (resource.group, resource.version, resource.kind, json!(["get", "patch", "update"])),
     };
@@ -109,49 +108,4 @@ fn subresource(resource: &Resource, part: &str) -> Value {
         "name": format!("{}/{part}", resource.plural), "singularName": "", "namespaced": resource.namespaced,
         "group": group, "version": version, "kind": kind, "verbs": verbs,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use jiff::Timestamp;
-
-    use super::*;
-    use crate::{Clock, Finalization};
-
-    #[test]
-    fn the_group_of_custom_resources_is_discovered_if_it_is_served() {
-        for (release, expected) in [
-            (None, json!([])),
-            (Some(crate::resource::KruiseRelease::V1_8), json!(["v1beta1", "v1alpha1"])),
-            (Some(crate::resource::KruiseRelease::V1_9), json!(["v1beta1"])),
-        ] {
-            let mut store = Store::new(Clock::stepped(Timestamp::UNIX_EPOCH), Finalization::default(), 10, 0);
-            if let Some(release) = release {
-                store.serve_kruise(release);
-            }
-            let groups = groups(&store);
-            let kruise = groups["groups"].as_array().unwrap().iter().find(|group| group["name"] == KRUISE);
-            let versions = kruise.into_iter().flat_map(|group| group["versions"].as_array().unwrap());
-            let versions: Vec<&Value> = versions.map(|version| &version["version"]).collect();
-            assert_eq!(json!(versions), expected, "{release:?}");
-        }
-    }
-
-    #[test]
-    fn every_resource_is_discovered_with_its_parts() {
-        let store = Store::new(Clock::stepped(Timestamp::UNIX_EPOCH), Finalization::default(), 10, 0);
-        let listed = resources("apps/v1", &store);
-        let names: Vec<&str> = listed["resources"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|entry| entry["name"].as_str().unwrap())
-            .collect();
-        for name in
-            ["deployments", "deployments/scale", "deployments/status", "controllerrevisions", "daemonsets"]
-        {
-            assert!(names.contains(&name), "{name}");
-        }
-        assert!(!names.contains(&"daemonsets/scale"));
-    }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Call, route::Target, table::table, view::View};
 use crate::{
     object,
-    refusal::{Cause, Refusal},
+    refusal::Refusal,
     selector::Selection,
     store::{Key, Store},
 };
@@ -16,7 +16,7 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
     let query = &call.query;
     let selection =
         Selection::parse(target.resource, query.get("labelSelector"), query.get("fieldSelector"))?;
-    let page = Page::asked(store, target, call)?;
+    let page = Page::asked(store, call)?;
     let revision = page.revision.unwrap_or_else(|| store.revision());
     let all = match store.list_at(revision, target.resource, target.namespace.as_deref()) {
         Ok(all) => all,
@@ -74,7 +74,7 @@ struct Page {
 }
 
 impl Page {
-    fn asked(store: &Store, target: &Target, call: &Call) -> Result<Self, Refusal> {
+    fn asked(store: &Store, call: &Call) -> Result<Self, Refusal> {
         let query = &call.query;
         if !query.get("continue").is_empty() {
             return Self::of_token(query.get("continue"));
@@ -83,15 +83,7 @@ impl Page {
         if asked > store.revision() {
             return Err(too_large(asked, store.revision()));
         }
-        let exact = query.get("resourceVersionMatch") == "Exact";
-        if exact && asked == 0 {
-            let cause = Cause::forbidden(
-                "resourceVersionMatch",
-                "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
-            );
-            return Err(Refusal::invalid(target.resource, "", &[cause]));
-        }
-        Ok(Self { revision: exact.then_some(asked), start: None })
+        Ok(Self { revision: None, start: None })
     }
 
     fn of_token(text: &str) -> Result<Self, Refusal> {

@@ -29,7 +29,7 @@ use crate::{
     object,
     patch::Format,
     refusal::Refusal,
-    rules::{Author, Deletion, Part, warnings},
+    rules::{Author, Deletion, Part},
     store::{Key, Store},
 };
 
@@ -48,14 +48,14 @@ pub(crate) struct Call {
 /// The response to a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
-    Json { code: u16, value: Value, warnings: Vec<String> },
+    Json { code: u16, value: Value },
     Text(String),
     Watch(Box<Plan>),
 }
 
 impl Reply {
     fn json(code: u16, value: Value) -> Self {
-        Self::Json { code, value, warnings: Vec::new() }
+        Self::Json { code, value }
     }
 
     fn text(text: impl Into<String>) -> Self {
@@ -85,7 +85,6 @@ fn answer_resource(store: &mut Store, call: &Call, target: &Target) -> Result<Re
             scale::answer(store, call, target).map(|scale| Reply::json(200, scale))
         }
         (Verb::Create, "eviction") => evict(store, call, target),
-        (Verb::Create, "binding") => bind(store, call, target),
         (Verb::Get, "" | "status") => Ok(Reply::json(200, call.view.object(store.find(&target.key())?))),
         (Verb::List, "") => list::list(store, target, call).map(|list| Reply::json(200, list)),
         (Verb::Watch, "") => Plan::of(store, target, call).map(|plan| Reply::Watch(Box::new(plan))),
@@ -93,21 +92,20 @@ fn answer_resource(store: &mut Store, call: &Call, target: &Target) -> Result<Re
             let value = body::read(call)?;
             let namespace = target.namespace.as_deref().unwrap_or_default();
             let created = store.create(target.resource, namespace, value, &call.author()?)?;
-            Ok(written(201, target, call, &created))
+            Ok(Reply::json(201, call.view.object(&created)))
         }
         (Verb::Update, "" | "status") => {
             let wanted = body::read(call)?;
             let updated = store.update(&target.key(), part(target), wanted, &call.author()?)?;
-            Ok(written(200, target, call, &updated))
+            Ok(Reply::json(200, call.view.object(&updated)))
         }
         (Verb::Patch, "" | "status") => {
             let format = Format::of_media_type(&call.content_type)?;
             let patch = body::parse(&call.body)?;
             let patched = store.patch(&target.key(), part(target), format, &patch, &call.author()?)?;
-            Ok(written(200, target, call, &patched))
+            Ok(Reply::json(200, call.view.object(&patched)))
         }
         (Verb::Delete, "") => delete(store, call, &target.key(), &call.deletion()?),
-        (Verb::DeleteCollection, "") => delete_all(store, call, target),
         _ => Err(Refusal::method_not_allowed()),
     }
 }
@@ -150,10 +148,6 @@ fn part(target: &Target) -> Part {
     if target.subresource == "status" { Part::Status } else { Part::Object }
 }
 
-fn written(code: u16, target: &Target, call: &Call, value: &Value) -> Reply {
-    Reply::Json { code, value: call.view.object(value), warnings: warnings(target.resource, value) }
-}
-
 /// The response to a deletion: the object if it still exists or is a pod, else a `Status`.
 fn delete(store: &mut Store, call: &Call, key: &Key, options: &Deletion) -> Result<Reply, Refusal> {
     let deleted = store.delete(key, options, &call.author()?)?;
@@ -168,29 +162,11 @@ fn success(details: &Value) -> Value {
     json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details })
 }
 
-fn delete_all(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
-    let answer = list::list(store, target, call)?;
-    for item in object::list(&answer, &["items"]) {
-        store.delete(&Key::of(target.resource, item), &call.deletion()?, &call.author()?)?;
-    }
-    Ok(Reply::json(200, answer))
-}
-
 /// Evicts a pod.
 fn evict(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
     let eviction = body::parse(&call.body)?;
     let options = Deletion::of_options(eviction.get("deleteOptions").unwrap_or(&Value::Null));
     store.evict(&target.key(), &options, &call.author()?)?;
-    Ok(Reply::json(
-        201,
-        json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),
-    ))
-}
-
-fn bind(store: &mut Store, call: &Call, target: &Target) -> Result<Reply, Refusal> {
-    let binding = body::parse(&call.body)?;
-    let key = target.key();
-    store.bind(&key.namespace, &key.name, object::text(&binding, &["target", "name"]))?;
     Ok(Reply::json(
         201,
         json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 }),

@@ -26,13 +26,10 @@ pub enum Verb {
     Patch,
     /// DELETE of an object.
     Delete,
-    /// DELETE of a collection.
-    DeleteCollection,
 }
 
 impl Verb {
     /// The word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -42,12 +39,10 @@ impl Verb {
             Self::Update => "update",
             Self::Patch => "patch",
             Self::Delete => "delete",
-            Self::DeleteCollection => "deletecollection",
         }
     }
 
     /// Whether it changes nothing.
-    #[must_use]
     pub fn is_read(self) -> bool {
         matches!(self, Self::Get | Self::List | Self::Watch)
     }
@@ -61,7 +56,6 @@ impl Verb {
             (&Method::PUT, _) => Self::Update,
             (&Method::PATCH, _) => Self::Patch,
             (&Method::DELETE, true) => Self::Delete,
-            (&Method::DELETE, false) => Self::DeleteCollection,
             _ => return None,
         })
     }
@@ -87,13 +81,12 @@ pub struct Target {
     pub namespace: Option<String>,
     /// `None` for a collection.
     pub name: Option<String>,
-    /// `status`, `scale`, `log`, `eviction` or `binding`; empty for the object itself.
+    /// `status`, `scale`, `log` or `eviction`; empty for the object itself.
     pub subresource: String,
 }
 
 impl Target {
     /// Returns the key of the object; for a collection, with an empty name.
-    #[must_use]
     pub fn key(&self) -> Key {
         Key::new(
             self.resource,
@@ -105,7 +98,6 @@ impl Target {
 
 impl Route {
     /// Reads a path. The path of a resource that is not served is no resource.
-    #[must_use]
     pub fn of(method: &Method, path: &str, query: &Query) -> Self {
         let steps: Vec<String> = path
             .split('/')
@@ -163,56 +155,4 @@ fn found(
     };
     let verb = Verb::of(method, name.is_some(), query.flag("watch"))?;
     Some(Target { verb, resource, namespace, name, subresource: subresource.to_owned() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::resource::{DEPLOYMENTS, PODS};
-
-    fn target(method: &Method, path: &str, query: &str) -> Target {
-        match Route::of(method, path, &Query::parse(query)) {
-            Route::Resource(target) => target,
-            Route::Path(path) => panic!("{path} is no resource"),
-        }
-    }
-
-    #[test]
-    fn paths_name_collections_objects_and_parts() {
-        let all = target(&Method::GET, "/apis/apps/v1/deployments", "");
-        assert_eq!((all.verb, all.resource, all.namespace), (Verb::List, &DEPLOYMENTS, None));
-        let watched = target(&Method::GET, "/api/v1/namespaces/shop/pods", "watch=true");
-        assert_eq!(
-            (watched.verb, watched.resource, watched.namespace.as_deref()),
-            (Verb::Watch, &PODS, Some("shop"))
-        );
-        let log = target(&Method::GET, "/api/v1/namespaces/shop/pods/web-1/log", "");
-        assert_eq!(
-            (log.verb, log.name.as_deref(), log.subresource.as_str()),
-            (Verb::Get, Some("web-1"), "log")
-        );
-        let namespace = target(&Method::DELETE, "/api/v1/namespaces/shop", "");
-        assert_eq!(
-            (namespace.verb, namespace.resource, namespace.name.as_deref()),
-            (Verb::Delete, &NAMESPACES, Some("shop"))
-        );
-    }
-
-    #[test]
-    fn what_is_not_served_is_a_plain_path() {
-        for path in [
-            "/version",
-            "/apis",
-            "/api/v1",
-            "/apis/batch/v1/jobs",
-            "/api/v1/pods/web-1",
-            "/api/v1/namespaces/a/pods/b/exec",
-        ] {
-            assert_eq!(
-                Route::of(&Method::GET, path, &Query::default()),
-                Route::Path(path.to_owned()),
-                "{path}"
-            );
-        }
-    }
 }

@@ -111,32 +111,3 @@ fn age(value: &Value, now: Timestamp) -> String {
         seconds => format!("{}d", seconds / 86_400),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pod_shows_its_waiting_reason() {
-        let crash = json!({ "restartCount": 3, "state": { "waiting": { "reason": "CrashLoopBackOff" } } });
-        let pod = json!({
-            "metadata": { "name": "web-1", "creationTimestamp": "2026-11-20T13:00:00Z" },
-            "spec": { "containers": [{ "name": "app" }] },
-            "status": { "phase": "Running", "containerStatuses": [crash] },
-        });
-        let now = "2026-11-20T13:05:00Z".parse().unwrap();
-        assert_eq!(cells("Pod", &pod, now), ["web-1", "0/1", "CrashLoopBackOff", "3", "5m"]);
-        let table = table("Pod", std::iter::once(&pod), now);
-        assert_eq!(table["columnDefinitions"][3]["name"], "Restarts");
-        assert_eq!(table["rows"][0]["object"], pod);
-    }
-
-    #[test]
-    fn every_kind_has_as_many_cells_as_columns() {
-        let now = Timestamp::UNIX_EPOCH;
-        for resource in crate::resource::ALL {
-            let cells = cells(resource.kind, &json!({}), now);
-            assert_eq!(cells.len(), columns(resource.kind).len() + 2, "{}", resource.kind);
-        }
-    }
-}

@@ -45,23 +45,21 @@ impl Plan {
         let query = &call.query;
         let selection =
             Selection::parse(target.resource, query.get("labelSelector"), query.get("fieldSelector"))?;
-        check_initial_events(target, call)?;
+        if !query.get("sendInitialEvents").is_empty() {
+            let why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+            let cause = Cause::forbidden("sendInitialEvents", why);
+            return Err(Refusal::invalid(target.resource, "", &[cause]));
+        }
         let asked = query.number("resourceVersion")?.unwrap_or(0);
-        let streams_list = query.flag("sendInitialEvents");
-        let begins_with_all = streams_list || asked == 0 && query.get("sendInitialEvents").is_empty();
-        let from_now = begins_with_all || asked == 0;
         let mut events = Events {
             resource: target.resource,
             namespace: target.namespace.clone(),
             selection,
             view: call.view,
-            seen: Some(if from_now { store.revision() } else { asked }),
+            seen: Some(if asked == 0 { store.revision() } else { asked }),
         };
-        let mut first = if begins_with_all { events.everything(store) } else { Vec::new() };
+        let mut first = if asked == 0 { events.everything(store) } else { Vec::new() };
         let bookmarks = query.flag("allowWatchBookmarks");
-        if streams_list && bookmarks {
-            first.push(events.bookmark(&json!({ "k8s.io/initial-events-end": "true" })));
-        }
         if let Some(lost) = events.lost(store) {
             first.push(lost);
         }
@@ -71,18 +69,6 @@ impl Plan {
             .map_or(DEFAULT_TIMEOUT, |seconds| Duration::from_secs(seconds.min(LONGEST)));
         Ok(Self { first, events, timeout, bookmarks })
     }
-}
-
-fn check_initial_events(target: &Target, call: &Call) -> Result<(), Refusal> {
-    let (asks, matching) =
-        (!call.query.get("sendInitialEvents").is_empty(), call.query.get("resourceVersionMatch"));
-    let why = match (asks, matching) {
-        (true, "NotOlderThan") | (false, "") => return Ok(()),
-        (true, _) => "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
-        (false, _) => "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
-    };
-    let field = if asks { "sendInitialEvents" } else { "resourceVersionMatch" };
-    Err(Refusal::invalid(target.resource, "", &[Cause::forbidden(field, why)]))
 }
 
 impl Events {
@@ -129,12 +115,9 @@ impl Events {
     }
 
     /// Returns a bookmark.
-    pub(crate) fn bookmark(&self, annotations: &Value) -> Value {
-        let mut metadata =
+    pub(crate) fn bookmark(&self) -> Value {
+        let metadata =
             json!({ "resourceVersion": self.seen.unwrap_or(0).to_string(), "creationTimestamp": null });
-        if annotations.as_object().is_some_and(|map| !map.is_empty()) {
-            metadata["annotations"] = annotations.clone();
-        }
         let marked = json!({ "kind": self.resource.kind, "apiVersion": self.resource.api_version(), "metadata": metadata });
         event("BOOKMARK", self.view.object(&marked))
     }

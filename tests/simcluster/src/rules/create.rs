@@ -15,9 +15,6 @@ use crate::{
 
 impl Store {
     /// Stores a new object in a namespace (empty for a cluster-scoped resource), as a POST does.
-    ///
-    /// # Errors
-    /// As the API server: the name exists already, the namespace does not exist, a field is invalid.
     pub fn create(
         &mut self,
         resource: &'static Resource,

@@ -1,16 +1,22 @@
-//! Deletion: preconditions, grace period, finalizers, and the dependents of the object.
+//! Deletion: preconditions, grace period and finalizers. The garbage collector deletes the dependents of an object.
 
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::{Author, cascade, generation};
+use super::{Author, generation};
 use crate::{
     clock::{later, stamp},
     object,
     refusal::Refusal,
+    resource::NAMESPACES,
     store::{Finalization, Key, Store},
 };
+
+/// The finalizer of foreground deletion: the object is removed after its dependents.
+pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of orphaning deletion: the dependents lose their owner reference first.
+pub(crate) const ORPHAN: &str = "orphan";
 
 /// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -29,8 +35,8 @@ impl Propagation {
     fn finalizer(self) -> Option<&'static str> {
         match self {
             Self::Background => None,
-            Self::Foreground => Some(cascade::FOREGROUND),
-            Self::Orphan => Some(cascade::ORPHAN),
+            Self::Foreground => Some(FOREGROUND),
+            Self::Orphan => Some(ORPHAN),
         }
     }
 }
@@ -50,7 +56,6 @@ pub struct Deletion {
 
 impl Deletion {
     /// Reads a `DeleteOptions` object.
-    #[must_use]
     pub fn of_options(options: &Value) -> Self {
         let precondition = |name: &str| {
             object::at(options, &["preconditions", name]).and_then(Value::as_str).map(str::to_owned)
@@ -71,9 +76,6 @@ impl Deletion {
 impl Store {
     /// Deletes an object, or begins its deletion, and returns its last state. [`Store::get`] shows whether it was
     /// removed.
-    ///
-    /// # Errors
-    /// 404, or 409 if a precondition fails.
     pub fn delete(&mut self, key: &Key, options: &Deletion, author: &Author) -> Result<Arc<Value>, Refusal> {
         let current = Arc::clone(self.find(key)?);
         check_preconditions(key, &current, options)?;
@@ -84,23 +86,27 @@ impl Store {
     }
 
     /// Removes an object, or sets its deletion timestamp.
-    pub(super) fn begin_deletion(
-        &mut self,
-        key: &Key,
-        current: Arc<Value>,
-        options: &Deletion,
-    ) -> Arc<Value> {
+    fn begin_deletion(&mut self, key: &Key, current: Arc<Value>, options: &Deletion) -> Arc<Value> {
         let grace = self.grace(&current, options);
-        let finalizer = options.propagation.finalizer();
+        let has_collector = self.finalization() == Finalization::ByControllers;
+        let finalizer = options.propagation.finalizer().filter(|_| has_collector);
         let waits = finalizer.is_some() || object::finalizers(&current).next().is_some();
         if grace == 0 && !waits {
             return self.remove(key).unwrap_or(current);
         }
-        let marked = self.mark_deleted(key, &current, grace, finalizer);
-        if self.finalization() == Finalization::ByServer && finalizer.is_some() {
-            self.finish_cascade(key, &marked, options.propagation);
+        self.mark_deleted(key, &current, grace, finalizer)
+    }
+
+    /// Removes an object; of a namespace also the objects in it, because there is no namespace controller.
+    pub(super) fn remove(&mut self, key: &Key) -> Option<Arc<Value>> {
+        let gone = self.take(key)?;
+        if key.resource == &NAMESPACES {
+            let inhabitants = self.all().map(|(key, _)| key).filter(|inside| inside.namespace == key.name);
+            for inside in inhabitants.cloned().collect::<Vec<_>>() {
+                self.take(&inside);
+            }
         }
-        marked
+        Some(gone)
     }
 
     /// Returns the grace period of a pod. Without kubelets, it is zero.

@@ -18,9 +18,6 @@ const UNSEEN: u32 = 10;
 
 impl Store {
     /// Evicts a pod.
-    ///
-    /// # Errors
-    /// 429 if a budget refuses it now, 500 if several budgets match the pod, else as [`Store::delete`].
     pub fn evict(&mut self, pod: &Key, options: &Deletion, author: &Author) -> Result<Arc<Value>, Refusal> {
         let current = Arc::clone(self.find(pod)?);
         if !goes_anyway(&current) {

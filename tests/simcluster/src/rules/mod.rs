@@ -1,6 +1,5 @@
 //! The rules of the API server for writes. HTTP requests, controllers and tests all go through them.
 
-mod cascade;
 mod create;
 mod defaults;
 mod delete;
@@ -15,10 +14,9 @@ mod pods;
 mod types;
 mod update;
 mod validate;
-mod warnings;
 
 pub use self::delete::{Deletion, Propagation};
-pub(crate) use self::warnings::warnings;
+pub(crate) use self::delete::{FOREGROUND, ORPHAN};
 
 /// The field manager of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +29,6 @@ pub struct Author {
 
 impl Author {
     /// Returns the author of writes that are stored.
-    #[must_use]
     pub fn new(manager: impl Into<String>) -> Self {
         Self { manager: manager.into(), dry_run: false }
     }

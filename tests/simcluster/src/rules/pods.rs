@@ -40,9 +40,6 @@ pub(super) fn quality_of_service(pod: &Value) -> &'static str {
 
 impl Store {
     /// Binds a pod to a node, as a POST to its `binding` does.
-    ///
-    /// # Errors
-    /// 404 if there is no such pod, 409 if it is bound already.
     pub fn bind(&mut self, namespace: &str, pod: &str, node: &str) -> Result<Arc<Value>, Refusal> {
         let key = Key::new(&PODS, namespace, pod);
         let mut bound = Value::clone(self.find(&key)?);

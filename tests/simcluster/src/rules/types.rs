@@ -42,19 +42,3 @@ fn not_texts(value: &Value, map: &str) -> Option<String> {
         )
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_partition_in_per_cent_is_not_a_number() {
-        let wrong =
-            wrong_type(&json!({ "spec": { "updateStrategy": { "rollingUpdate": { "partition": "50%" } } } }));
-        assert_eq!(wrong.as_deref(), Some("unrecognized type: int32"));
-        assert_eq!(wrong_type(&json!({ "spec": { "replicas": 3, "paused": null } })), None);
-        assert!(wrong_type(&json!({ "metadata": { "annotations": { "a": 1 } } })).is_some());
-    }
-}

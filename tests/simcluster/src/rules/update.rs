@@ -28,9 +28,6 @@ const FIXED_METADATA: [&str; 8] = [
 
 impl Store {
     /// Replaces an object or its status, as a PUT does. A resourceVersion or uid in `wanted` is a precondition.
-    ///
-    /// # Errors
-    /// As the API server: 404, 409 if the object has changed, 422 if a field is invalid.
     pub fn update(
         &mut self,
         key: &Key,
@@ -70,9 +67,6 @@ impl Store {
     }
 
     /// Changes an object or its status by a function.
-    ///
-    /// # Errors
-    /// As [`Store::update`].
     pub fn edit(
         &mut self,
         key: &Key,
@@ -86,9 +80,6 @@ impl Store {
     }
 
     /// Patches an object or its status.
-    ///
-    /// # Errors
-    /// As [`Store::update`], and if the patch is invalid or does not apply.
     pub fn patch(
         &mut self,
         key: &Key,

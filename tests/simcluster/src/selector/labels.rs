@@ -95,7 +95,6 @@ fn label_value(text: &str) -> Option<String> {
 }
 
 /// Whether labels satisfy a `LabelSelector` object.
-#[must_use]
 pub fn matches_labels(selector: &Value, labels: &Value) -> bool {
     let equal = object::at(selector, &["matchLabels"]).and_then(Value::as_object).into_iter().flatten();
     let equal = equal.map(|(key, value)| (key.as_str(), "In", vec![value]));
@@ -117,7 +116,6 @@ pub fn matches_labels(selector: &Value, labels: &Value) -> bool {
 }
 
 /// A `LabelSelector` object in the syntax of a query, as a scale's status and kubectl write it.
-#[must_use]
 pub fn selector_text(selector: &Value) -> String {
     let equal = object::at(selector, &["matchLabels"]).and_then(Value::as_object).into_iter().flatten();
     let mut parts: Vec<String> =

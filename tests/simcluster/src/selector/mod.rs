@@ -21,15 +21,11 @@ pub struct Selection {
 
 impl Selection {
     /// Reads both selectors; empty texts select everything.
-    ///
-    /// # Errors
-    /// 400 if one cannot be read or has a field that the resource does not support.
     pub fn parse(resource: &Resource, labels: &str, fields: &str) -> Result<Self, Refusal> {
         Ok(Self { labels: parse_labels(labels)?, fields: parse_fields(resource, fields)? })
     }
 
     /// Whether an object is selected.
-    #[must_use]
     pub fn takes(&self, value: &Value) -> bool {
         self.labels.iter().all(|requirement| requirement.holds(value))
             && self.fields.iter().all(|requirement| requirement.holds(value))

@@ -58,17 +58,11 @@ pub struct Served {
 
 impl SimCluster {
     /// Serves the cluster on a free port of the loopback address; must be called in a tokio runtime.
-    ///
-    /// # Errors
-    /// When there is no port or no certificate to be had.
     pub fn serve(&self) -> io::Result<Served> {
         self.serve_with(ServerCertificate::default(), Protocols::default())
     }
 
     /// Serves the cluster with this certificate and these protocols.
-    ///
-    /// # Errors
-    /// When there is no port or no certificate to be had.
     pub fn serve_with(&self, certificate: ServerCertificate, protocols: Protocols) -> io::Result<Served> {
         let authority = Authority::new().map_err(io::Error::other)?;
         let mut config = authority.server_config(certificate).map_err(io::Error::other)?;
@@ -101,13 +95,11 @@ impl Protocols {
 
 impl Served {
     /// Returns the address of the listener.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.reservation.address()
     }
 
     /// The URL of the server.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("https://{}", self.address())
     }
@@ -120,9 +112,6 @@ impl Served {
     }
 
     /// Starts again on the same port, with the same certificates and the same objects.
-    ///
-    /// # Errors
-    /// When the system refuses to listen.
     pub fn start(&mut self) -> io::Result<()> {
         if self.door.is_none() {
             let listener = self.reservation.listen()?;
@@ -137,32 +126,22 @@ impl Served {
     }
 
     /// Stops and starts the server: every connection and watch is closed, as when an API server is replaced.
-    ///
-    /// # Errors
-    /// When the system refuses to listen.
     pub async fn restart(&mut self) -> io::Result<()> {
         self.stop().await;
         self.start()
     }
 
     /// The certificate of the authority, in PEM.
-    #[must_use]
     pub fn authority_certificate(&self) -> String {
         self.lock_authority().certificate()
     }
 
     /// A certificate and a key for a user, in PEM.
-    ///
-    /// # Errors
-    /// When there is no such user, or no certificate to be had.
     pub fn client_certificate(&self, user: &str) -> io::Result<(String, String)> {
         self.pair(user).map(|pair| (pair.certificate, pair.key))
     }
 
     /// Returns a kubeconfig for a user with a client certificate.
-    ///
-    /// # Errors
-    /// When there is no such user, or no certificate to be had.
     pub fn kubeconfig(&self, user: &str, namespace: &str) -> io::Result<Value> {
         let pair = self.pair(user)?;
         Ok(kubeconfig(
@@ -175,15 +154,11 @@ impl Served {
     }
 
     /// A kubeconfig for a user with a bearer token; see [`crate::Users::grant_token`].
-    #[must_use]
     pub fn kubeconfig_with_token(&self, user: &str, token: &str, namespace: &str) -> Value {
         kubeconfig(&self.url(), &self.authority_certificate(), user, &Credential::Token(token), namespace)
     }
 
     /// Writes the kubeconfig of user `admin` to a file.
-    ///
-    /// # Errors
-    /// When there is no certificate to be had or the file cannot be written.
     pub fn write_kubeconfig(&self, path: &Path, namespace: &str) -> io::Result<()> {
         std::fs::write(path, self.kubeconfig("admin", namespace)?.to_string())
     }

@@ -73,14 +73,8 @@ impl Damage {
     }
 }
 
-pub(super) fn json(
-    code: u16,
-    value: &Value,
-    warnings: &[String],
-    date: &str,
-    damage: &Damage,
-) -> Response<ReplyBody> {
-    let head = with_warnings(head(code, "application/json", date), warnings.iter().chain(&damage.warnings));
+pub(super) fn json(code: u16, value: &Value, date: &str, damage: &Damage) -> Response<ReplyBody> {
+    let head = with_warnings(head(code, "application/json", date), &damage.warnings);
     finish(head, whole(format!("{value}\n"), damage))
 }
 

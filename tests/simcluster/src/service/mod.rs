@@ -71,9 +71,6 @@ impl SimService {
     }
 
     /// Answers one request.
-    ///
-    /// # Errors
-    /// If a fault loses the connection, or the body of the request cannot be read.
     pub async fn answer<B>(self, request: Request<B>) -> Result<Response<ReplyBody>, Lost>
     where
         B: http_body::Body,
@@ -169,9 +166,7 @@ impl SimService {
 
     fn respond(&self, outcome: Result<Reply, Refusal>, damage: &Damage) -> Response<ReplyBody> {
         match outcome {
-            Ok(Reply::Json { code, value, warnings }) => {
-                body::json(code, &value, &warnings, &self.date(), damage)
-            }
+            Ok(Reply::Json { code, value }) => body::json(code, &value, &self.date(), damage),
             Ok(Reply::Text(text)) => body::text(text, &self.date(), damage),
             Ok(Reply::Watch(plan)) => {
                 body::watch(stream::lines(Arc::clone(&self.shared), *plan, damage), &self.date(), damage)

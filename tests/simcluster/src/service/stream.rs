@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -102,7 +102,7 @@ impl Watcher {
             () = sleep_until(self.end) => false,
             () = sleep_until(bookmark), if bookmark < self.end => {
                 self.next_bookmark = Some(next_bookmark(bookmark, self.end));
-                self.waiting.push_back(self.events.bookmark(&json!({})));
+                self.waiting.push_back(self.events.bookmark());
                 true
             }
             changed = self.moved.changed() => changed.is_ok(),

@@ -17,14 +17,12 @@ pub struct Key {
 
 impl Key {
     /// Returns the key of `name` in `namespace`; a cluster-scoped resource ignores the namespace.
-    #[must_use]
     pub fn new(resource: &'static Resource, namespace: &str, name: &str) -> Self {
         let namespace = if resource.namespaced { namespace.to_owned() } else { String::new() };
         Self { resource, namespace, name: name.to_owned() }
     }
 
     /// Returns the key that follows from an object's metadata.
-    #[must_use]
     pub fn of(resource: &'static Resource, value: &Value) -> Self {
         Self::new(resource, object::namespace(value), object::name(value))
     }

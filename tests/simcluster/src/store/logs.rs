@@ -19,7 +19,6 @@ pub struct Logs {
 
 impl Logs {
     /// Returns the output of a container.
-    #[must_use]
     pub fn of(&self, pod_uid: &str, container: &str) -> Option<&Output> {
         self.outputs.get(&(pod_uid.to_owned(), container.to_owned()))
     }

@@ -26,7 +26,7 @@ use crate::{
 /// Whether the server or the controllers complete deletions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Finalization {
-    /// The server removes a deleted pod immediately, and the dependents of an object together with it.
+    /// The server removes a deleted object immediately. Its dependents stay.
     #[default]
     ByServer,
     /// Simulated kubelets and a simulated garbage collector do, as in a real cluster.
@@ -50,7 +50,6 @@ pub struct Store {
 
 impl Store {
     /// Returns an empty store that can resume watches over the last `history` changes.
-    #[must_use]
     pub fn new(clock: Clock, finalization: Finalization, history: usize, seed: u64) -> Self {
         Self {
             clock,
@@ -67,13 +66,11 @@ impl Store {
     }
 
     /// Returns the time of the cluster's clock.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
     /// Returns the cluster's clock, so that a test can advance it.
-    #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
@@ -114,27 +111,21 @@ impl Store {
     }
 
     /// Returns what completes deletions.
-    #[must_use]
     pub fn finalization(&self) -> Finalization {
         self.finalization
     }
 
     /// The newest resourceVersion.
-    #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
     /// The object under a key.
-    #[must_use]
     pub fn get(&self, key: &Key) -> Option<&Arc<Value>> {
         self.objects.get(key)
     }
 
     /// Returns the object under a key, or the error 404.
-    ///
-    /// # Errors
-    /// 404 if there is no object.
     pub fn find(&self, key: &Key) -> Result<&Arc<Value>, Refusal> {
         self.get(key).ok_or_else(|| Refusal::not_found(key.resource, &key.name))
     }
@@ -156,17 +147,21 @@ impl Store {
         self.objects.iter()
     }
 
+    /// Returns the objects with an owner reference to `uid`.
+    pub fn owned_by(&self, uid: &str) -> Vec<Key> {
+        self.all()
+            .filter(|(_, value)| object::owner_uids(value).any(|owner| owner == uid))
+            .map(|(key, _)| key.clone())
+            .collect()
+    }
+
     /// Returns a copy of every object as a list, which `Builder::snapshot` reads.
-    #[must_use]
     pub fn snapshot(&self) -> Value {
         let items: Vec<Value> = self.all().map(|(_, object)| Value::clone(object)).collect();
         json!({"items": items})
     }
 
     /// Returns the objects that a LIST would have returned at an earlier revision.
-    ///
-    /// # Errors
-    /// The oldest revision that can still be asked for, when history does not reach back to `revision`.
     pub fn list_at(
         &self,
         revision: u64,
@@ -187,9 +182,6 @@ impl Store {
     }
 
     /// The changes after a revision, oldest first.
-    ///
-    /// # Errors
-    /// The oldest revision that can still be asked for, when history does not reach back to `revision`.
     pub fn changes_after(&self, revision: u64) -> Result<impl Iterator<Item = &Change>, u64> {
         self.history.after(revision)
     }
@@ -200,7 +192,6 @@ impl Store {
     }
 
     /// Returns the output of the containers.
-    #[must_use]
     pub fn logs(&self) -> &Logs {
         &self.logs
     }

@@ -36,7 +36,6 @@ impl Users {
     }
 
     /// Returns the user with a name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&User> {
         self.users.get(name)
     }

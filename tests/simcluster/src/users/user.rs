@@ -11,19 +11,16 @@ pub struct User {
 
 impl User {
     /// Returns a user with all permissions.
-    #[must_use]
     pub fn admin(name: &str) -> Self {
         Self { name: name.to_owned(), groups: vec!["system:masters".to_owned()], rules: None }
     }
 
     /// Returns a user with the permissions of these rules only.
-    #[must_use]
     pub fn limited(name: &str, rules: impl IntoIterator<Item = Rule>) -> Self {
         Self { name: name.to_owned(), groups: Vec::new(), rules: Some(rules.into_iter().collect()) }
     }
 
     /// The name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -36,7 +33,6 @@ impl User {
     }
 
     /// The groups, as a client certificate's organizations.
-    #[must_use]
     pub fn groups(&self) -> &[String] {
         &self.groups
     }
@@ -53,14 +49,12 @@ pub struct Rule {
 
 impl Rule {
     /// Allows verbs on resources, in every namespace.
-    #[must_use]
     pub fn allow(verbs: &[&str], resources: &[&str]) -> Self {
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         Self { verbs: owned(verbs), resources: owned(resources), namespace: None }
     }
 
     /// Restricts the rule to one namespace.
-    #[must_use]
     pub fn in_namespace(self, namespace: &str) -> Self {
         Self { namespace: Some(namespace.to_owned()), ..self }
     }

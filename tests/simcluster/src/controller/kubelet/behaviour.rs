@@ -2,7 +2,7 @@
 
 /// What a container does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behaviour {
+pub(super) enum Behaviour {
     /// Runs, and is ready soon. An init container ends with 0.
     Healthy,
     /// `slow`: runs, and is ready late. An init container ends late.
@@ -60,24 +60,5 @@ impl Behaviour {
     /// Whether the kubelet never starts it.
     pub(super) fn never_starts(self) -> bool {
         matches!(self, Self::BadImage | Self::BadConfig)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_tag_decides_the_behaviour() {
-        for (image, behaviour) in [
-            ("shop/bad-web:1.0", Behaviour::Healthy),
-            ("shop/web:2.0-bad", Behaviour::BadImage),
-            ("shop/web:2.0-notready", Behaviour::NotReady),
-            ("shop/web:2.0-crashlate", Behaviour::CrashLate),
-            ("shop/web:2.0-slowstop", Behaviour::SlowStop),
-            ("shop/web", Behaviour::Healthy),
-        ] {
-            assert_eq!(Behaviour::of_image(image), behaviour, "{image}");
-        }
     }
 }

@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-pub use self::behaviour::Behaviour;
 use self::pod_state::{Known, PodState};
 use self::restart::Restart;
 pub use self::restart::restart_patch;
@@ -43,7 +42,6 @@ const COMPONENT: &str = "kubelet";
 pub(super) struct Kubelets {
     pub(super) timing: KubeletTiming,
     memories: BTreeMap<Key, Memory>,
-    behaviours: BTreeMap<Key, Behaviour>,
 }
 
 /// What a kubelet remembers of a pod.
@@ -70,25 +68,11 @@ impl Memory {
 }
 
 impl Kubelets {
-    /// Restarts every container of a pod with a behaviour, whatever its image says. `None` gives the behaviour of the
-    /// image back.
-    pub(super) fn set_behaviour(&mut self, store: &Store, key: &Key, behaviour: Option<Behaviour>) {
-        match behaviour {
-            Some(behaviour) => self.behaviours.insert(key.clone(), behaviour),
-            None => self.behaviours.remove(key),
-        };
-        if let Some(pod) = store.get(key) {
-            let has_run = pod::phase(pod) == "Running";
-            self.memories.insert(key.clone(), Memory::of(pod, store.now(), has_run));
-        }
-    }
-
     /// Returns the next writes for a pod.
     pub(super) fn plan(&mut self, store: &Store, key: &Key) -> Plan {
         let mut plan = Plan::default();
         let Some(pod) = store.get(key) else {
             self.memories.remove(key);
-            self.behaviours.remove(key);
             return plan;
         };
         let has_ended = matches!(pod::phase(pod), "Failed" | "Succeeded");
@@ -119,7 +103,6 @@ impl Kubelets {
 
     fn run(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let (now, timing) = (store.now(), self.timing);
-        let behaviour = self.behaviours.get(key).copied();
         let (memory, is_new) = self.remember(key, pod, now);
         for name in restart::with_another_image(pod) {
             *memory.new_images.entry(name).or_insert(0) += 1;
@@ -133,7 +116,6 @@ impl Kubelets {
             is_restart,
             ended: restart.count,
             new_images: &memory.new_images,
-            behaviour,
             timing: &timing,
         };
         let state = PodState::at(now, pod, &known);
@@ -156,7 +138,7 @@ impl Kubelets {
     /// Stops the containers of a deleted pod, and removes the pod when they have ended.
     fn stop(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let (now, timing) = (store.now(), self.timing);
-        let termination = Termination::of(pod, self.behaviours.get(key).copied(), &timing);
+        let termination = Termination::of(pod, &timing);
         let (memory, _) = self.remember(key, pod, now);
         if memory.stopping.is_none() {
             let killing = Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned());

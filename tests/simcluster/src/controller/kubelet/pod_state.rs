@@ -48,8 +48,6 @@ pub(super) struct Known<'k> {
     pub(super) ended: u64,
     /// How often each container was restarted with another image.
     pub(super) new_images: &'k BTreeMap<String, u64>,
-    /// The behaviour of all containers, instead of the one that their images have.
-    pub(super) behaviour: Option<Behaviour>,
     pub(super) timing: &'k KubeletTiming,
 }
 
@@ -62,7 +60,7 @@ impl PodState {
         } else {
             init_containers(elapsed, pod, known)
         };
-        let mut containers = specs(pod, "containers", known);
+        let mut containers = specs(pod, "containers");
         let has_slow = containers.iter().any(|(_, _, behaviour, _)| *behaviour == Behaviour::Slow);
         let ready = known.timing.starting(object::uid(pod), has_slow);
         let has_probe = containers.iter().any(|(_, _, _, is_probed)| *is_probed);
@@ -204,7 +202,7 @@ fn init_containers(
 ) -> (Vec<ContainerState>, Option<Duration>) {
     let ready = known.timing.starting(object::uid(pod), false);
     let mut began = Some(Duration::ZERO);
-    let states = specs(pod, "initContainers", known).into_iter().map(|(name, image, behaviour, _)| {
+    let states = specs(pod, "initContainers").into_iter().map(|(name, image, behaviour, _)| {
         let (reason, timing) = ("PodInitializing", known.timing);
         let (is_probed, is_restart) = (false, false);
         let start = Start { behaviour, runs: ready, ready, is_probed, is_restart, reason, timing };
@@ -224,10 +222,10 @@ fn init_containers(
 
 /// Name, image, behaviour, and whether there is a readiness probe, of each container in a list of the spec. An image
 /// that is ready late or never implies the probe.
-fn specs(pod: &Value, list: &str, known: &Known<'_>) -> Vec<(String, String, Behaviour, bool)> {
+fn specs(pod: &Value, list: &str) -> Vec<(String, String, Behaviour, bool)> {
     let of_container = |container: &Value| {
         let image = object::text(container, &["image"]);
-        let behaviour = known.behaviour.unwrap_or_else(|| Behaviour::of_image(image));
+        let behaviour = Behaviour::of_image(image);
         let name = object::text(container, &["name"]).to_owned();
         let is_slow = matches!(behaviour, Behaviour::Slow | Behaviour::NotReady);
         (name, image.to_owned(), behaviour, is_slow || container.get("readinessProbe").is_some())

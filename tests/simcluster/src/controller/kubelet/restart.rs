@@ -25,7 +25,6 @@ impl Restart {
 }
 
 /// Returns the merge patch that ends the containers of a pod at a moment; the kubelet restarts them.
-#[must_use]
 pub fn restart_patch(pod: &Value, now: Timestamp) -> Value {
     let count = Restart::of(pod).count + 1;
     json!({ "metadata": { "annotations": { RESTARTED: format!("{count} {now}") } } })
@@ -40,17 +39,4 @@ pub(super) fn with_another_image(pod: &Value) -> Vec<String> {
     };
     let containers = object::list(pod, &["spec", "containers"]).iter().filter(differs);
     containers.map(|container| object::text(container, &["name"]).to_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn restarts_add_up() {
-        let now = Timestamp::constant(1_795_183_200, 5);
-        let once = restart_patch(&json!({ "metadata": {} }), now);
-        let twice = restart_patch(&once, now);
-        assert_eq!(Restart::of(&twice), Restart { count: 2, last: Some(now) });
-    }
 }

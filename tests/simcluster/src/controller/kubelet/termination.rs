@@ -21,13 +21,13 @@ pub(super) struct Termination {
 }
 
 impl Termination {
-    /// Returns the termination of a pod; `behaviour` replaces the behaviours of its images.
-    pub(super) fn of(pod: &Value, behaviour: Option<Behaviour>, timing: &KubeletTiming) -> Self {
+    /// Returns the termination of a pod.
+    pub(super) fn of(pod: &Value, timing: &KubeletTiming) -> Self {
         let grace = object::at(pod, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_u64);
         let grace = Duration::from_secs(grace.unwrap_or(30));
         let needed = object::list(pod, &["spec", "containers"]).iter().map(|container| {
             let image = object::text(container, &["image"]);
-            let after_sigterm = match behaviour.unwrap_or_else(|| Behaviour::of_image(image)) {
+            let after_sigterm = match Behaviour::of_image(image) {
                 Behaviour::IgnoresSigterm => grace,
                 Behaviour::SlowStop => timing.slow_stop,
                 _ => timing.stopping(object::uid(pod)),
@@ -87,7 +87,7 @@ mod tests {
             "metadata": { "uid": "u", "deletionGracePeriodSeconds": 15 }, "spec": { "containers": [container] },
         });
         let timing = KubeletTiming { stop: Duration::from_secs(1), ..KubeletTiming::default() };
-        let termination = Termination::of(&pod, None, &timing);
+        let termination = Termination::of(&pod, &timing);
         (termination.takes.as_secs(), termination.is_killed)
     }
 

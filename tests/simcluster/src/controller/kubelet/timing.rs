@@ -64,7 +64,6 @@ impl Default for KubeletTiming {
 
 impl KubeletTiming {
     /// The times of the recorded kubelets (`tests/data/node`).
-    #[must_use]
     pub fn recorded() -> Self {
         Self {
             create: Duration::from_millis(1_200),

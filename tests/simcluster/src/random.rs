@@ -6,12 +6,12 @@ pub struct Dice(u64);
 
 impl Dice {
     /// Returns the generator of a seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    fn next(&mut self) -> u64 {
+    /// Returns any number.
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -20,7 +20,7 @@ impl Dice {
 
     /// Returns a number below a limit; 0 if the limit is 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit.max(1)
+        self.number() % limit.max(1)
     }
 
     /// Returns a number below a limit, as an index or a count.
