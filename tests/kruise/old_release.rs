@@ -81,11 +81,12 @@ async fn a_pause_writes_the_field_of_the_served_version() {
         for before in [Value::Null, false.into()] {
             cluster.editor().patch(&key, &json!({"spec": {"updateStrategy": paused(before)}}));
             cluster.advance(300).await;
-            let strategy = cluster.object(&key)["spec"]["updateStrategy"].clone();
             let output = cluster.run(&format!("pause {target}")).await;
             assert_eq!(output.exit, 0, "{output:?}");
             let path = if is_flat { "/paused" } else { "/rollingUpdate/paused" };
             let held = cluster.object(&key)["spec"]["updateStrategy"].clone();
+            let mut resumed = held.clone();
+            *resumed.pointer_mut(path).unwrap() = false.into();
             assert_eq!(held.pointer(path), Some(&true.into()), "{target}: {held}");
             cluster.editor().set_image(&key, "web:2");
             cluster.advance(300).await;
@@ -93,7 +94,7 @@ async fn a_pause_writes_the_field_of_the_served_version() {
             assert_eq!(output.exit, 5, "{target}: {output:?}");
             let output = cluster.run(&format!("resume {target}")).await;
             assert_eq!(output.exit, 0, "{output:?}");
-            assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], strategy, "{target}");
+            assert_eq!(cluster.object(&key)["spec"]["updateStrategy"], resumed, "{target}");
             cluster.advance(300).await;
             assert_eq!(cluster.run(&format!("status {target} --watch=false")).await.exit, 0, "{target}");
             let output = cluster.run(&format!("undo {target}")).await;

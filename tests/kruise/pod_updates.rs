@@ -106,16 +106,16 @@ fn a_pause_sets_the_field_of_the_api_version() {
         ("master-ads-inplace", "03", "ads/web", "/spec/updateStrategy/rollingUpdate/paused"),
     ] {
         let mut step = step(scenario, number);
-        let before = step.workload()["spec"].clone();
         let output = step.run(&["pause", target, "--dry-run", "-o", "json"]);
-        let paused: Value =
+        let mut paused: Value =
             serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{scenario}: {output:?}"));
         assert_eq!(paused.pointer(path), Some(&true.into()), "{scenario}: {paused:#}");
         let kind = paused["kind"].as_str().unwrap().to_owned();
-        *step.object_mut(&kind) = paused;
+        *step.object_mut(&kind) = paused.clone();
         let resumed = step.run(&["resume", target, "--dry-run", "-o", "json"]);
         let resumed: Value = serde_json::from_str(&resumed.stdout).unwrap_or_else(|_| panic!("{resumed:?}"));
-        assert_eq!(resumed["spec"], before, "{scenario}");
+        *paused.pointer_mut(path).unwrap() = false.into();
+        assert_eq!(resumed["spec"], paused["spec"], "{scenario}");
     }
 }
 

@@ -456,22 +456,20 @@ fn a_forged_pause_of_a_kind_of_openkruise_restores_nothing() {
                 let partition = json!({"updateStrategy": {"rollingUpdate": {"partition": 1}}});
                 cluster.editor().patch(&key, &json!({"spec": partition}));
                 let workload = SteppedWorkload { cluster, key, target, mark: unused_path() };
-                let before = workload.object();
-                let set = &before["spec"]["updateStrategy"];
+                let set = workload.object()["spec"]["updateStrategy"].take();
                 let mut forged = set.clone();
                 forged["rollingUpdate"]["maxUnavailable"] = "100%".into();
-                workload.forge(&json!({"version": 1, "set": set, "strategy": forged}));
+                workload.forge(&json!({"version": 1, "set": &set, "strategy": forged}));
                 workload.run("pause TARGET").await.ends(0);
                 workload.cluster.advance(10).await;
                 let output = workload.run(args).await;
                 assert!(!output.transcript.contains("100%"), "{args}: {}", output.transcript);
                 let mut strategy = workload.object()["spec"]["updateStrategy"].take();
-                if args.starts_with("step") {
-                    strategy["rollingUpdate"].as_object_mut().unwrap().remove("paused");
-                } else {
+                strategy["rollingUpdate"].as_object_mut().unwrap().remove("paused");
+                if !args.starts_with("step") {
                     assert_eq!(workload.annotation(), Value::Null, "{args}: {}", output.transcript);
                 }
-                assert_eq!(strategy, *set, "{target}: {args}: {}", output.transcript);
+                assert_eq!(strategy, set, "{target}: {args}: {}", output.transcript);
             }
         }
     });

@@ -7,7 +7,7 @@ use crate::status::objects::{broken_pod, pod, revision, status, workload};
 fn crash(message: &str) -> Value {
     let ending = json!({"reason": "Error", "exitCode": 1, "message": message});
     let state = json!({"waiting": {"reason": "CrashLoopBackOff"}});
-    json!({"restartCount": 1, "state": state, "lastState": {"terminated": ending}})
+    json!({"restartCount": 2, "state": state, "lastState": {"terminated": ending}})
 }
 
 fn on_terminal(objects: &[Value], width: u16, color: &str) -> String {
@@ -27,7 +27,7 @@ fn a_terminal_shows_causes_below_the_verdict_within_its_width() {
     assert_eq!(
         on_terminal(&objects, 72, "never"),
         format!(
-            "{verdict}  ! web-2-a  app: CrashLoopBackOff, exit 1, 1 restart\n      \"panic: DB_URL is not set, and a long story follows\"\n  3/3 available\n"
+            "{verdict}  ! web-2-a  app: CrashLoopBackOff, exit 1, 2 restarts\n      \"panic: DB_URL is not set, and a long story follows\"\n  3/3 available\n"
         )
     );
     let colored = on_terminal(&objects, 72, "always");
@@ -128,7 +128,7 @@ fn json_is_one_document_for_each_workload() {
                 "container": "app",
                 "pods": 2,
                 "example": "web-2-a",
-                "restarts": 1,
+                "restarts": 2,
                 "evidence": "panic: DB_URL is not set",
             }],
             "unknown": [],

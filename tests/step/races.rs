@@ -77,5 +77,6 @@ async fn a_plan_progresses_although_every_third_request_fails() {
         cluster.sim.fault(Fault::on(Requests::any(), refusal).after(3 * request + 6).once());
     }
     let output = cluster.run("step statefulset/db --all --soak 5s --timeout 10m").await;
+    cluster.sim.clear_faults(); // there are more faults than requests
     assert_eq!((output.exit, replicas_on(&cluster, &db, "app:2.0")), (0, 3), "{}", output.transcript);
 }

@@ -186,5 +186,5 @@ fn pause_and_resume_use_the_kinds_own_field() {
     assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2, "paused": true}));
     let paused = Workload::of_json(patch.after()).unwrap();
     let Ok(Resume::End(patch)) = resume(&paused, false) else { panic!("it can be resumed") };
-    assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2}));
+    assert_eq!(patch.after()["spec"]["update"], json!({"partition": 2, "paused": false}));
 }

@@ -18,9 +18,9 @@ async fn pods_that_are_updated_in_place_stay() {
 #[tokio::test(start_paused = true)]
 async fn a_restart_in_place_needs_no_settling_time() {
     let web = Web::changed(KINDS[0], 3, &json!({}), "app:2.0").await;
-    let output = web.run("step --all --by 2 --soak 0s -v 4").await;
-    output.ends(0);
-    assert!(!output.transcript.contains("it soaks"), "{}", output.transcript);
+    let begun = tokio::time::Instant::now();
+    web.run("step --all --by 2 --soak 0s").await.ends(0);
+    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,7 +31,7 @@ async fn pods_are_rolled_back_although_the_original_partition_counts_pods() {
         assert_eq!(web.pods(), "1.0 4/4, 2.0 2/2");
         if undo {
             let output = web.run("undo").await;
-            output.ends(0).reports("partition is 0");
+            output.ends(0).reports("until every pod is rolled back; then the original strategy is restored");
             web.cluster.advance(60).await;
             web.run("step").await.ends(4);
         } else {

@@ -29,6 +29,22 @@ fn one_command_releases_one_batch_and_the_first_is_a_canary() {
     assert_eq!(fixture.cluster.object["spec"]["updateStrategy"], json!({"type": "RollingUpdate"}));
 }
 
+/// The next command would read the counters of the strategy before.
+#[test]
+fn a_command_that_ended_its_plan_waits_5_seconds_for_the_controller() {
+    for (controls, waits) in [(true, 1), (false, 5)] {
+        let mut fixture = StepperFixture::of(all_by(2), FakeCluster::paused(2));
+        while fixture.cluster.hold().is_some() {
+            fixture.pass(1);
+        }
+        let ended = fixture.elapsed();
+        assert_eq!(fixture.stepper.outcome(), None);
+        fixture.cluster.controls = controls;
+        assert_eq!(fixture.run(), StepOutcome::Complete);
+        assert_eq!(fixture.elapsed() - ended, waits);
+    }
+}
+
 #[test]
 fn all_releases_one_free_pod_at_a_time_and_soaks_every_batch() {
     let mut options = all_by(2);
@@ -83,6 +99,12 @@ fn batches_have_the_requested_sizes() {
             until(&[Amount::Pods(1), Amount::PerCent(50), Amount::PerCent(100)]),
             Reach::All,
             &[1, 3, 4],
+            StepOutcome::Complete,
+        ),
+        (
+            until(&[Amount::PerCent(75), Amount::Pods(3), Amount::PerCent(100)]),
+            Reach::All,
+            &[1, 2, 3, 2],
             StepOutcome::Complete,
         ),
         (until(&[Amount::Pods(3)]), Reach::To(Amount::Pods(8)), &[1, 2, 5], StepOutcome::Complete),
