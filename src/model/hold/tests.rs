@@ -327,3 +327,12 @@ fn an_annotation_of_the_program_is_readable() {
     let read = Hold::read(&workload, &hold.annotation(&workload)).unwrap();
     assert_eq!((read.plan, read.by), (hold.plan, hold.by));
 }
+
+#[test]
+fn an_unreadable_lock_is_that_of_another_process() {
+    let workload = observation("StatefulSet", &json!({"replicas": 2}), &json!({}), &[]).workload;
+    for (lock, is_held) in [(json!({"turn": 1}), true), (json!("x"), true), (json!(null), false)] {
+        let text = json!({"version": 1, "plan": {}, "lock": lock}).to_string();
+        assert_eq!(Hold::read(&workload, &text).unwrap().lock.is_some(), is_held, "{lock}");
+    }
+}
