@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::evaluation::RolloutEvaluation;
-use super::goal::Goal;
+use super::evaluation::{RolloutEvaluation, TargetDecision};
+use super::goal::GoalState;
 use super::report::{FollowerTask, Outcome, RolloutFailure, TargetEffects};
 use crate::error::{Error, ErrorKind};
+use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
-use crate::model::kind::{Workload, strategy};
-use crate::model::observation::Observation;
 
 /// How long to wait for the first list of warnings. Without warnings, some causes cannot be distinguished or have no
 /// evidence.
@@ -16,60 +15,6 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the refresh before a timeout may take.
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How close a rollout is to its goal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GoalState {
-    /// Reached.
-    Reached,
-    /// Not reachable before a hold ends.
-    Held,
-    /// Not reached yet.
-    Pending,
-    /// Not known, because pods cannot be read.
-    Unknown,
-}
-
-impl GoalState {
-    /// Returns how close a rollout with this verdict is to a goal.
-    pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict) -> Self {
-        let has_failed = verdict.state == RolloutState::Failed;
-        // The pod that lets the progress deadline pass can be one that the share does not need.
-        let is_decided = has_failed && goal.needed_pods(&observation.workload).is_none();
-        if is_decided || verdict.state == RolloutState::Unobserved {
-            return Self::Pending;
-        }
-        let counts = observation.workload.counts();
-        let is_success = verdict.state == RolloutState::Complete;
-        match goal.is_reached(is_success, observation, counts) {
-            None => return Self::Unknown,
-            Some(true) => return Self::Reached,
-            Some(false) => {}
-        }
-        let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
-        let partition_keeps_pods =
-            is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
-        if held || partition_keeps_pods { Self::Held } else { Self::Pending }
-    }
-}
-
-/// What to do with a target after an evaluation.
-#[derive(Debug)]
-pub(super) enum TargetDecision {
-    /// Keep following it.
-    Continue,
-    /// Read everything again, because elapsed time or several objects decide, or because the rollout failed and its cause
-    /// may not have been read yet.
-    Refresh,
-    /// Finish it.
-    Finish(Outcome),
-}
-
-impl TargetDecision {
-    fn finish_if_fresh(outcome: Outcome, fresh: bool) -> Self {
-        if fresh { Self::Finish(outcome) } else { Self::Refresh }
-    }
-}
 
 impl RolloutEvaluation {
     /// Requests the warnings of a rollout that is not complete. Whether the causes must wait for them, because they may show

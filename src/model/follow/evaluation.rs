@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::cause_ledger::{CauseLedger, CauseUpdate};
-use super::decision::{GoalState, TargetDecision};
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
+use super::goal::GoalState;
 use super::options::FollowOptions;
 use super::progress::{EtaEstimator, ProgressClock};
 use super::report::{
@@ -19,6 +19,24 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::status::verdict;
+
+/// What to do with a target after an evaluation.
+#[derive(Debug)]
+pub(super) enum TargetDecision {
+    /// Keep following it.
+    Continue,
+    /// Read everything again, because elapsed time or several objects decide, or because the rollout failed and its cause
+    /// may not have been read yet.
+    Refresh,
+    /// Finish it.
+    Finish(Outcome),
+}
+
+impl TargetDecision {
+    pub(super) fn finish_if_fresh(outcome: Outcome, fresh: bool) -> Self {
+        if fresh { Self::Finish(outcome) } else { Self::Refresh }
+    }
+}
 
 /// What is known of one rollout besides its present observation. A rollback is another rollout.
 #[derive(Debug, Default)]

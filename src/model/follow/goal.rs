@@ -2,8 +2,8 @@
 
 use crate::model::api::pod::Pod;
 use crate::model::hold::plan::Amount;
-use crate::model::kind::Workload;
-use crate::model::kind::verdict::Counts;
+use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
 /// The state of a rollout that a command waits for.
@@ -104,4 +104,40 @@ fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
     let is_updated_pod =
         move |pod: &Pod| current.is_some_and(|current| observation.workload.runs(pod, current));
     observation.own_pods().filter(move |pod| pod.terminating || (!pod.has_ended() && !is_updated_pod(pod)))
+}
+
+/// How close a rollout is to its goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoalState {
+    /// Reached.
+    Reached,
+    /// Not reachable before a hold ends.
+    Held,
+    /// Not reached yet.
+    Pending,
+    /// Not known, because pods cannot be read.
+    Unknown,
+}
+
+impl GoalState {
+    /// Returns how close a rollout with this verdict is to a goal.
+    pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict) -> Self {
+        let has_failed = verdict.state == RolloutState::Failed;
+        // The pod that lets the progress deadline pass can be one that the share does not need.
+        let is_decided = has_failed && goal.needed_pods(&observation.workload).is_none();
+        if is_decided || verdict.state == RolloutState::Unobserved {
+            return Self::Pending;
+        }
+        let counts = observation.workload.counts();
+        let is_success = verdict.state == RolloutState::Complete;
+        match goal.is_reached(is_success, observation, counts) {
+            None => return Self::Unknown,
+            Some(true) => return Self::Reached,
+            Some(false) => {}
+        }
+        let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
+        let partition_keeps_pods =
+            is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
+        if held || partition_keeps_pods { Self::Held } else { Self::Pending }
+    }
 }

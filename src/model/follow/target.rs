@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::decision::TargetDecision;
-use super::evaluation::RolloutEvaluation;
+use super::evaluation::{RolloutEvaluation, TargetDecision};
 use super::options::FollowOptions;
 use super::report::{Outcome, Report, Rollback, RolloutFailure, TargetEffects, TargetResult};
 use crate::model::cause::container_logs::{ContainerLogs, LogLines};
