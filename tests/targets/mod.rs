@@ -174,8 +174,8 @@ async fn the_output_for_all_namespaces_contains_the_namespace() {
 /// Returns a cluster with a Deployment of 1,200 pods, which are three pages.
 fn cluster_with_1200_pods() -> Cluster {
     let web = workload("Deployment", "shop", "web");
-    let pods = (0..1_200).map(|number| pod(&web, &format!("web-1-{number}"), 1));
-    let items: Vec<Value> = [web.clone(), revision(&web, 1)].into_iter().chain(pods).collect();
+    let pods = (0..1_200).map(|number| pod(&web, &format!("web-2-{number}"), 2));
+    let items: Vec<Value> = [web.clone(), revision(&web, 2)].into_iter().chain(pods).collect();
     Cluster::of(&json!({"items": items})).served()
 }
 
