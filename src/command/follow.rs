@@ -246,7 +246,7 @@ async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) 
     ui.err_lines(held_rollback(&undo));
     let options = WriteOptions { dry_run: false, field_manager: FIELD_MANAGER };
     let written = patch::apply(&undo.patch, &PatchTarget::of(workload), options, source, ui).await?;
-    let written = written.applied(workload, "its rollback was prepared")?;
+    let written = written.map_err(|conflict| conflict.error(workload, "its rollback was prepared"))?;
     Workload::of(written).ok_or_else(|| {
         let name = workload.target();
         let message =

@@ -181,5 +181,5 @@ async fn write(
     }
     let question = format!("{verb} {}?", workload.target());
     let write = PreparedWrite { workload, patch, operation, question: &question };
-    writer.write(&write).await?.applied(workload, prepared).map(drop)
+    writer.write(&write).await?.map(drop).map_err(|conflict| conflict.error(workload, prepared))
 }

@@ -10,33 +10,13 @@ use crate::model::change::answer::{Conflict, WriteResult};
 use crate::model::kind::Workload;
 use crate::render::ui::Ui;
 
-/// The outcome of a patch.
-pub(super) enum PatchOutcome {
-    /// The patch was applied. Holds the object that the API server returned.
-    Applied(Object),
-    /// Another client changed a field that the patch tests. Nothing was written.
-    Conflict(Conflict),
-}
-
-impl PatchOutcome {
-    /// Returns the object that the API server returned. `prepared` says what was under way: `its restart was prepared`.
-    ///
-    /// # Errors
-    /// When another client changed a field that the patch tests.
-    pub(super) fn applied(self, workload: &Workload, prepared: &str) -> Result<Object> {
-        match self {
-            Self::Applied(object) => Ok(object),
-            Self::Conflict(conflict) => Err(conflict.error(workload, prepared)),
-        }
-    }
-}
-
 /// How often a patch is sent at most: again after a 409 of the server, and rebuilt when a test failed and no conflict is
 /// left. A map that was absent exists now, or another client changed a field and changed it back.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Applies a patch to an object. Never sends a patch again while its result is unknown: then it reads
-/// the object and compares.
+/// Applies a patch to an object and returns the object that the API server returned, or the conflict, if another client
+/// changed a field that the patch tests and nothing was written. Never sends a patch again while its result is unknown:
+/// then it reads the object and compares.
 ///
 /// # Errors
 /// When the patch was not applied, and when its result stays unknown.
@@ -46,11 +26,11 @@ pub(super) async fn apply(
     options: WriteOptions<'_>,
     source: &Source,
     ui: &mut Ui,
-) -> Result<PatchOutcome> {
+) -> Result<Result<Object, Conflict>> {
     let mut patch = patch.clone();
     match attempt(&mut patch, target, options, source).await {
-        WriteResult::Stored(object) => Ok(PatchOutcome::Applied(object)),
-        WriteResult::Conflict(conflict) => Ok(PatchOutcome::Conflict(conflict)),
+        WriteResult::Stored(object) => Ok(Ok(object)),
+        WriteResult::Conflict(conflict) => Ok(Err(conflict)),
         WriteResult::Unknown(error) if !options.dry_run => {
             let now = target.read(source).await;
             target.resolve_unknown(&patch, &error, now, ui)
@@ -150,15 +130,15 @@ impl<'a> PatchTarget<'a> {
         error: &Error,
         now: Result<Object>,
         ui: &mut Ui,
-    ) -> Result<PatchOutcome> {
+    ) -> Result<Result<Object, Conflict>> {
         let label = self.label();
         match now {
             Ok(now) if patch.is_applied_to(&now) => {
                 ui.err_line(&format!("note: {}; read {label} again: the change was applied", error.sentence()));
-                Ok(PatchOutcome::Applied(now))
+                Ok(Ok(now))
             }
             Ok(now) => match Conflict::of(patch, &now) {
-                Some(conflict) => Ok(PatchOutcome::Conflict(conflict)),
+                Some(conflict) => Ok(Err(conflict)),
                 None => Err(Error::new(
                     ErrorKind::Unreachable,
                     format!("no answer to the change of {label}; read it again: it is unchanged"),

@@ -7,13 +7,13 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use tokio::time::timeout;
 
-use super::patch::PatchOutcome;
 use super::writing_verb::{DryRun, PreparedWrite, Writer};
 use crate::cluster::list::ListQuery;
 use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{LIMIT_RANGE, RESOURCE_QUOTA, ResourceType};
+use crate::model::change::answer::Conflict;
 use crate::model::change::room::{asks_for_amounts, creates_pod_first, refusing_limits, refusing_quotas};
 use crate::model::change::undo::Undo;
 use crate::model::kind::Workload;
@@ -189,7 +189,7 @@ pub(super) async fn write_beside_check(
     write: &PreparedWrite<'_>,
     planned: &Planned,
     writer: &mut Writer<'_>,
-) -> Result<PatchOutcome> {
+) -> Result<Result<Object, Conflict>> {
     if is_first(writer) {
         return writer.write(write).await;
     }

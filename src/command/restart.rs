@@ -79,7 +79,7 @@ async fn restart_workload(
     let write =
         PreparedWrite { workload: &workload, patch: &patch, operation: "restarted", question: &question };
     let written = preflight::write_beside_check(&write, &planned, writer).await?;
-    let object = written.applied(&workload, "its restart was prepared")?;
+    let object = written.map_err(|conflict| conflict.error(&workload, "its restart was prepared"))?;
     if writer.is_real() {
         writer.ui.err_lines(render::restart_receipt(&workload).as_slice());
     }

@@ -8,12 +8,13 @@ use super::CommandOutcome;
 use crate::cluster::source::Source;
 use crate::cluster::write::WriteOptions;
 use crate::command::context::Context;
-use crate::command::patch::{self, PatchOutcome, PatchTarget};
+use crate::command::patch::{self, PatchTarget};
 use crate::command::targets::{FoundTargets, TargetScope, find_workloads, read_for_write};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::model::api::managed_fields::FIELD_MANAGER;
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
+use crate::model::change::answer::Conflict;
 use crate::model::change::effect::Effect;
 use crate::model::diff::{SecretValues, shown};
 use crate::model::follow::FollowOptions;
@@ -179,7 +180,11 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// As [`patch::apply`].
-    pub(super) async fn apply(&mut self, patch: &Patch, target: &PatchTarget<'_>) -> Result<PatchOutcome> {
+    pub(super) async fn apply(
+        &mut self,
+        patch: &Patch,
+        target: &PatchTarget<'_>,
+    ) -> Result<Result<Object, Conflict>> {
         let options = WriteOptions {
             dry_run: self.options.dry_run == DryRun::Server,
             field_manager: &self.options.field_manager,
@@ -192,17 +197,17 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// When the user does not confirm, and as [`patch::apply`].
-    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> Result<PatchOutcome> {
+    pub(super) async fn write(&mut self, write: &PreparedWrite<'_>) -> Result<Result<Object, Conflict>> {
         let PreparedWrite { workload, patch, operation, question } = write;
         if self.options.dry_run == DryRun::Client {
             self.print(workload, operation, patch.after(), patch);
-            return Ok(PatchOutcome::Applied(workload.object().clone()));
+            return Ok(Ok(workload.object().clone()));
         }
         if self.options.interactive {
             self.ask(question)?;
         }
         let outcome = self.apply(patch, &PatchTarget::of(workload)).await?;
-        if let PatchOutcome::Applied(object) = &outcome {
+        if let Ok(object) = &outcome {
             self.print(workload, operation, object.json(), patch);
         }
         Ok(outcome)

@@ -77,7 +77,7 @@ pub fn before_a_plan(owner: &ManifestOwner, workload: &Workload, fields: &[Strin
 /// again.
 #[must_use]
 pub fn after_an_undo(owner: &ManifestOwner, workload: &Workload, current: &Revision) -> Option<String> {
-    let resume = owner.suspension()?.resume;
+    let [_, resume] = owner.suspension()?;
     let options = match owner {
         ManifestOwner::ArgoCd(_) => " (with the --self-heal and --auto-prune that it had)",
         _ => "",
@@ -97,8 +97,10 @@ pub fn changed_after_an_undo(workload: &Workload) -> String {
 
 /// Returns what to do with an owner that applies its source automatically.
 fn suspended_first(owner: &ManifestOwner, otherwise: &str) -> String {
-    let suspend = owner.suspension().map(|one| one.suspend);
-    let how = suspend.map_or_else(|| otherwise.to_owned(), |suspend| format!("stop it first: {suspend}"));
+    let how = match owner.suspension() {
+        Some([suspend, _]) => format!("stop it first: {suspend}"),
+        None => otherwise.to_owned(),
+    };
     format!("revert its source, or {how}")
 }
 

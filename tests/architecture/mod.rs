@@ -158,7 +158,7 @@ const PROPERTIES_OF_KINDS: [(&str, &str); 5] = [
     ("partition_hold", ""),
     ("pods", ""),
     ("deployment_hold", "src/model/step/deployment.rs"),
-    ("StepMethod", "src/model/step/kind_lookup.rs"),
+    ("HoldMethod", "src/model/step/kind_lookup.rs"),
 ];
 
 /// A kind is a file and an entry in the table. Other code that names a kind, or a property that stands for one, would not

@@ -39,7 +39,7 @@ async fn an_outage_is_rolled_back_to_the_revision_before() {
 async fn the_hint_of_a_refused_stable_works() {
     let (cluster, web) = outage().await;
     let refused = cluster.run("undo deployment/web --to stable").await;
-    let error = "error: deployment/web has no stable revision: all 2 pods run revision 2\n\
+    let error = "error: deployment/web has no stable revision: every pod runs revision 2\n\
                  hint: for the revision before it: kubectl rollout2 undo deployment/web -n default --to 1\n";
     assert_eq!((refused.stderr.as_str(), refused.exit), (error, 1));
     let command = error.rsplit_once("kubectl rollout2 ").unwrap().1.trim();

@@ -11,9 +11,11 @@ use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, owners, preflight};
 use crate::cluster::reader::reread;
 use crate::command::context::Context;
-use crate::command::patch::{PatchOutcome, PatchTarget};
+use crate::command::patch::PatchTarget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exit::Exit;
+use crate::model::api::object::Object;
+use crate::model::change::answer::Conflict;
 use crate::model::change::undo::{Undo, change_cause_patch, is_live, is_unproven, undo, unproven_refusal};
 use crate::model::hold::plan::{completed_rollback, have_same_plan, is_rollback_held};
 use crate::model::kind::Workload;
@@ -102,7 +104,7 @@ async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>)
     let patch = hold.ending(workload);
     writer.ui.err_lines(hold::restored(workload, patch.after()));
     let ended = writer.apply(&patch, &PatchTarget::of(workload)).await?;
-    ended.applied(workload, "the end of its rollback was prepared").map(drop)
+    ended.map(drop).map_err(|conflict| conflict.error(workload, "the end of its rollback was prepared"))
 }
 
 /// Shows what happens to each of several workloads before the one question.
@@ -156,15 +158,15 @@ async fn roll_back_workload(
         }
         let undo = undo(observed, &target, &request.undo_options)?;
         refuse_unproven(&prepared, &target, request, writer)?;
-        let now = match write(&prepared, &undo, request, writer).await? {
-            PatchOutcome::Applied(object) => {
+        let conflict = match write(&prepared, &undo, request, writer).await? {
+            Ok(object) => {
                 return Ok(Workload::of(object).unwrap_or(prepared.observed.workload));
             }
-            PatchOutcome::Conflict(now) => now,
+            Err(conflict) => conflict,
         };
-        let error = now.error(&observed.workload, "its rollback was prepared");
+        let error = conflict.error(&observed.workload, "its rollback was prepared");
         let error = error.hint("check the change, then repeat the command, with --force to roll back anyway");
-        if now.recreated {
+        if conflict.recreated {
             return Err(error);
         }
         let again = reread(&observed.workload, writer.source).await?;
@@ -235,7 +237,7 @@ async fn write(
     undo: &Undo<'_>,
     request: &Request,
     writer: &mut Writer<'_>,
-) -> Result<PatchOutcome> {
+) -> Result<Result<Object, Conflict>> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
     let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer).await?;
@@ -246,7 +248,7 @@ async fn write(
     }
     let write = PreparedWrite { workload, patch: &undo.patch, operation: "rolled back", question: &question };
     let written = preflight::write_beside_check(&write, &planned(observed, undo), writer).await?;
-    let PatchOutcome::Applied(object) = &written else { return Ok(written) };
+    let Ok(object) = &written else { return Ok(written) };
     if request.options.dry_run == DryRun::Client {
         return Ok(written);
     }
@@ -278,8 +280,8 @@ fn show_changes(observed: &Observation, undo: &Undo<'_>, request: &Request, writ
 async fn record_cause(workload: &Workload, target: &Revision, cause: &str, writer: &mut Writer<'_>) {
     let Some((kept, patch)) = change_cause_patch(workload, target, cause) else { return };
     let why = match writer.apply(&patch, &PatchTarget::of_revision(workload, &kept)).await {
-        Ok(PatchOutcome::Applied(_)) => return,
-        Ok(PatchOutcome::Conflict(_)) => "another client changed it".to_owned(),
+        Ok(Ok(_)) => return,
+        Ok(Err(_)) => "another client changed it".to_owned(),
         Err(error) => error.sentence(),
     };
     writer.ui.err_line(&format!("warning: cannot record the change-cause on {}: {why}", target.name));

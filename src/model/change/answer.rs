@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind};
 use crate::model::api::managed_fields::author_of_change;
 use crate::model::api::object::Object;
-use crate::model::api::patch::{FieldPath, Patch, Precondition};
+use crate::model::api::patch::{FieldPath, FieldValue, Patch};
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::hold::plan::HOLD_ANNOTATION;
 use crate::model::kind::Workload;
@@ -85,13 +85,13 @@ impl Conflict {
     /// Returns the conflict between a patch and the present object, if there is one.
     #[must_use]
     pub fn of(patch: &Patch, now: &Object) -> Option<Self> {
-        let broken: Vec<&Precondition> = patch.failed_preconditions(now).collect();
+        let broken: Vec<&FieldValue> = patch.failed_preconditions(now).collect();
         let recreated = broken.iter().any(|precondition| precondition.path == FieldPath::uid());
-        let changed: Vec<&&Precondition> =
+        let changed: Vec<&&FieldValue> =
             broken.iter().filter(|precondition| precondition.path != FieldPath::uid()).collect();
         let author = changed
             .iter()
-            .filter_map(|one| author_of_change(now, &one.path, one.expected.as_ref()))
+            .filter_map(|one| author_of_change(now, &one.path, one.value.as_ref()))
             .max_by_key(|author| author.time);
         (!broken.is_empty()).then(|| Self {
             recreated,
@@ -116,22 +116,22 @@ impl Conflict {
     }
 }
 
-fn describe(precondition: &Precondition, now: &Object) -> Vec<String> {
+fn describe(precondition: &FieldValue, now: &Object) -> Vec<String> {
     let found = precondition.path.value_in(now.json());
     let members: Vec<&str> = precondition.path.members().iter().map(String::as_str).collect();
     match members.as_slice() {
-        ["spec", "template"] => describe_template(precondition.expected.as_ref(), found),
+        ["spec", "template"] => describe_template(precondition.value.as_ref(), found),
         ["spec", "paused"] => vec![if found.is_some() { "paused" } else { "resumed" }.to_owned()],
         ["metadata", "annotations", HOLD_ANNOTATION] => {
-            vec![describe_value("the hold", precondition.expected.as_ref(), found, false)]
+            vec![describe_value("the hold", precondition.value.as_ref(), found, false)]
         }
         ["metadata", "annotations", name] => {
-            vec![describe_value(&format!("annotation {name}"), precondition.expected.as_ref(), found, false)]
+            vec![describe_value(&format!("annotation {name}"), precondition.value.as_ref(), found, false)]
         }
         ["spec", strategy @ ("strategy" | "updateStrategy")] => {
-            vec![describe_value(strategy, precondition.expected.as_ref(), found, true)]
+            vec![describe_value(strategy, precondition.value.as_ref(), found, true)]
         }
-        _ => vec![describe_value(&members.join("."), precondition.expected.as_ref(), found, false)],
+        _ => vec![describe_value(&members.join("."), precondition.value.as_ref(), found, false)],
     }
 }
 

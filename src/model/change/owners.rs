@@ -36,37 +36,25 @@ pub struct FluxObject {
     pub namespace: String,
 }
 
-/// The commands that keep an owner from applying its manifests, and that let it do so again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suspension {
-    /// Stops the owner: `flux suspend kustomization shop -n flux-system`.
-    pub suspend: String,
-    /// Lets the owner run again.
-    pub resume: String,
-}
-
 impl ManifestOwner {
     /// Returns the commands that suspend and resume the owner, if it applies its manifests automatically and its name is known.
     ///
     /// Argo CD forgets the options of its automated sync when that is turned off, so the second command lacks them.
     #[must_use]
-    pub fn suspension(&self) -> Option<Suspension> {
+    pub fn suspension(&self) -> Option<[String; 2]> {
         match self {
             Self::ArgoCd(Some(application)) => {
                 let name = || [Word::text(application, "APPLICATION")];
-                Some(Suspension {
-                    suspend: command("argocd app set {} --sync-policy none", name()),
-                    resume: command("argocd app set {} --sync-policy automated", name()),
-                })
+                Some([
+                    command("argocd app set {} --sync-policy none", name()),
+                    command("argocd app set {} --sync-policy automated", name()),
+                ])
             }
             Self::Flux(Some(FluxObject { type_name, name, namespace })) => {
                 let words = || {
                     [Word::text(type_name, "TYPE"), Word::name(name, "NAME"), Word::in_namespace(namespace)]
                 };
-                Some(Suspension {
-                    suspend: command("flux suspend {} {}{}", words()),
-                    resume: command("flux resume {} {}{}", words()),
-                })
+                Some([command("flux suspend {} {}{}", words()), command("flux resume {} {}{}", words())])
             }
             _ => None,
         }
@@ -250,7 +238,7 @@ mod tests {
             (json!({"annotations": {"meta.helm.sh/release-name": "web"}}), None),
         ] {
             let commands = owners_of(&metadata).iter().find_map(ManifestOwner::suspension);
-            let commands = commands.map(|one| format!("{}; {}", one.suspend, one.resume));
+            let commands = commands.map(|one| one.join("; "));
             assert_eq!(commands.as_deref(), expected, "{metadata}");
         }
     }

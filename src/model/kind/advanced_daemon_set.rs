@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::daemon_set::status_of_counts;
 use super::kruise::{self, field};
-use super::partition_hold::HeldByPartition;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
@@ -51,8 +50,8 @@ impl Kind for AdvancedDaemonSet {
         kruise::PAUSED
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&HeldByPartition)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::Partition)
     }
 
     /// Rounds down, of the nodes that need a pod.

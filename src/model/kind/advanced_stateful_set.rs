@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::partition_hold::HeldByPartition;
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
 use super::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
@@ -60,8 +59,8 @@ impl Kind for AdvancedStatefulSet {
         kruise::PAUSED
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&HeldByPartition)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::Partition)
     }
 
     /// A number of pods; a percentage is refused by both releases that were measured.

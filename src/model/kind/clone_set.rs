@@ -5,7 +5,6 @@
 use serde_json::Value;
 
 use super::kruise::{self, field};
-use super::partition_hold::HeldByPartition;
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
@@ -57,8 +56,8 @@ impl Kind for CloneSet {
         ]
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&HeldByPartition)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::Partition)
     }
 
     /// Rounds up, but below 100% at least one of several pods is updated (`CalculatePartitionReplicas` in the

@@ -1,15 +1,11 @@
 //! DaemonSets: one pod for each node, counted by its oldest pod; revisions are ControllerRevisions.
 
 use k8s_openapi::api::apps::v1 as apps;
-use serde_json::json;
 
-use super::fields::HoldFields;
-use super::partition_hold::has_type_of;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
-use super::{HoldMethod, Kind, Pods, PresentPods, StepMethod, Workload, strategy};
-use crate::model::api::patch::FieldPath;
+use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
 /// `daemonsets.apps`. The controller hashes Go structs, so the hash cannot be recomputed.
@@ -44,8 +40,8 @@ impl Kind for DaemonSet {
         strategy::node_budget(workload)
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&OnDelete)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::OnDelete)
     }
 
     fn verdict(&self, workload: &Workload, facts: &RolloutFacts<'_>) -> Verdict {
@@ -58,28 +54,6 @@ impl Kind for DaemonSet {
             return Verdict::new(RolloutState::Held, status.line);
         }
         status
-    }
-}
-
-/// The strategy `OnDelete`, which stops only the replacement of running pods.
-struct OnDelete;
-
-impl HoldMethod for OnDelete {
-    fn fields_to_hold(&self, workload: &Workload, _: &PresentPods<'_>) -> HoldFields {
-        strategy::as_fields(workload, json!({"type": "OnDelete"}))
-    }
-
-    fn is_in_force(&self, workload: &Workload, hold_fields: &HoldFields) -> bool {
-        has_type_of(workload, hold_fields)
-    }
-
-    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
-        let path = workload.kind().strategy().iter().copied().chain(["type"]);
-        (FieldPath::of(path), Some("OnDelete"))
-    }
-
-    fn step_method(&self) -> StepMethod {
-        StepMethod::PodDeletion
     }
 }
 

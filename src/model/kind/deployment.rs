@@ -2,7 +2,6 @@
 
 use k8s_openapi::api::apps::v1 as apps;
 
-use super::deployment_hold::HeldByBudget;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
@@ -41,8 +40,8 @@ impl Kind for Deployment {
         &[("v1", &["spec", "paused"])]
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&HeldByBudget)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::UpdateBudget)
     }
 
     fn can_deadlock_on_surge(&self) -> bool {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fields::HoldFields;
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::{HoldMethod, PresentPods, StepMethod, Workload, strategy};
+use super::{PresentPods, Workload, strategy};
 use crate::model::api::managed_fields::last_author;
 use crate::model::api::patch::FieldPath;
 
@@ -134,61 +134,36 @@ impl HeldBudget {
     }
 }
 
-/// Four fields of `spec`, among them the update budget.
-pub(super) struct HeldByBudget;
+/// Returns the paths of [`HeldBudget::paused_fields`].
+pub(super) fn fields() -> Vec<FieldPath> {
+    let names = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
+    names.map(|name| FieldPath::of(["spec", name])).into()
+}
 
-impl HoldMethod for HeldByBudget {
-    fn fields(&self, _: &Workload) -> Vec<FieldPath> {
-        let names = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
-        names.map(|name| FieldPath::of(["spec", name])).into()
-    }
+/// Returns the fields that hold a Deployment with these pods: paused, with the budget at which it rests. It is paused
+/// until the controller has counted the updated pods again: a controller that acts on counts from before the hold would
+/// take them for available, and remove outdated ones.
+pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
+    let (updated, outdated) = pods.active();
+    let budget = HeldBudget::standing(updated, outdated, workload.wanted());
+    budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
+}
 
-    /// Paused, with the budget at which the Deployment rests. It is paused until the controller has counted the updated
-    /// pods again: a controller that acts on counts from before the hold would take them for available, and remove
-    /// outdated ones.
-    fn fields_to_hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
-        let (updated, outdated) = pods.active();
-        let budget = HeldBudget::standing(updated, outdated, workload.wanted());
-        budget.unwrap_or(HeldBudget::ONE_SURGE_POD).paused_fields()
-    }
+/// Whether a field still has the value of the hold. Two fields have values that only a hold has. The others may have been
+/// written by the same manager: `kubectl rollout undo` restores an older annotation, which the controller copied to a
+/// ReplicaSet. The strategy then differs from the one in the annotation, and a plan wrote both.
+pub(super) fn is_field_held(workload: &Workload, hold_fields: &HoldFields, path: &FieldPath) -> bool {
+    let live = path.value_in(workload.object().json());
+    let marks = HeldBudget::ONE_SURGE_POD.running_fields();
+    let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
+    hold_fields.is_unchanged(path, workload.object().json())
+        || is_mark
+        || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
+}
 
-    /// Another client may have paused the workload meanwhile, or written the strategy: then the hold has another number of
-    /// pods, and still does not end.
-    fn is_in_force(&self, workload: &Workload, _: &HoldFields) -> bool {
-        self.is_evident(workload)
-    }
-
-    /// Two fields have values that only a hold has. The others may have been written by the same manager: `kubectl
-    /// rollout undo` restores an older annotation, which the controller copied to a ReplicaSet. The strategy then differs
-    /// from the one in the annotation, and a plan wrote both.
-    fn is_field_held(&self, workload: &Workload, hold_fields: &HoldFields, path: &FieldPath) -> bool {
-        let live = path.value_in(workload.object().json());
-        let marks = HeldBudget::ONE_SURGE_POD.running_fields();
-        let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
-        hold_fields.is_unchanged(path, workload.object().json())
-            || is_mark
-            || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
-    }
-
-    fn is_evident(&self, workload: &Workload) -> bool {
-        workload.min_ready_seconds() == NEVER_AVAILABLE
-    }
-
-    fn blocks_completion(&self) -> bool {
-        true
-    }
-
-    fn rounds_to_nearest(&self) -> bool {
-        true
-    }
-
-    fn step_field(&self, _: &Workload) -> (FieldPath, Option<&'static str>) {
-        (FieldPath::of(["spec", "minReadySeconds"]), None)
-    }
-
-    fn step_method(&self) -> StepMethod {
-        StepMethod::UpdateBudget
-    }
+/// Whether `minReadySeconds` is that of the hold, which no other client writes.
+pub(super) fn is_held(workload: &Workload) -> bool {
+    workload.min_ready_seconds() == NEVER_AVAILABLE
 }
 
 /// Whether one manager wrote the whole hold.
@@ -199,10 +174,7 @@ fn has_one_author(workload: &Workload) -> bool {
     };
     let limit = |name| author(&["strategy", "rollingUpdate", name]);
     let hold = author(&["minReadySeconds"]);
-    workload.min_ready_seconds() == NEVER_AVAILABLE
-        && hold.is_some()
-        && limit("maxSurge") == hold
-        && limit("maxUnavailable") == hold
+    is_held(workload) && hold.is_some() && limit("maxSurge") == hold && limit("maxUnavailable") == hold
 }
 
 /// Returns the update budget of a strategy. Rounds surge up and unavailable down. If both are zero, one pod may be

@@ -10,6 +10,7 @@ pub mod daemon_set;
 pub mod deployment;
 pub mod deployment_hold;
 pub mod fields;
+mod hold_method;
 mod kruise;
 mod partition_hold;
 pub mod pods;
@@ -30,12 +31,10 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use self::fields::HoldFields;
 use self::revision_store::RevisionStore;
 use self::update_budget::{PodUpdatePolicy, UpdateBudget};
 use self::verdict::{CounterNames, RolloutFacts, Verdict};
 use crate::model::api::object::Object;
-use crate::model::api::patch::FieldPath;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
 use crate::model::text::digest::Digest;
@@ -127,7 +126,7 @@ pub trait Kind: Sync {
     ///
     /// # Errors
     /// Why they cannot be held.
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
         Err("this version only reads it")
     }
 
@@ -149,70 +148,17 @@ pub enum Pods {
     ByOrdinal,
 }
 
-/// How `pause` and `step` hold the workloads of a kind, by fields that they restore later.
-pub trait HoldMethod: Sync {
-    /// Returns the fields that a hold writes and restores.
-    fn fields(&self, workload: &Workload) -> Vec<FieldPath> {
-        vec![FieldPath::of(workload.kind().strategy().iter().copied())]
-    }
-
-    /// Returns the fields that hold a workload with these pods as it is.
-    fn fields_to_hold(&self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields;
-
-    /// Whether a workload still has the fields that hold it. Once another client writes them, the hold has no effect.
-    /// Compares only what holds, because a server may add defaults to the rest.
-    fn is_in_force(&self, workload: &Workload, hold_fields: &HoldFields) -> bool;
-
-    /// Whether one of the fields still has the value of the hold, so that its original has to be restored.
-    fn is_field_held(&self, workload: &Workload, hold_fields: &HoldFields, _: &FieldPath) -> bool {
-        self.is_in_force(workload, hold_fields)
-    }
-
-    /// Whether the fields of a workload can only be those of a hold, whatever its annotation says.
-    fn is_evident(&self, _: &Workload) -> bool {
-        false
-    }
-
-    /// Whether no updated pod counts as available while a plan holds the workload. The controller then never completes the
-    /// rollout, keeps surge pods, and cannot be held for another template.
-    fn blocks_completion(&self) -> bool {
-        false
-    }
-
-    /// Returns the fields that hold a workload while it is rolled back, if the original ones would leave released pods on
-    /// the failed revision. `is_below` tells whether the plan released pods below the original partition.
-    fn hold_rollback(
-        &self,
-        _workload: &Workload,
-        _held: &HoldFields,
-        _original: &HoldFields,
-        _is_below: bool,
-    ) -> Option<HoldFields> {
-        None
-    }
-
-    /// Whether the controller rounds the number of updated pods to the nearest one when it scales the workload, and not
-    /// down.
-    fn rounds_to_nearest(&self) -> bool {
-        false
-    }
-
-    /// Returns the field by which `step` holds a workload, and its value where that is not a number of pods.
-    fn step_field(&self, workload: &Workload) -> (FieldPath, Option<&'static str>);
-
-    /// Returns how `step` releases pods. Only the table of `step` names the variants.
-    fn step_method(&self) -> StepMethod;
-}
-
-/// How `step` releases the pods of a workload.
+/// How `pause` and `step` hold the workloads of a kind, by fields that they restore later, and how `step` releases pods.
+/// Only its methods in `hold_method.rs` and the table of `step` match on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepMethod {
-    /// Lowers the partition; the controller replaces the pods.
+pub enum HoldMethod {
+    /// The partition of the update strategy. `step` lowers it; the controller replaces the pods.
     Partition,
-    /// Deletes the pods of a workload held by `OnDelete`; the controller creates the updated ones.
-    PodDeletion,
-    /// Raises the update budget, while no updated pod counts as available (see [`deployment_hold`]); the controller
-    /// replaces the pods.
+    /// The strategy `OnDelete`, which stops only the replacement of running pods. `step` deletes pods; the controller creates
+    /// the updated ones.
+    OnDelete,
+    /// Four fields of `spec`, among them the update budget. `step` raises it, while no updated pod counts as available (see
+    /// [`deployment_hold`]); the controller replaces the pods.
     UpdateBudget,
 }
 

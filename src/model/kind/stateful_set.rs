@@ -3,7 +3,6 @@
 use k8s_openapi::api::apps::v1 as apps;
 use serde_json::Value;
 
-use super::partition_hold::HeldByPartition;
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
 use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
@@ -45,8 +44,8 @@ impl Kind for StatefulSet {
         Some(["/status/currentRevision", "/status/updateRevision"])
     }
 
-    fn hold_method(&self) -> Result<&'static dyn HoldMethod, &'static str> {
-        Ok(&HeldByPartition)
+    fn hold_method(&self) -> Result<HoldMethod, &'static str> {
+        Ok(HoldMethod::Partition)
     }
 
     /// Keeps the pods below the index.

@@ -9,8 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::node::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
-use crate::model::kind::{HoldMethod, StepMethod};
-use crate::model::kind::{Workload, strategy};
+use crate::model::kind::{HoldMethod, Workload, strategy};
 use crate::model::observation::Observation;
 
 /// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
@@ -29,11 +28,11 @@ pub(super) fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
             format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
         ));
     }
-    match workload.kind().hold_method().map(HoldMethod::step_method) {
-        Ok(StepMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
-        Ok(StepMethod::Partition) => Ok(&StepStatefulSet),
-        Ok(StepMethod::PodDeletion) => Ok(&StepDaemonSet),
-        Ok(StepMethod::UpdateBudget) => Ok(&StepDeployment),
+    match workload.kind().hold_method() {
+        Ok(HoldMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
+        Ok(HoldMethod::Partition) => Ok(&StepStatefulSet),
+        Ok(HoldMethod::OnDelete) => Ok(&StepDaemonSet),
+        Ok(HoldMethod::UpdateBudget) => Ok(&StepDeployment),
         Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
     }
 }
@@ -55,7 +54,7 @@ pub(super) fn state_of<'a>(
 /// Whether `step` itself deletes the pods that it releases.
 #[must_use]
 pub fn deletes_pods(workload: &Workload) -> bool {
-    workload.kind().hold_method().map(HoldMethod::step_method) == Ok(StepMethod::PodDeletion)
+    workload.kind().hold_method() == Ok(HoldMethod::OnDelete)
 }
 
 /// Whether `step` releases a number of pods, and the controller chooses which ones.

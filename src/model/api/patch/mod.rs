@@ -82,24 +82,17 @@ impl fmt::Display for FieldPath {
 pub struct Patch {
     before: Value,
     after: Value,
-    preconditions: Vec<Precondition>,
-    edits: Vec<FieldEdit>,
+    preconditions: Vec<FieldValue>,
+    edits: Vec<FieldValue>,
 }
 
-/// A value for a path; `None` removes the field.
+/// A field and its value: the one that a precondition expects, or the one that an edit writes.
 #[derive(Clone, Debug, PartialEq)]
-struct FieldEdit {
-    path: FieldPath,
-    value: Option<Value>,
-}
-
-/// A field that must have the value that was read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Precondition {
+pub struct FieldValue {
     /// The path.
     pub path: FieldPath,
-    /// The value that was read; `None` if there was none.
-    pub expected: Option<Value>,
+    /// The value; `None` for a field that does not exist, or that an edit removes.
+    pub value: Option<Value>,
 }
 
 impl Patch {
@@ -116,8 +109,8 @@ impl Patch {
     /// Adds the precondition that the field has the value that was read.
     pub fn require_unchanged(&mut self, path: FieldPath) {
         if self.preconditions.iter().all(|precondition| precondition.path != path) {
-            let expected = path.value_in(&self.before).cloned();
-            self.preconditions.push(Precondition { path, expected });
+            let value = path.value_in(&self.before).cloned();
+            self.preconditions.push(FieldValue { path, value });
         }
     }
 
@@ -135,8 +128,8 @@ impl Patch {
     /// Sets or removes a field.
     pub fn set_or_remove(&mut self, path: FieldPath, value: Option<Value>) {
         self.require_unchanged(path.clone());
-        let edit = FieldEdit { path, value: value.filter(|value| !value.is_null()) };
-        if !edit.is_applied_to(&self.after) {
+        let edit = FieldValue { path, value: value.filter(|value| !value.is_null()) };
+        if !edit.is_in(&self.after) {
             edit.apply(&mut self.after);
             self.edits.push(edit);
         }
@@ -166,7 +159,7 @@ impl Patch {
     pub fn is_applied_to(&self, now: &Object) -> bool {
         let uid = FieldPath::uid();
         uid.value_in(now.json()) == uid.value_in(&self.before)
-            && self.edits.iter().all(|edit| edit.is_applied_to(now.json()))
+            && self.edits.iter().all(|edit| edit.is_in(now.json()))
     }
 
     /// Whether the patch changes nothing.
@@ -203,29 +196,25 @@ impl Patch {
 
     /// Returns the preconditions that the present object does not meet. If the API server rejected
     /// the patch and there are none, the patch itself is wrong.
-    pub fn failed_preconditions<'a>(&'a self, now: &'a Object) -> impl Iterator<Item = &'a Precondition> {
-        self.preconditions
-            .iter()
-            .filter(|precondition| precondition.path.value_in(now.json()) != precondition.expected.as_ref())
+    pub fn failed_preconditions<'a>(&'a self, now: &'a Object) -> impl Iterator<Item = &'a FieldValue> {
+        self.preconditions.iter().filter(|precondition| !precondition.is_in(now.json()))
     }
 }
 
-impl Precondition {
-    /// The API server accepts `null` for an absent member, but not below an absent map (seen on a
-    /// real API server). There the absence of the map is tested.
+impl FieldValue {
+    /// Returns the operation that tests whether the field is as it was `before`. The API server accepts `null` for an
+    /// absent member, but not below an absent map (seen on a real API server). There the absence of the map is tested.
     fn test(&self, before: &Value) -> Value {
         let path = self.path.first_absent(before);
         let value = path.value_in(before).cloned().unwrap_or_default();
         json!({"op": "test", "path": path.to_string(), "value": value})
     }
-}
 
-impl FieldEdit {
-    fn is_applied_to(&self, document: &Value) -> bool {
+    fn is_in(&self, document: &Value) -> bool {
         self.path.value_in(document) == self.value.as_ref()
     }
 
-    /// Applies the edit to a document and returns its operation.
+    /// Writes the value into a document and returns its operation.
     fn apply(&self, document: &mut Value) -> Value {
         let Some(value) = &self.value else {
             take(document, self.path.members());

@@ -156,7 +156,7 @@ fn no_previous_revision(workload: &Workload) -> Error {
 fn no_stable_revision(observation: &Observation) -> Error {
     let workload = &observation.workload;
     let sentence = match only_revision_with_pods(observation) {
-        Some((only, _)) if observation.revisions.len() == 1 => {
+        Some(only) if observation.revisions.len() == 1 => {
             let why =
                 command("to see what is wrong: kubectl rollout2 status {}", [workload.command_target()]);
             let sentence = format!(
@@ -166,19 +166,8 @@ fn no_stable_revision(observation: &Observation) -> Error {
             );
             return Error::new(ErrorKind::NotFound, sentence).hint(why);
         }
-        Some((only, 1)) => {
-            format!(
-                "{} has no stable revision: its only pod runs revision {}",
-                workload.target(),
-                only.label()
-            )
-        }
-        Some((only, pods)) => {
-            format!(
-                "{} has no stable revision: all {pods} pods run revision {}",
-                workload.target(),
-                only.label()
-            )
+        Some(only) => {
+            format!("{} has no stable revision: every pod runs revision {}", workload.target(), only.label())
         }
         None => format!("{} has no stable revision: {}", workload.target(), ready_pods_of_all(observation)),
     };
@@ -205,14 +194,13 @@ fn ready_pods_of_all(observation: &Observation) -> String {
     if all.is_empty() { "there are no revisions".to_owned() } else { all.join(", ") }
 }
 
-/// Returns the current revision and how many pods it has, if no other one has any.
-fn only_revision_with_pods(observation: &Observation) -> Option<(&Revision, usize)> {
+/// Returns the current revision, if it has pods and no other one has any.
+fn only_revision_with_pods(observation: &Observation) -> Option<&Revision> {
     let current = observation.revisions.current()?;
     let counted = observation.pod_counts_or_status();
     let is_alone =
         observation.revisions.iter().all(|one| one.name == current.name || counted(one).total == 0);
-    let pods = counted(current).total;
-    (is_alone && pods > 0).then_some((current, pods))
+    (is_alone && counted(current).total > 0).then_some(current)
 }
 
 /// Whether the current revision is an earlier one that replaced `revision`.
@@ -392,7 +380,7 @@ mod tests {
             assert_eq!(found(&goal, &outage), Some(1), "{kind}: nothing speaks against 1");
             let stable = TargetRevision::Stable.find(&outage).unwrap_err();
             let sentence = stable.sentence();
-            assert!(sentence.ends_with("w has no stable revision: all 3 pods run revision 2"), "{sentence}");
+            assert!(sentence.ends_with("w has no stable revision: every pod runs revision 2"), "{sentence}");
             assert!(stable.next_step().is_some_and(|hint| hint.ends_with(" --to 1")), "{kind}");
 
             let served = observation(kind, "x:3", &json!({}), &[(1, "x:1", 2), (2, "x:2", 0), (3, "x:3", 0)]);

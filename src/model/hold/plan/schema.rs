@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use super::failure::BatchFailure;
 use super::pace::{Pace, Reach};
-use crate::model::kind::{HoldMethod, Workload};
+use crate::model::kind::Workload;
 use crate::model::text::digest::Digest;
 
 /// The plan of `step`.
@@ -109,7 +109,8 @@ impl Plan {
     pub(super) fn scaled_to(mut self, workload: &Workload) -> Self {
         if let Some(batch) = &mut self.last_batch {
             let wanted = usize::try_from(workload.wanted()).unwrap_or_default();
-            let rounds_to_nearest = workload.kind().hold_method().is_ok_and(HoldMethod::rounds_to_nearest);
+            let rounds_to_nearest =
+                matches!(workload.kind().hold_method(), Ok(method) if method.rounds_to_nearest());
             batch.scale_to(wanted, rounds_to_nearest);
         }
         self
