@@ -312,7 +312,7 @@ impl Cluster {
             return not_served(type_);
         }
         let is_optional = failure.is_forbidden() && kind::of_type(type_).is_none();
-        let error = self.connection.explain(&failure);
+        let error = self.connection.explain(failure);
         if !is_optional {
             return error;
         }

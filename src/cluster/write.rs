@@ -128,7 +128,7 @@ impl WriteFailure {
             RequestError::Status(response) => rejected(response),
             _ => None,
         };
-        Self { error: rejected.unwrap_or_else(|| explain(&failure)), outcome }
+        Self { error: rejected.unwrap_or_else(|| explain(failure)), outcome }
     }
 }
 

@@ -99,7 +99,7 @@ impl ChangeReporter {
             before.number == planned.number && before.slots == planned.slots && (planned.done || !before.done)
         };
         let before = match self.stage.take() {
-            Some((before, stage)) if is_same(&before) => Some(stage),
+            Some((before, reported)) if is_same(&before) => Some(reported),
             Some((before, _)) if planned.number <= before.number => {
                 self.report(StepReport::BackToCanary);
                 None
@@ -117,7 +117,7 @@ impl ChangeReporter {
                 BatchStage::Soaking { of, .. } if of.is_zero() => {
                     before.clone().unwrap_or(BatchStage::Waiting)
                 }
-                stage => stage,
+                present => present,
             },
         };
         let is_reported = match &before {
