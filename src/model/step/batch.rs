@@ -153,10 +153,8 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
     (is_young || slot.awaits_deletion) && !is_hopeless && !memory.progress.is_over(patience)
 }
 
-/// Stores the next batch. If fields release slots, the same patch releases as many as possible, and [`continue_batch`] the
-/// rest.
-/// Begins a batch with the fields that release its first slots, if the controller has counted the pods. [`continue_batch`]
-/// writes those for the other slots.
+/// Stores the next batch, with the fields that release its first slots if fields release them and the controller has counted
+/// the pods. [`continue_batch`] writes those for the other slots.
 fn begin_batch(state: &State<'_>, next: PlannedBatch) -> Action {
     let mut plan = state.plan().clone();
     match plan.last_batch.take() {

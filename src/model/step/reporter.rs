@@ -95,8 +95,11 @@ impl ChangeReporter {
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
         let Some(planned) = &state.plan().last_batch else { return };
         let done = || BatchStage::Done { healthy: memory.healthy(state) };
+        // Where pods are only counted, the slots of a batch have other numbers after another client scaled the workload.
+        let has_same_slots =
+            |before: &PlannedBatch| state.kind.counts_pods() || before.slots == planned.slots;
         let is_same = |before: &PlannedBatch| {
-            before.number == planned.number && before.slots == planned.slots && (planned.done || !before.done)
+            before.number == planned.number && has_same_slots(before) && (planned.done || !before.done)
         };
         let before = match self.stage.take() {
             Some((before, reported)) if is_same(&before) => Some(reported),
