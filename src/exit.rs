@@ -8,7 +8,7 @@ pub enum Exit {
     Done,
     /// 1: not found, nothing matched, forbidden, unreachable, refused, conflict.
     Error,
-    /// 2: a bad flag, a bad argument, an unreadable file. No request was sent.
+    /// 2: a bad flag, a bad argument, an unreadable file. Nothing was written.
     Usage,
     /// 3: timed out, or still progressing with `--watch=false`, or nobody reads stdout any more.
     Unfinished,

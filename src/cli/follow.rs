@@ -151,7 +151,7 @@ pub(super) fn timeout(word: &str) -> Result<Duration, &'static str> {
     Ok(magnitude)
 }
 
-/// The default progress deadline of StatefulSets and DaemonSets; a Deployment's default is the same.
+/// The `--deadline` that `--undo-on-failure` implies: the API server's default `progressDeadlineSeconds` of a Deployment.
 const DEADLINE: Duration = Duration::from_secs(600);
 
 /// Whether to roll back a failed rollout.

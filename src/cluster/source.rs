@@ -188,7 +188,7 @@ fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
 const LOG_LIMIT_BYTES: usize = 1 << 20;
 
-/// The limit for reading a log. The rollout has failed already when a log is read.
+/// The limit for reading a log. The causes are printed without it.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A live cluster, reached over the network. Clones share the connection.

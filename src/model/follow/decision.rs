@@ -17,8 +17,8 @@ const FIRST_WARNINGS_TIMEOUT: Duration = Duration::from_secs(3);
 const FINAL_REFRESH_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl RolloutEvaluation {
-    /// Requests the warnings of a rollout that is not complete. Whether the causes must wait for them, because they may show
-    /// other causes.
+    /// Requests the warnings of a rollout that is not complete. Returns whether the causes must wait for them, because they may
+    /// show other causes.
     pub(super) fn request_warnings(
         &mut self,
         state: RolloutState,

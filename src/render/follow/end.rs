@@ -45,8 +45,10 @@ pub(super) fn end(
     EndLines {
         result: ended.into_iter().chain(undone).collect(),
         serving: serving.map(|view| {
-            let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
-            ago + &serving_line(view)
+            let line = serving_line(view);
+            result
+                .since_answer
+                .map_or_else(|| line.clone(), |ago| format!("  {} ago: {}", lasting(ago), line.trim_start()))
         }),
         hints: of_error
             .into_iter()
@@ -111,7 +113,7 @@ fn delete_hint(target: &FollowedTarget, blocked: &Cause) -> Option<String> {
     Some(command("hint: --replace-stuck-pods deletes stuck pods; by hand: kubectl delete pod {}{}", words))
 }
 
-/// Returns the result of a target. None for a complete rollout: kubectl's last line says so.
+/// Returns the result of a target. None where another line says so, as kubectl's last one of a complete rollout.
 pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameContext) -> Option<String> {
     let name = names.name(target.workload());
     let last = if result.line.is_empty() { String::new() } else { format!(": {}", result.line) };
@@ -135,7 +137,11 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         // kubectl has words for these.
         Outcome::Failed(RolloutFailure::ProgressDeadline(seconds)) => {
             let limit = seconds.map(|seconds| format!(" (progressDeadlineSeconds: {seconds})"));
-            format!("error: {}{}", result.line, limit.unwrap_or_default())
+            format!(
+                "error: {}{}",
+                named_line(target.workload(), &result.line, names),
+                limit.unwrap_or_default()
+            )
         }
         Outcome::Failed(RolloutFailure::Superseded(line)) => format!("error: {name}: {line}"),
         Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
