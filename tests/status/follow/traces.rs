@@ -45,7 +45,10 @@ async fn a_bad_image_exceeds_the_deadline_and_its_cause_is_reported() {
     cluster.editor().set_image(&web, "app:2.0-bad");
     let output = cluster.status("deployment/web").await;
     output.ends(4).reports("app: ImagePullBackOff, no image app:2.0-bad");
-    output.reports("error: deployment \"web\" exceeded its progress deadline (progressDeadlineSeconds: 5)");
+    let error = "deployment \"web\" exceeded its progress deadline (progressDeadlineSeconds: 5)";
+    output.reports(&format!("error: {error}"));
+    // Deployments of one name in two namespaces had the same error.
+    cluster.status("deployments -A").await.reports(&format!("error: deployment/web -n default: {error}"));
 }
 
 /// With one replica the condition of the failed revision remains after the controller observed the undo.
