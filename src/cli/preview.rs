@@ -157,14 +157,14 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Line {
+    struct PreviewLine {
         #[command(flatten)]
         preview: PreviewArgs,
     }
 
     fn args(words: &[&str]) -> ApplyArgs {
         let words = [&["preview"], words].concat();
-        Line::try_parse_from(words).unwrap().preview.apply_args(Ok(Vec::new()))
+        PreviewLine::try_parse_from(words).unwrap().preview.apply_args(Ok(Vec::new()))
     }
 
     #[test]
