@@ -108,8 +108,8 @@ impl Action {
         Self::Finish(StepOutcome::Stopped(reason))
     }
 
-    /// Creates the action to store a plan. The fields are new values of the fields of the hold: pods up to the goal are
-    /// released, and the others stay held.
+    /// Creates the action to store a plan. The fields are new values of the fields of the hold, such as those that release
+    /// pods.
     pub(super) fn write_plan(
         purpose: Purpose,
         hold: Hold,

@@ -152,8 +152,8 @@ impl Stepper {
         self.reporter.observe(state, memory, interruption);
     }
 
-    /// Decides and acts until it must wait. If the observation is not fresh, every action but a wait, a check and the end
-    /// becomes a refresh: it is decided again on the fresh observation.
+    /// Decides and acts until it must wait. If the observation is not fresh, every action becomes a refresh, unless it
+    /// [needs none](Action::needs_refresh): it is decided again on the fresh observation.
     fn proceed(&mut self, is_fresh: bool, state: &mut Option<State<'_>>, now: Now) {
         self.check_limits(now);
         while self.may_decide(now) {

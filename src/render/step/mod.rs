@@ -82,7 +82,7 @@ impl Printed {
     }
 }
 
-/// Returns the lines of a report; none for the outcome.
+/// Returns the lines of a report.
 #[must_use]
 pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
     let workload = stepper.workload();

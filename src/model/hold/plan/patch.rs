@@ -21,8 +21,8 @@ impl Hold {
     }
 
     /// Returns the patch that stores the hold, and the hold as it is then. The patch also writes new values of its fields, if
-    /// there are any: pods up to the goal are released, and the others stay held. It tests the uid, the template, all fields
-    /// of the hold, and the annotation.
+    /// there are any, such as those that release pods. It tests the uid, the template, all fields of the hold, and the
+    /// annotation.
     #[must_use]
     pub fn into_patch(self, workload: &Workload, fields: Option<HoldFields>) -> (Self, Patch) {
         let mut patch = guarded(workload);
