@@ -230,7 +230,8 @@ impl Executor<Follower> for &Following<'_> {
 /// first, because the patch must match the objects as they are now.
 ///
 /// # Errors
-/// When the template is no longer the followed one, when there is no stable revision, and when the write fails. Nothing is written then, except where the error says so.
+/// When the template is no longer the followed one, when there is no stable revision, and when the write fails. Nothing is
+/// written then, except where the error says so.
 async fn undo_on_failure(target: &FollowedTarget, source: &Source, ui: &mut Ui) -> Result<Workload> {
     let found = reread(target.workload(), source).await?;
     let observed = read_for_write(found, source, ui).await?;

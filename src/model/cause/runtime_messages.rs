@@ -5,7 +5,8 @@
 
 use super::CauseId;
 
-/// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also contains "does not exist", and an unknown host contains "not found".
+/// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also
+/// contains "does not exist", and an unknown host contains "not found".
 const PULLS: [(CauseId, &str, &[&str]); 6] = [
     (
         CauseId::RegistryRateLimit,

@@ -46,9 +46,10 @@ pub(super) fn end(
         result: ended.into_iter().chain(undone).collect(),
         serving: serving.map(|view| {
             let line = serving_line(view);
-            result
-                .since_answer
-                .map_or_else(|| line.clone(), |ago| format!("  {} ago: {}", lasting(ago), line.trim_start()))
+            match result.since_answer {
+                Some(ago) => format!("  {} ago: {}", lasting(ago), line.trim_start()),
+                None => line,
+            }
         }),
         hints: of_error
             .into_iter()
