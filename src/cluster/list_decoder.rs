@@ -14,7 +14,7 @@ use crate::snapshot::json::ObjectWithout;
 
 /// A decoded page.
 #[derive(Debug)]
-pub(super) struct List<T> {
+pub(super) struct Page<T> {
     /// The number of its items.
     pub(super) items: usize,
     /// What the caller kept of the objects.
@@ -27,7 +27,7 @@ pub(super) struct List<T> {
 
 /// The JSON of a page, whose items are not parsed yet.
 #[derive(Deserialize)]
-struct Page<'a> {
+struct RawPage<'a> {
     #[serde(default)]
     metadata: Value,
     /// Null for none; without this member it is no list.
@@ -42,8 +42,8 @@ pub(super) fn read_page<T>(
     type_: &ResourceType,
     is_whole: bool,
     mut keep: impl FnMut(Object) -> Option<T>,
-) -> Option<List<T>> {
-    let page: Page<'_> = serde_json::from_slice(json).ok()?;
+) -> Option<Page<T>> {
+    let page: RawPage<'_> = serde_json::from_slice(json).ok()?;
     let items = page.items.unwrap_or_default();
     // Only the managed fields of workloads, ConfigMaps and Secrets are used.
     let is_used = is_whole || kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
@@ -58,7 +58,7 @@ pub(super) fn read_page<T>(
         kept.extend(Object::read(item).ok().and_then(&mut keep));
     }
     let text = |name| page.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    Some(List { items: items.len(), kept, rest: text("continue"), version: text("resourceVersion") })
+    Some(Page { items: items.len(), kept, rest: text("continue"), version: text("resourceVersion") })
 }
 
 #[cfg(test)]
@@ -69,11 +69,11 @@ mod tests {
     use crate::model::kind::deployment::Deployment;
     use serde_json::json;
 
-    fn read(json: &str, type_: &ResourceType) -> Option<List<Object>> {
+    fn read(json: &str, type_: &ResourceType) -> Option<Page<Object>> {
         read_page(json.as_bytes(), type_, false, Some)
     }
 
-    fn all(list: &Value, type_: &ResourceType) -> Option<List<Object>> {
+    fn all(list: &Value, type_: &ResourceType) -> Option<Page<Object>> {
         read(&list.to_string(), type_)
     }
 

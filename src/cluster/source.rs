@@ -8,22 +8,21 @@ use futures_util::future::{Either, select};
 use futures_util::stream::{StreamExt, iter};
 use http::StatusCode;
 use k8s_openapi::jiff::Timestamp;
-use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
-use super::connection::{ApiRequest, ApiResponse, Connection, Policy, RequestError};
+pub use super::connection::Cluster;
+use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
 use super::kubeconfig::overrides::Overrides;
-use super::list::{ListQuery, Pages};
+use super::list::ListQuery;
 use super::notice::Listener;
-use super::observe::{Observer, WatchedScope};
 use super::served_versions::{Discovery, group_path, is_fixed, not_served, percent_encoded};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{NAMESPACE, POD, ResourceType};
 use crate::model::cause::container_logs::{LogRef, last_lines};
-use crate::model::kind::{self, Workload};
+use crate::model::kind;
 use crate::snapshot::Snapshot;
-use crate::world::{Clock, InputPath, World};
+use crate::world::{InputPath, World};
 
 /// What the flags say about the source: a snapshot, or a cluster with overrides.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +41,7 @@ pub enum Source {
     /// A recorded snapshot.
     Snapshot(Snapshot),
     /// An API server.
-    Cluster(Cluster),
+    Cluster(Arc<Cluster>),
 }
 
 impl Source {
@@ -54,7 +53,7 @@ impl Source {
     pub fn open(access: &Access, world: &mut World, listener: Listener) -> Result<Self> {
         match &access.snapshot {
             Some(path) => Ok(Self::Snapshot(Snapshot::read(path, &mut world.stdin)?)),
-            None => Ok(Self::Cluster(Cluster::open(&access.overrides, world, listener)?)),
+            None => Ok(Self::Cluster(Arc::new(Cluster::open(&access.overrides, world, listener)?))),
         }
     }
 
@@ -65,7 +64,7 @@ impl Source {
     pub fn default_namespace(&self) -> Result<String> {
         match self {
             Self::Snapshot(snapshot) => snapshot.default_namespace().map(str::to_owned),
-            Self::Cluster(cluster) => Ok(cluster.connection.namespace().unwrap_or("default").to_owned()),
+            Self::Cluster(cluster) => Ok(cluster.namespace().unwrap_or("default").to_owned()),
         }
     }
 
@@ -89,7 +88,7 @@ impl Source {
     pub fn warnings(&self) -> usize {
         match self {
             Self::Snapshot(_) => 0,
-            Self::Cluster(cluster) => cluster.connection.warnings(),
+            Self::Cluster(cluster) => cluster.warnings(),
         }
     }
 
@@ -103,7 +102,7 @@ impl Source {
             Self::Cluster(cluster) => cluster,
         };
         cluster.check_served(type_).await?;
-        let path = cluster.connection.served.object(type_, Some(namespace), name);
+        let path = cluster.served.object(type_, Some(namespace), name);
         Ok(cluster.object(&ApiRequest::get(&path), type_, name).await?.ok())
     }
 
@@ -123,7 +122,7 @@ impl Source {
             Self::Cluster(cluster) => cluster,
         };
         let namespace = Some(namespace).filter(|_| type_.is_namespaced());
-        let path = cluster.connection.served.object(type_, namespace, name);
+        let path = cluster.served.object(type_, namespace, name);
         let not_found = match cluster.object(&ApiRequest::metadata(&path), type_, name).await? {
             Ok(object) => return Ok(Some(object)),
             Err(not_found) => not_found,
@@ -141,11 +140,11 @@ impl Source {
     /// When the cluster cannot be reached.
     pub async fn has_namespace(&self, name: &str) -> Result<bool> {
         let Self::Cluster(cluster) = self else { return Ok(true) };
-        let path = cluster.connection.served.object(&NAMESPACE, None, name);
-        match cluster.connection.read(&path, ApiResponse::is_not_found).await {
+        let path = cluster.served.object(&NAMESPACE, None, name);
+        match cluster.read(&path, ApiResponse::is_not_found).await {
             Ok(response) => Ok(!response.is_not_found()),
             Err(failure) if failure.is_forbidden() => Ok(true),
-            Err(failure) => Err(cluster.connection.explain(&failure)),
+            Err(failure) => Err(cluster.explain(&failure)),
         }
     }
 
@@ -154,20 +153,18 @@ impl Source {
     ///
     /// # Errors
     /// When the objects cannot be read; of the kind `NotReadable` when a command can continue without them.
-    pub async fn list<T>(&self, query: &ListQuery<'_>, keep: impl Fn(Object) -> Option<T>) -> Result<Vec<T>> {
-        let type_ = query.type_;
+    pub async fn list<T>(&self, query: &ListQuery, keep: impl Fn(Object) -> Option<T>) -> Result<Vec<T>> {
         let cluster = match self {
             Self::Snapshot(snapshot) => {
-                let kept = snapshot.list_as(type_, query.namespace, &query.selector, keep)?;
+                let namespace = query.namespace.as_deref();
+                let kept = snapshot.list_as(query.type_, namespace, &query.labels, keep)?;
                 return Ok(kept.into_iter().flatten().collect());
             }
             Self::Cluster(cluster) => cluster,
         };
-        cluster.check_served(type_).await?;
-        let collection = cluster.connection.served.collection(type_, query.namespace);
-        let pages = Pages::of(type_, &collection, query.selectors(), query.form, &cluster.connection);
-        let listed = pages.read(Policy::Retried, keep).await;
-        listed.map(|(kept, _)| kept).map_err(|failure| cluster.explain(type_, &failure))
+        cluster.check_served(query.type_).await?;
+        let listed = query.read(Policy::Retried, cluster, keep).await;
+        listed.map(|(kept, _)| kept).map_err(|failure| cluster.explain_reading(query.type_, &failure))
     }
 
     /// Returns the cluster for a write; none for a snapshot, which cannot be changed.
@@ -191,55 +188,7 @@ const LOG_LIMIT_BYTES: usize = 1 << 20;
 /// The limit for reading a log. The causes are printed without it.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A live cluster, reached over the network. Clones share the connection.
-#[derive(Clone, Debug)]
-pub struct Cluster {
-    pub(super) connection: Arc<Connection>,
-}
-
 impl Cluster {
-    /// Chooses the API server and the credentials. It sends no request.
-    ///
-    /// # Errors
-    /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
-    pub fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
-        Ok(Self { connection: Arc::new(Connection::open(overrides, world, listener)?) })
-    }
-
-    /// Creates a cluster that is reached through a client of the caller, in the same process. `seed` decides the random
-    /// part of the pauses before retries.
-    #[must_use]
-    pub fn in_process(client: kube::Client, clock: Clock, seed: u64, listener: Listener) -> Self {
-        Self { connection: Arc::new(Connection::in_process(client, clock, seed, listener)) }
-    }
-
-    /// Returns a kubeconfig with the server and the credential of this connection, for another program. It holds
-    /// secrets.
-    ///
-    /// # Errors
-    /// When no credential can be obtained.
-    pub async fn kubeconfig(&self) -> Result<Value> {
-        self.connection.kubeconfig().await
-    }
-
-    /// Returns the server's time.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.connection.now()
-    }
-
-    /// Starts to watch workloads, from the state in which they were found.
-    #[must_use]
-    pub fn watch(&self, found: &[Workload]) -> Observer {
-        Observer::of_found(Arc::clone(&self.connection), found)
-    }
-
-    /// Starts to watch the workloads of a scope.
-    #[must_use]
-    pub fn watch_scope(&self, scope: WatchedScope) -> Observer {
-        Observer::of_scope(Arc::clone(&self.connection), scope)
-    }
-
     /// Requests an object. Returns the response if it does not exist.
     async fn object(
         &self,
@@ -248,8 +197,8 @@ impl Cluster {
         name: &str,
     ) -> Result<Result<Object, ApiResponse>> {
         let response =
-            self.connection.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
-        let response = response.map_err(|failure| self.explain(type_, &failure))?;
+            self.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
+        let response = response.map_err(|failure| self.explain_reading(type_, &failure))?;
         if response.is_not_found() {
             return Ok(Err(response));
         }
@@ -262,16 +211,16 @@ impl Cluster {
     /// # Errors
     /// When the log cannot be read.
     pub async fn log_tail(&self, namespace: &str, place: &LogRef, lines: usize) -> Result<Vec<String>> {
-        let pod = self.connection.served.object(&POD, Some(namespace), &place.pod);
+        let pod = self.served.object(&POD, Some(namespace), &place.pod);
         let (container, previous) = (percent_encoded(&place.container), place.previous);
         let path = format!(
             "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
         );
         let read = async {
-            let stream = self.connection.stream(&path).await?;
+            let stream = self.stream(&path).await?;
             stream.read_to_limit(LOG_LIMIT_BYTES, Instant::now() + LOG_TIMEOUT).await
         };
-        let bytes = read.await.map_err(|failure| self.explain(&POD, &failure))?;
+        let bytes = read.await.map_err(|failure| self.explain_reading(&POD, &failure))?;
         let text = String::from_utf8_lossy(&bytes);
         if is_missing_log(&text) {
             return Ok(Vec::new());
@@ -290,7 +239,7 @@ impl Cluster {
         let path = group_path(type_);
         let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
         let answer = async {
-            match self.connection.read(&path, is_absent).await {
+            match self.read(&path, is_absent).await {
                 Ok(response) if is_absent(&response) => Ok(Discovery::NoGroup),
                 Ok(response) => Ok(Discovery::read(&response.json())),
                 Err(failure) if failure.is_forbidden() => Ok(Discovery::Forbidden),
@@ -298,21 +247,21 @@ impl Cluster {
             }
         };
         // On the heap, because it is a large future.
-        match self.connection.served.has_group(Box::pin(answer)).await {
+        match self.served.has_group(Box::pin(answer)).await {
             Ok(true) => Ok(()),
             Ok(false) => Err(not_served(type_)),
-            Err(failure) => Err(self.explain(type_, &failure)),
+            Err(failure) => Err(self.explain_reading(type_, &failure)),
         }
     }
 
     /// Explains a failure. A 403 for anything but a workload is of the kind `NotReadable`, since commands continue
     /// without those objects.
-    pub(super) fn explain(&self, type_: &ResourceType, failure: &RequestError) -> Error {
+    pub(super) fn explain_reading(&self, type_: &ResourceType, failure: &RequestError) -> Error {
         if !is_fixed(type_) && failure.has_status(StatusCode::NOT_FOUND) {
             return not_served(type_);
         }
         let is_optional = failure.is_forbidden() && kind::of_type(type_).is_none();
-        let error = self.connection.explain(failure);
+        let error = self.explain(failure);
         if !is_optional {
             return error;
         }

@@ -3,9 +3,8 @@
 use http::StatusCode;
 use serde_json::json;
 
-use super::connection::{ApiRequest, ApiResponse, RequestError};
+use super::connection::{ApiRequest, ApiResponse, Cluster, RequestError};
 use super::served_versions::percent_encoded;
-use super::source::Cluster;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
@@ -34,9 +33,9 @@ impl Cluster {
         options: WriteOptions<'_>,
     ) -> Result<Object, WriteFailure> {
         let dry_run = if options.dry_run { "&dryRun=All" } else { "" };
-        let object = self.connection.served.object(type_, Some(namespace), name);
+        let object = self.served.object(type_, Some(namespace), name);
         let url = format!("{object}?fieldManager={}{dry_run}", percent_encoded(options.field_manager));
-        let response = self.connection.write(&ApiRequest::json_patch(&url, patch.body())).await;
+        let response = self.write(&ApiRequest::json_patch(&url, patch.body())).await;
         let response = response.map_err(|failure| self.write_failure(&failure))?;
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }
@@ -52,9 +51,9 @@ impl Cluster {
         name: &str,
         uid: &str,
     ) -> Result<(), WriteFailure> {
-        let path = self.connection.served.object(type_, Some(namespace), name);
+        let path = self.served.object(type_, Some(namespace), name);
         let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
-        let response = self.connection.write(&ApiRequest::delete(&path, options.to_string())).await;
+        let response = self.write(&ApiRequest::delete(&path, options.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(&failure))
     }
 
@@ -64,17 +63,17 @@ impl Cluster {
     /// # Errors
     /// When the pod was not evicted, or the outcome is unknown.
     pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
-        let path = self.connection.served.object(&POD, Some(namespace), pod) + "/eviction";
+        let path = self.served.object(&POD, Some(namespace), pod) + "/eviction";
         let eviction = json!({
             "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
             "deleteOptions": {"preconditions": {"uid": uid}},
         });
-        let response = self.connection.write(&ApiRequest::post(&path, eviction.to_string())).await;
+        let response = self.write(&ApiRequest::post(&path, eviction.to_string())).await;
         response.map(drop).map_err(|failure| self.write_failure(&failure))
     }
 
     fn write_failure(&self, failure: &RequestError) -> WriteFailure {
-        WriteFailure::of(failure, |failure| self.connection.explain(failure))
+        WriteFailure::of(failure, |failure| self.explain(failure))
     }
 }
 

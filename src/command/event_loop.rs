@@ -2,6 +2,7 @@
 //! tasks.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
@@ -71,7 +72,7 @@ pub(super) trait Reporter<E: Engine> {
 
 /// Where the events of one command come from: container logs, timers and watches.
 pub(super) struct EventSource<'a> {
-    cluster: &'a Cluster,
+    cluster: &'a Arc<Cluster>,
     observer: Observer,
     logs: JoinSet<LogAnswer>,
     started: Instant,
@@ -79,8 +80,9 @@ pub(super) struct EventSource<'a> {
 
 impl<'a> EventSource<'a> {
     /// Starts to watch workloads from the state in which they were found.
-    fn new(cluster: &'a Cluster, found: &[Workload]) -> Self {
-        Self { cluster, observer: cluster.watch(found), logs: JoinSet::new(), started: Instant::now() }
+    fn new(cluster: &'a Arc<Cluster>, found: &[Workload]) -> Self {
+        let observer = Observer::of_found(Arc::clone(cluster), found);
+        Self { cluster, observer, logs: JoinSet::new(), started: Instant::now() }
     }
 
     /// Returns the current time, by the monotonic clock and by the API server's clock.
@@ -101,7 +103,7 @@ impl<'a> EventSource<'a> {
     /// Reads the last [`LOG_LINES`] lines of a container in the background.
     pub(super) fn read_log(&mut self, target: TargetId, workload: &Workload, place: LogRef) {
         let namespace = workload.object().namespace().to_owned();
-        let cluster = self.cluster.clone();
+        let cluster = Arc::clone(self.cluster);
         self.logs.spawn(async move {
             let lines = cluster.log_tail(&namespace, &place, LOG_LINES).await;
             (target, place, lines)
@@ -114,7 +116,7 @@ pub(super) async fn drive<E: Engine>(
     engine: E,
     executor: impl Executor<E>,
     found: &[Workload],
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     signals: Signals,
     reporter: &mut impl Reporter<E>,
 ) -> (E, Now) {

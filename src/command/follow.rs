@@ -1,5 +1,7 @@
 //! Follows rollouts until each has its result, for `status` and for `--wait`.
 
+use std::sync::Arc;
+
 use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
@@ -51,7 +53,7 @@ impl Following<'_> {
     async fn follow(
         &self,
         found: Vec<Workload>,
-        cluster: &Cluster,
+        cluster: &Arc<Cluster>,
         reporter: &mut impl Reporter<Follower>,
     ) -> (Follower, Vec<Configuration>) {
         let source = self.context.source;
@@ -71,7 +73,7 @@ impl Following<'_> {
     async fn draw(
         &self,
         found: Vec<Workload>,
-        cluster: &Cluster,
+        cluster: &Arc<Cluster>,
         ui: &mut Ui,
     ) -> (Follower, Vec<Configuration>) {
         let mut reporter = FrameReporter::new(ui, self);
@@ -93,7 +95,7 @@ pub(super) async fn run(
     request: &Following<'_>,
     found: Vec<Workload>,
     so_far: CommandOutcome,
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     ui: &mut Ui,
 ) -> CommandOutcome {
     let started = Instant::now();

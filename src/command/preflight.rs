@@ -146,7 +146,7 @@ async fn look_up(
 
 /// Lists the rules of namespaces; none where they cannot be read.
 async fn rules(
-    type_: &ResourceType,
+    type_: &'static ResourceType,
     namespaces: BTreeSet<String>,
     source: &Source,
 ) -> BTreeMap<String, Vec<Object>> {

@@ -128,7 +128,7 @@ async fn evaluate_all(
     ui.err_lines(&read.notes);
     let logs = match source {
         Source::Cluster(cluster) if read.observations.len() == 1 && follow.format == ReportFormat::Lines => {
-            Some(cluster)
+            Some(&**cluster)
         }
         _ => None, // each crashing pod takes a request
     };

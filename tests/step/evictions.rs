@@ -1,5 +1,7 @@
 //! Evictions: the responses of the server, and what they mean for the pod.
 
+use std::sync::Arc;
+
 use harness::prelude::*;
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::reader::{disruption_budgets, nodes};
@@ -103,11 +105,11 @@ async fn a_429_without_a_budget_cause_is_not_an_eviction() {
 async fn nodes_and_budgets_are_read_or_reported_as_withheld() {
     let cluster = shop();
     create_budget(&cluster, "db", &json!({}));
-    let admin = Source::Cluster(connect_as(&cluster, "admin"));
+    let admin = Source::Cluster(Arc::new(connect_as(&cluster, "admin")));
     let read = nodes(&admin).await.unwrap();
     assert!(read.iter().any(|node| node.ready && node.labels["topology.kubernetes.io/zone"] == "z2"));
     assert_eq!(disruption_budgets(&admin, "shop").await.unwrap().len(), 1);
-    let gina = Source::Cluster(connect_as(&cluster, "gina"));
+    let gina = Source::Cluster(Arc::new(connect_as(&cluster, "gina")));
     let error = nodes(&gina).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotReadable);
     assert!(error.sentence().starts_with("cannot read nodes: forbidden"), "{}", error.sentence());

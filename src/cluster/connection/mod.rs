@@ -61,9 +61,9 @@ impl Policy {
 /// From this `-v` level on, every request is logged, as kubectl does.
 const REQUEST_LOG_VERBOSITY: i32 = 6;
 
-/// A connection to one API server.
+/// A live cluster: one connection to its API server.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub struct Cluster {
     server: Arc<ApiServer>,
     client: CurrentClient,
     timeouts: Timeouts,
@@ -75,12 +75,13 @@ pub(super) struct Connection {
     pub(super) served: ServedVersions,
 }
 
-impl Connection {
-    /// Chooses the API server and the credentials. It sends nothing and runs no plugin yet.
+impl Cluster {
+    /// Chooses the API server and the credentials. It sends nothing and runs no plugin yet. `listener` receives the notices of
+    /// later requests.
     ///
     /// # Errors
     /// A usage or file error when the kubeconfig and the flags do not select a server and a user.
-    pub(super) fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
+    pub fn open(overrides: &Overrides, world: &World, listener: Listener) -> Result<Self> {
         let mut endpoint = kubeconfig::endpoint(overrides, &world.environment)?;
         let url = kubeconfig::server_url(&endpoint)?;
         let proxy = kubeconfig::proxy_for(&url, endpoint.cluster.proxy_url.as_deref(), &world.environment)?;
@@ -100,9 +101,10 @@ impl Connection {
         Ok(Self::new(server, overrides, environment, world.stdin_is_terminal, world.clock, listener))
     }
 
-    /// Creates a connection to a server in the same process, whose credential is never renewed. `seed` is that of the
-    /// pauses before retries.
-    pub(super) fn in_process(client: Client, clock: Clock, seed: u64, listener: Listener) -> Self {
+    /// Creates a cluster that is reached through a client of the caller, in the same process. `seed` decides the random
+    /// part of the pauses before retries.
+    #[must_use]
+    pub fn in_process(client: Client, clock: Clock, seed: u64, listener: Listener) -> Self {
         let server = ApiServer::in_process(client.default_namespace());
         let (overrides, environment) = (Overrides::default(), Environment::default());
         let connection = Self::new(server, &overrides, environment, false, clock, listener);
@@ -139,11 +141,12 @@ impl Connection {
         }
     }
 
-    /// Returns a kubeconfig with the server and the credential of this connection. It needs no plugin and no flag.
+    /// Returns a kubeconfig with the server and the credential of this connection, for another program. It holds secrets, and
+    /// needs no plugin and no flag.
     ///
     /// # Errors
     /// When there is no credential, or a path in the kubeconfig cannot be made absolute.
-    pub(super) async fn kubeconfig(&self) -> Result<Value> {
+    pub async fn kubeconfig(&self) -> Result<Value> {
         self.client.kubeconfig(|| self.now()).await
     }
 
@@ -154,7 +157,8 @@ impl Connection {
 
     /// Returns the server's time, from the `Date` header of its last response. Before the first response it
     /// is the time of this machine.
-    pub(super) fn now(&self) -> Timestamp {
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
         self.log.now()
     }
 

@@ -25,8 +25,8 @@ use self::collections::{Collection, Reading};
 use self::outage::Outage;
 use self::reflector::Reflector;
 use self::wanted::{FoundWorkloads, ObserverMessage, Shared, Wanted, narrow_query};
-use super::connection::Connection;
-use crate::cluster::list::{label_query, warning_query};
+use super::connection::Cluster;
+use crate::cluster::list::ListQuery;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
 use crate::model::api::selector::Selector;
@@ -69,8 +69,9 @@ pub struct Observer {
 
 impl Observer {
     /// Starts to watch workloads from the state in which they were found. Their indices are the ids of the targets.
-    pub(super) fn of_found(connection: Arc<Connection>, found: &[Workload]) -> Self {
-        let mut observer = Self::new(connection, Wanted::Found(FoundWorkloads::of(found)), None);
+    #[must_use]
+    pub fn of_found(cluster: Arc<Cluster>, found: &[Workload]) -> Self {
+        let mut observer = Self::new(cluster, Wanted::Found(FoundWorkloads::of(found)), None);
         observer.start_in_each_namespace(|found| found.kind().type_());
         for found in found {
             let type_ = found.kind().type_();
@@ -84,27 +85,29 @@ impl Observer {
     }
 
     /// Starts to watch the workloads of a scope.
-    pub(super) fn of_scope(connection: Arc<Connection>, scope: WatchedScope) -> Self {
+    #[must_use]
+    pub fn of_scope(cluster: Arc<Cluster>, scope: &WatchedScope) -> Self {
         let wanted = Wanted::Scope { with_managed_fields: scope.keeps_managed_fields };
-        let mut observer = Self::new(connection, wanted, scope.namespace);
+        let mut observer = Self::new(cluster, wanted, scope.namespace.clone());
         for kind in &scope.kinds {
-            observer.start_in_scope(kind.type_(), label_query(&scope.selector.to_query()));
+            let query = ListQuery::of(kind.type_(), scope.namespace.as_deref());
+            observer.start(query.with_labels(&scope.selector));
         }
         for type_ in [&REPLICA_SET, &CONTROLLER_REVISION] {
             if scope.kinds.iter().any(|kind| kind.revisions().type_() == type_) {
-                observer.start_in_scope(type_, String::new());
+                observer.start(ListQuery::of(type_, scope.namespace.as_deref()));
             }
         }
-        observer.start_in_scope(&POD, String::new());
+        observer.start(ListQuery::of(&POD, scope.namespace.as_deref()));
         observer
     }
 
-    fn new(connection: Arc<Connection>, wanted: Wanted, namespace: Option<String>) -> Self {
+    fn new(cluster: Arc<Cluster>, wanted: Wanted, namespace: Option<String>) -> Self {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
         let cache = Cache::new(matches!(wanted, Wanted::Scope { .. }));
-        let outage = Outage::new(Arc::clone(&connection));
+        let outage = Outage::new(Arc::clone(&cluster));
         let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
-        let shared = Arc::new(Shared { connection, wanted, outage });
+        let shared = Arc::new(Shared { cluster, wanted, outage });
         Self { shared, namespace, cache, tasks, sender, updates, reported_forbidden, watches_warnings: false }
     }
 
@@ -116,7 +119,7 @@ impl Observer {
         }
         match self.shared.wanted {
             Wanted::Found(_) => self.start_in_each_namespace(|_| &EVENT),
-            Wanted::Scope { .. } => self.start_in_scope(&EVENT, warning_query()),
+            Wanted::Scope { .. } => self.start(ListQuery::warnings(self.namespace.as_deref())),
         }
         true
     }
@@ -204,7 +207,7 @@ impl Observer {
         let is_one_more = before > 0 && new == [EVENT.plural()];
         if !new.is_empty() && !is_one_more {
             let new = joined(&new, "and");
-            self.shared.connection.notify(&format!("note: causes are incomplete: cannot list {new}"));
+            self.shared.cluster.notify(&format!("note: causes are incomplete: cannot list {new}"));
         }
     }
 
@@ -221,7 +224,7 @@ impl Observer {
                 |found: &&Workload| type_of(found) == type_ && found.object().namespace() == namespace;
             let here: Vec<_> = shared.wanted.found().iter().filter(is_here).collect();
             let names = here.iter().map(|found| found.name().to_owned()).collect();
-            let mut reflector = self.reflector(type_, Some(namespace), narrow_query(type_, &here), names);
+            let mut reflector = self.reflector(narrow_query(type_, namespace, &here), names);
             if let [only] = here[..]
                 && kind::of_type(type_).is_some()
             {
@@ -231,22 +234,15 @@ impl Observer {
         }
     }
 
-    /// Starts a reflector of all objects of a type in the scope that a query selects.
-    fn start_in_scope(&mut self, type_: &'static ResourceType, query: String) {
-        let namespace = self.namespace.clone();
-        let reflector = self.reflector(type_, namespace.as_deref(), query, Vec::new());
+    /// Starts a reflector of all objects that a query selects.
+    fn start(&mut self, query: ListQuery) {
+        let reflector = self.reflector(query, Vec::new());
         self.tasks.spawn(reflector.run(self.sender.clone()));
     }
 
-    fn reflector(
-        &mut self,
-        type_: &'static ResourceType,
-        namespace: Option<&str>,
-        query: String,
-        names: Vec<String>,
-    ) -> Reflector {
-        let index = self.cache.collections.add(type_, namespace);
-        Reflector::new(index, type_, namespace, query, names, Arc::clone(&self.shared))
+    fn reflector(&mut self, query: ListQuery, names: Vec<String>) -> Reflector {
+        let index = self.cache.collections.add(query.type_, query.namespace.as_deref());
+        Reflector::new(index, query, names, Arc::clone(&self.shared))
     }
 
     fn apply(&mut self, update: ObserverMessage, events: &mut TargetEvents) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::cluster::connection::{Connection, RequestError};
+use crate::cluster::connection::{Cluster, RequestError};
 use crate::cluster::notice::seconds;
 use crate::model::api::resource_type::ResourceType;
 
@@ -18,7 +18,7 @@ const MERGE_WINDOW: Duration = Duration::from_secs(60);
 /// How many readers fail, and whether that was reported.
 #[derive(Debug)]
 pub(super) struct Outage {
-    connection: Arc<Connection>,
+    cluster: Arc<Cluster>,
     state: Mutex<OutageState>,
 }
 
@@ -35,9 +35,9 @@ struct OutageState {
 }
 
 impl Outage {
-    pub(super) fn new(connection: Arc<Connection>) -> Self {
+    pub(super) fn new(cluster: Arc<Cluster>) -> Self {
         let state = OutageState { failing: 0, notified: None, is_reported: false, answered: Instant::now() };
-        Self { connection, state: Mutex::new(state) }
+        Self { cluster, state: Mutex::new(state) }
     }
 
     /// Records a failed request of a reader of this resource that fails since a time, and reports the outage when it
@@ -54,8 +54,8 @@ impl Outage {
         if !was_notified {
             state.is_reported = true;
             drop(state);
-            let reason = self.connection.explain(failure).sentence();
-            self.connection.notify(&format!("note: cannot read {resource}: {reason}; trying again"));
+            let reason = self.cluster.explain(failure).sentence();
+            self.cluster.notify(&format!("note: cannot read {resource}: {reason}; trying again"));
         }
     }
 
@@ -65,8 +65,8 @@ impl Outage {
         if let Some(since) = failed_since
             && self.end_failure()
         {
-            let (server, lasted) = (self.connection.server(), seconds(since.elapsed()));
-            self.connection.notify(&format!("note: {server}: reads work again, after {lasted}"));
+            let (server, lasted) = (self.cluster.server(), seconds(since.elapsed()));
+            self.cluster.notify(&format!("note: {server}: reads work again, after {lasted}"));
         }
     }
 
@@ -143,7 +143,7 @@ impl Attempts {
             return Err(failure);
         }
         outage.record_failure(&mut self.failed_since, self.resource, &failure);
-        sleep(outage.connection.backoff.after(self.failed, &failure)).await;
+        sleep(outage.cluster.backoff.after(self.failed, &failure)).await;
         self.failed += 1;
         Ok(())
     }

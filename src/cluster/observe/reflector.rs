@@ -12,10 +12,9 @@ use tokio::time::{Instant, sleep};
 use super::outage::Attempts;
 use super::wanted::{Delta, ObserverMessage, Shared, Wanted, key};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
-use crate::cluster::list::{ListForm, Pages};
+use crate::cluster::list::ListQuery;
 use crate::cluster::served_versions::percent_encoded;
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Workload};
 use crate::snapshot::json::parse;
 
@@ -29,16 +28,13 @@ pub(super) const MIN_WATCH_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Reflector {
     index: usize,
-    type_: &'static ResourceType,
-    pub(super) shared: Arc<Shared>,
-    /// `/apis/apps/v1/namespaces/shop/deployments`.
-    pub(super) path: String,
-    /// The selectors of the list and the watch, as a query; empty for all objects.
-    pub(super) query: String,
+    shared: Arc<Shared>,
+    /// What is listed and watched.
+    query: ListQuery,
     /// The names of the workloads; empty if all are read.
     names: Vec<String>,
     /// The resourceVersion at which the next watch starts; none to start with a list.
-    pub(super) version: Option<String>,
+    version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
     /// The verbs that RBAC forbids.
@@ -58,22 +54,19 @@ enum ApiVerb {
 impl Reflector {
     pub(super) fn new(
         index: usize,
-        type_: &'static ResourceType,
-        namespace: Option<&str>,
-        query: String,
+        query: ListQuery,
         names: Vec<String>,
         shared: Arc<Shared>,
     ) -> Self {
-        let path = shared.connection.served.collection(type_, namespace);
-        let ((allowed, forbidden), attempts) = (Default::default(), Attempts::new(type_));
-        Self { index, type_, shared, path, query, names, version: None, allowed, forbidden, attempts }
+        let ((allowed, forbidden), attempts) = (Default::default(), Attempts::new(query.type_));
+        Self { index, shared, query, names, version: None, allowed, forbidden, attempts }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
     /// that has expired, the reflector lists.
     pub(super) fn start_from(&mut self, found: &Workload, sender: &mpsc::Sender<ObserverMessage>) {
         let object = found.object();
-        let stored = self.shared.wanted.stored(object.clone(), self.type_);
+        let stored = self.shared.wanted.stored(object.clone(), self.query.type_);
         let listed = Delta::Listed(stored.into_iter().collect());
         if let Some(version) = object.resource_version()
             && sender.try_send(ObserverMessage::Reflected(self.index, listed)).is_ok()
@@ -135,7 +128,7 @@ impl Reflector {
         failure: RequestError,
         sender: &mpsc::Sender<ObserverMessage>,
     ) -> ControlFlow<()> {
-        let is_workload = kind::of_type(self.type_).is_some();
+        let is_workload = kind::of_type(self.query.type_).is_some();
         let has_next = match verb {
             ApiVerb::Watch => true,
             ApiVerb::List => is_workload && matches!(self.shared.wanted, Wanted::Found(_)),
@@ -145,17 +138,15 @@ impl Reflector {
             self.forbidden.insert(verb);
             return ControlFlow::Continue(());
         }
-        let lost = is_workload.then(|| Delta::Lost(self.shared.connection.explain(&failure)));
+        let lost = is_workload.then(|| Delta::Lost(self.shared.cluster.explain(&failure)));
         self.send(lost.unwrap_or(Delta::Forbidden), sender).await;
         ControlFlow::Break(())
     }
 
     /// Lists all objects, and records the resourceVersion at which a watch starts.
     async fn list(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
-        let (query, connection) = (self.query.clone(), &self.shared.connection);
-        let pages = Pages::of(self.type_, &self.path, query, ListForm::Facts, connection);
-        let keep = |object| self.shared.wanted.stored(object, self.type_);
-        let (listed, version) = pages.read(Policy::QUIET, keep).await?;
+        let keep = |object| self.shared.wanted.stored(object, self.query.type_);
+        let (listed, version) = self.query.read(Policy::QUIET, &self.shared.cluster, keep).await?;
         self.send(Delta::Listed(listed), sender).await;
         self.version = Some(version);
         Ok(())
@@ -165,14 +156,14 @@ impl Reflector {
     async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let mut kept = Vec::new();
         for name in &self.names {
-            let path = format!("{}/{}", self.path, percent_encoded(name));
+            let (type_, cluster) = (self.query.type_, &self.shared.cluster);
+            let path = cluster.served.object(type_, self.query.namespace.as_deref(), name);
             let request = ApiRequest::get(&path);
-            let connection = &self.shared.connection;
             let response =
-                connection.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
+                cluster.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
             if !response.is_not_found() {
                 let object = Object::read(response.json()).ok();
-                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.type_)));
+                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.query.type_)));
             }
         }
         self.send(Delta::Listed(kept), sender).await;
@@ -190,7 +181,7 @@ impl Reflector {
             self.version = Some(version.to_owned());
         }
         let gone = Delta::Removed(key(&object));
-        let stored = if is_deleted { None } else { self.shared.wanted.stored(object, self.type_) };
+        let stored = if is_deleted { None } else { self.shared.wanted.stored(object, self.query.type_) };
         self.send(stored.map_or(gone, |(key, stored)| Delta::Changed(key, stored)), sender).await;
     }
 
@@ -212,7 +203,7 @@ impl Reflector {
     pub(super) async fn watch(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
-        let mut lines = self.shared.connection.stream(&self.watch_path()).await?;
+        let mut lines = self.shared.cluster.stream(&self.watch_path()).await?;
         self.attempts.record_answer(&self.shared.outage);
         let mut event_count = 0_usize;
         loop {
@@ -248,15 +239,12 @@ impl Reflector {
     }
 
     fn watch_path(&self) -> String {
-        let version = self.version.as_deref().unwrap_or_default();
-        let separator = if self.query.is_empty() { "" } else { "&" };
-        format!(
-            "{}?watch=true&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}{separator}{}",
-            self.path,
-            WATCH_TIMEOUT.as_secs(),
-            percent_encoded(version),
-            self.query
-        )
+        let version = percent_encoded(self.version.as_deref().unwrap_or_default());
+        let seconds = WATCH_TIMEOUT.as_secs();
+        let parameters = format!(
+            "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}"
+        );
+        self.query.path(&parameters, &self.shared.cluster)
     }
 }
 

@@ -3,12 +3,10 @@
 use tokio::time::Instant;
 
 use super::outage::Attempts;
-use super::wanted::{Refresh, Shared, name_query};
+use super::wanted::{Refresh, Shared, narrow_query};
 use crate::cluster::connection::{ApiRequest, ApiResponse, Policy, RequestError};
-use crate::cluster::list::{ListForm, Pages, label_query};
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::{POD, ResourceType};
-use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 
 /// Reads everything about a workload that was found, and retries until it succeeds, or is refused
@@ -26,7 +24,7 @@ pub(super) async fn refresh(shared: &Shared, found: &Workload) -> Refresh {
         };
         if let Err(failure) = attempts.fail(begun, failure, false, &shared.outage).await {
             attempts.give_up(&shared.outage);
-            return Refresh::Unreadable(shared.connection.explain(&failure));
+            return Refresh::Unreadable(shared.cluster.explain(&failure));
         }
     }
 }
@@ -39,12 +37,10 @@ async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, Requ
     let Some(workload) = read_workload(shared, found).await? else {
         return Ok(Refresh::Deleted);
     };
-    let selector = Selector::of_workload(found.object()).ok();
-    let query = selector.map(|selector| label_query(&selector.to_query())).unwrap_or_default();
     let revision = found.kind().revisions().type_();
     // After the workload, so that they are not older than it.
-    let revisions = list(shared, found, revision, &query, |one| shared.wanted.stored(one, revision));
-    let pods = list(shared, found, &POD, &query, |pod| shared.wanted.stored(pod, &POD));
+    let revisions = list(shared, found, revision, |one| shared.wanted.stored(one, revision));
+    let pods = list(shared, found, &POD, |pod| shared.wanted.stored(pod, &POD));
     let (revisions, pods) = tokio::try_join!(biased; revisions, pods)?;
     Ok(Refresh::Read { workload, revisions: revisions.unwrap_or_default(), pods })
 }
@@ -52,9 +48,9 @@ async fn refresh_once(shared: &Shared, found: &Workload) -> Result<Refresh, Requ
 /// Reads a workload; none when it does not exist. When RBAC forbids to get it, lists it by its name.
 async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workload>, RequestError> {
     let type_ = found.kind().type_();
-    let path = shared.connection.served.object(type_, Some(found.object().namespace()), found.name());
+    let path = shared.cluster.served.object(type_, Some(found.object().namespace()), found.name());
     let request = ApiRequest::get(&path);
-    let response = shared.connection.send(&request, POLICY, &mut None, ApiResponse::is_not_found).await;
+    let response = shared.cluster.send(&request, POLICY, &mut None, ApiResponse::is_not_found).await;
     let forbidden = match response {
         Ok(response) if response.is_not_found() => return Ok(None),
         Ok(response) => return Ok(Object::read(response.json()).ok().and_then(Workload::of)),
@@ -63,21 +59,19 @@ async fn read_workload(shared: &Shared, found: &Workload) -> Result<Option<Workl
     };
     let is_it = |object: &Object| object.name() == found.name();
     let workload = |object| Some(object).filter(is_it).and_then(Workload::of);
-    let listed = list(shared, found, type_, &name_query(found), workload).await?.ok_or(forbidden)?;
+    let listed = list(shared, found, type_, workload).await?.ok_or(forbidden)?;
     Ok(listed.into_iter().next())
 }
 
-/// Lists objects in the namespace of a workload, and returns what `keep` makes of each; none when RBAC forbids it.
+/// Lists the objects of a workload, and returns what `keep` makes of each; none when RBAC forbids it.
 async fn list<T>(
     shared: &Shared,
     found: &Workload,
     type_: &'static ResourceType,
-    query: &str,
     keep: impl Fn(Object) -> Option<T>,
 ) -> Result<Option<Vec<T>>, RequestError> {
-    let collection = shared.connection.served.collection(type_, Some(found.object().namespace()));
-    let pages = Pages::of(type_, &collection, query.to_owned(), ListForm::Facts, &shared.connection);
-    match pages.read(POLICY, keep).await {
+    let query = narrow_query(type_, found.object().namespace(), &[found]);
+    match query.read(POLICY, &shared.cluster, keep).await {
         Ok((kept, _)) => Ok(Some(kept)),
         Err(failure) if failure.is_forbidden() => Ok(None),
         Err(failure) => Err(failure),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Observer;
 use super::cache::{Cache, TargetEvents};
 use super::wanted::{Delta, Facts, Refresh, Stored};
-use crate::cluster::connection::Connection;
+use crate::cluster::connection::Cluster;
 use crate::cluster::notice::Listener;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
@@ -216,8 +216,8 @@ fn pods_that_a_refresh_may_not_read_are_unknown() {
     assert!(observation.pods.is_none());
 }
 
-/// Returns the connection to a server that responds to each path, and the lines of its notices.
-fn server(respond: fn(&str) -> Value) -> (Arc<Connection>, Arc<Mutex<Vec<String>>>) {
+/// Returns the cluster to a server that responds to each path, and the lines of its notices.
+fn server(respond: fn(&str) -> Value) -> (Arc<Cluster>, Arc<Mutex<Vec<String>>>) {
     let service = tower::service_fn(move |request: Request<Body>| async move {
         let body = respond(request.uri().path()).to_string();
         Ok::<_, Infallible>(Response::new(Body::from(body.into_bytes())))
@@ -226,16 +226,16 @@ fn server(respond: fn(&str) -> Value) -> (Arc<Connection>, Arc<Mutex<Vec<String>
     let heard = Arc::clone(&notices);
     let listener = Listener::new(move |notice| heard.lock().unwrap().push(notice.to_owned()));
     let clock = Clock::Fixed(Timestamp::UNIX_EPOCH);
-    (Arc::new(Connection::in_process(kube::Client::new(service, "n"), clock, 0, listener)), notices)
+    (Arc::new(Cluster::in_process(kube::Client::new(service, "n"), clock, 0, listener)), notices)
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refresh_that_ended_takes_no_memory() {
-    let (connection, _) = server(|path| match path.rsplit_once('/') {
+    let (cluster, _) = server(|path| match path.rsplit_once('/') {
         Some((_, "web")) => workload("web", 1).object().json().clone(),
         _ => json!({"metadata": {"resourceVersion": "1"}, "items": []}),
     });
-    let mut observer = Observer::of_found(connection, &[workload("web", 1)]);
+    let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
     for _ in 0..5 {
         observer.refresh(TargetId(0));
         while !observer.next().await.iter().any(|(_, event)| matches!(event, TargetEvent::Refreshed(_))) {}
@@ -245,8 +245,8 @@ async fn a_refresh_that_ended_takes_no_memory() {
 
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_no_list_is_not_reported_as_forbidden() {
-    let (connection, notices) = server(|_| json!({"kind": "Table"}));
-    let mut observer = Observer::of_found(connection, &[workload("web", 1)]);
+    let (cluster, notices) = server(|_| json!({"kind": "Table"}));
+    let mut observer = Observer::of_found(cluster, &[workload("web", 1)]);
     let _ = tokio::time::timeout(Duration::from_secs(60), async {
         loop {
             observer.next().await;

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::outage::Outage;
-use crate::cluster::connection::Connection;
-use crate::cluster::list::{PodLabels, label_query, warning_query};
-use crate::cluster::served_versions::percent_encoded;
+use crate::cluster::connection::Cluster;
+use crate::cluster::list::{ListQuery, PodLabels};
 use crate::error::Error;
 use crate::model::api::event::Event;
 use crate::model::api::object::Object;
@@ -20,7 +19,7 @@ use crate::model::revision::Revision;
 /// What all reads of an observer share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) connection: Arc<Connection>,
+    pub(super) cluster: Arc<Cluster>,
     pub(super) wanted: Wanted,
     pub(super) outage: Outage,
 }
@@ -204,80 +203,17 @@ pub(super) fn key(object: &Object) -> String {
     format!("{}/{}", object.namespace(), object.name())
 }
 
-/// Returns the query that selects the objects of a single workload, or the warnings among events. RBAC can allow a watch of
-/// one name, which is why kubectl uses the same field selector.
-pub(super) fn narrow_query(type_: &ResourceType, found: &[&Workload]) -> String {
+/// Returns the query for the objects of a type that belong to workloads of a namespace. For a single workload it selects only
+/// these. RBAC can allow a watch of one name, which is why kubectl uses the same field selector.
+pub(super) fn narrow_query(type_: &'static ResourceType, namespace: &str, found: &[&Workload]) -> ListQuery {
+    let query = ListQuery::of(type_, Some(namespace));
     match found {
-        _ if type_ == &EVENT => warning_query(),
-        [only] if kind::of_type(type_).is_some() => name_query(only),
-        [only] => {
-            let selector = Selector::of_workload(only.object());
-            selector.map_or_else(|_| String::new(), |selector| label_query(&selector.to_query()))
-        }
-        _ => String::new(),
-    }
-}
-
-/// Returns the query that selects a workload by its name. RBAC can allow such lists and watches without others.
-pub(super) fn name_query(workload: &Workload) -> String {
-    format!("fieldSelector={}", percent_encoded(&format!("metadata.name={}", workload.name())))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::api::resource_type::REPLICA_SET;
-    use crate::model::kind::deployment::Deployment;
-    use serde_json::{Value, json};
-
-    fn found() -> FoundWorkloads {
-        let workload = |(name, namespace, selector): (&str, &str, Value)| {
-            let object = json!({
-                "kind": "Deployment", "apiVersion": "apps/v1",
-                "metadata": {"name": name, "namespace": namespace, "uid": format!("{namespace}-{name}")},
-                "spec": {"selector": selector},
-            });
-            Workload::of_json(&object).unwrap()
-        };
-        let labels = |app: &str| json!({"matchLabels": {"app": app, "env": "prod"}});
-        let found = [
-            ("web", "shop", labels("web")),
-            ("web-api", "shop", labels("api")),
-            ("web", "test", labels("web")),
-        ];
-        FoundWorkloads::of(&found.map(workload))
-    }
-
-    fn is_wanted(object: &Value, type_: &ResourceType, namespace: &str) -> bool {
-        let mut object = object.clone();
-        object["kind"] = json!(type_.title());
-        object["metadata"]["namespace"] = json!(namespace);
-        found().facts(Object::read(object).unwrap(), type_).is_some()
-    }
-
-    #[test]
-    fn a_pod_is_wanted_if_a_workload_of_its_namespace_may_select_it() {
-        let pod = |app: &str| json!({"metadata": {"name": "p", "labels": {"app": app}}});
-        for (app, namespace, wanted) in
-            [("web", "shop", true), ("api", "shop", true), ("api", "test", false), ("web", "other", false)]
-        {
-            assert_eq!(is_wanted(&pod(app), &POD, namespace), wanted, "{app} {namespace}");
-        }
-    }
-
-    #[test]
-    fn other_objects_are_wanted_if_they_refer_to_a_workload() {
-        let named = |name: &str| json!({"metadata": {"name": name}});
-        assert!(is_wanted(&named("web"), Deployment.type_(), "shop"));
-        assert!(!is_wanted(&named("web-"), Deployment.type_(), "shop"));
-        for (about, wanted) in [("web-api-7f9-x2", true), ("web", true), ("webapi", false), ("db-web", false)]
-        {
-            let event =
-                json!({"metadata": {"name": "e"}, "type": "Warning", "involvedObject": {"name": about}});
-            assert_eq!(is_wanted(&event, &EVENT, "shop"), wanted, "{about}");
-        }
-        let owned = |uid: &str| json!({"metadata": {"name": "r", "ownerReferences": [{"uid": uid, "controller": true, "kind": "Deployment", "name": "x"}]}});
-        assert!(is_wanted(&owned("shop-web"), &REPLICA_SET, "shop"));
-        assert!(!is_wanted(&owned("shop-db"), &REPLICA_SET, "shop"));
+        _ if type_ == &EVENT => ListQuery::warnings(Some(namespace)),
+        [only] if kind::of_type(type_).is_some() => query.with_name(only.name()),
+        [only] => match Selector::of_workload(only.object()) {
+            Ok(selector) => query.with_labels(&selector),
+            Err(_) => query,
+        },
+        _ => query,
     }
 }

@@ -1,6 +1,7 @@
 //! `list --watch`: redraws the list on a terminal, and prints changed lines elsewhere.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
@@ -41,7 +42,7 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
-    let observer = cluster.watch_scope(scope(request, context.source, ui).await?);
+    let observer = Observer::of_scope(Arc::clone(cluster), &scope(request, context.source, ui).await?);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);

@@ -3,6 +3,7 @@
 mod executor;
 mod other_objects;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::executor::StepExecutor;
@@ -89,7 +90,7 @@ async fn plan_or_step(
 async fn step(
     request: &Request,
     found: Workload,
-    cluster: &Cluster,
+    cluster: &Arc<Cluster>,
     context: &Context<'_>,
     ui: &mut Ui,
 ) -> CommandOutcome {

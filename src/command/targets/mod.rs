@@ -12,9 +12,8 @@ use crate::cluster::reader::{Needs, read_one};
 use crate::cluster::source::{Source, concurrently};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
-use crate::model::api::resource_type::ResourceType;
 use crate::model::api::selector::Selector;
-use crate::model::kind::{self, Kind, Workload};
+use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;
 use crate::model::text::name;
 use crate::model::text::shell_command::{Word, command};
@@ -207,7 +206,7 @@ impl<'a> TargetFinder<'a> {
             if self.is_missing(namespace).await? {
                 return Err(no_namespace(namespace));
             }
-            return Err(self.not_found(type_, namespace, name).await);
+            return Err(self.not_found(kind, namespace, name).await);
         };
         workload(kind, object)
     }
@@ -238,14 +237,15 @@ impl<'a> TargetFinder<'a> {
 
     /// Returns the "not found" error. Its hint is the nearest name in the namespace, or for a live cluster a
     /// kubectl command.
-    async fn not_found(&self, type_: &ResourceType, namespace: &str, name: &str) -> Error {
+    async fn not_found(&self, kind: &'static dyn Kind, namespace: &str, name: &str) -> Error {
+        let type_ = kind.type_();
         let error = Error::new(
             ErrorKind::NotFound,
             format!("no {} {name:?} in namespace {namespace:?}", type_.typed()),
         );
-        let Some(kind) = kind::of_type(type_).filter(|_| self.suggests_names) else {
+        if !self.suggests_names {
             return error; // without a hint, so that no list is needed
-        };
+        }
         let everything = ListQuery::of(type_, Some(namespace));
         let names = self.source.list(&everything, |one| Some(one.name().to_owned())).await;
         let names = names.unwrap_or_default(); // the error is about the missing workload

@@ -207,7 +207,8 @@ impl Run {
     pub async fn run_against(self, client: kube::Client) -> Output {
         let seed = self.seed;
         self.run_on(move |_, world, listener| {
-            Ok(Source::Cluster(source::Cluster::in_process(client, world.clock, seed, listener)))
+            let cluster = source::Cluster::in_process(client, world.clock, seed, listener);
+            Ok(Source::Cluster(Arc::new(cluster)))
         })
         .await
     }
