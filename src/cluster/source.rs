@@ -167,12 +167,15 @@ impl Source {
         listed.map(|(kept, _)| kept).map_err(|failure| cluster.explain_reading(query.type_, &failure))
     }
 
-    /// Returns the cluster for a write; none for a snapshot, which cannot be changed.
-    #[must_use]
-    pub fn writable(&self) -> Option<&Cluster> {
+    /// Returns the cluster for a write.
+    ///
+    /// # Errors
+    /// For a snapshot, which cannot be changed.
+    pub fn writable(&self) -> Result<&Cluster> {
         match self {
-            Self::Snapshot(_) => None,
-            Self::Cluster(cluster) => Some(cluster),
+            Self::Snapshot(_) => Err(Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
+                .hint("to see the change: add --dry-run=client")),
+            Self::Cluster(cluster) => Ok(cluster),
         }
     }
 }

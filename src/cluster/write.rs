@@ -5,10 +5,13 @@ use serde_json::json;
 
 use super::connection::{ApiRequest, ApiResponse, Cluster, RequestError};
 use super::served_versions::percent_encoded;
+use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
 use crate::model::api::resource_type::{POD, ResourceType};
+use crate::model::change::answer::DeletionResult;
+use crate::model::engine::PodRef;
 
 /// The options of a write.
 #[derive(Clone, Copy, Debug)]
@@ -40,40 +43,42 @@ impl Cluster {
         Object::read(response.json()).map_err(WriteFailure::without_object)
     }
 
-    /// Deletes one object with one request, on the precondition that it has this uid.
-    ///
-    /// # Errors
-    /// When the object was not deleted, or the outcome is unknown.
-    pub async fn delete(
-        &self,
-        type_: &ResourceType,
-        namespace: &str,
-        name: &str,
-        uid: &str,
-    ) -> Result<(), WriteFailure> {
-        let path = self.served.object(type_, Some(namespace), name);
-        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": uid}});
-        let response = self.write(&ApiRequest::delete(&path, options.to_string())).await;
-        response.map(drop).map_err(|failure| self.write_failure(&failure))
-    }
-
-    /// Evicts one pod with one request, on the precondition that it has this uid. A PodDisruptionBudget may
-    /// refuse it.
-    ///
-    /// # Errors
-    /// When the pod was not evicted, or the outcome is unknown.
-    pub async fn evict(&self, namespace: &str, pod: &str, uid: &str) -> Result<(), WriteFailure> {
-        let path = self.served.object(&POD, Some(namespace), pod) + "/eviction";
-        let eviction = json!({
-            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod, "namespace": namespace},
-            "deleteOptions": {"preconditions": {"uid": uid}},
-        });
-        let response = self.write(&ApiRequest::post(&path, eviction.to_string())).await;
-        response.map(drop).map_err(|failure| self.write_failure(&failure))
-    }
-
     fn write_failure(&self, failure: &RequestError) -> WriteFailure {
         WriteFailure::of(failure, |failure| self.explain(failure))
+    }
+}
+
+impl Source {
+    /// Deletes a pod, or evicts it so that PodDisruptionBudgets apply. Both carry the uid as a precondition. Sends one
+    /// request and never retries it.
+    pub async fn remove_pod(&self, namespace: &str, pod: &PodRef, evict: bool) -> DeletionResult {
+        let cluster = match self.writable() {
+            Ok(cluster) => cluster,
+            Err(error) => return DeletionResult::Refused(error),
+        };
+        let path = cluster.served.object(&POD, Some(namespace), &pod.name);
+        let preconditions = json!({"uid": pod.uid});
+        let response = if evict {
+            let eviction = json!({
+                "apiVersion": "policy/v1", "kind": "Eviction",
+                "metadata": {"name": pod.name, "namespace": namespace},
+                "deleteOptions": {"preconditions": preconditions},
+            });
+            cluster.write(&ApiRequest::post(&format!("{path}/eviction"), eviction.to_string())).await
+        } else {
+            let options =
+                json!({"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions});
+            cluster.write(&ApiRequest::delete(&path, options.to_string())).await
+        };
+        let Err(failure) = response else { return DeletionResult::Deleted };
+        let WriteFailure { error, outcome } = cluster.write_failure(&failure);
+        match outcome {
+            // The pod is gone, or another pod has its name.
+            WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
+            WriteOutcome::RetryLater => DeletionResult::Disallowed(error.sentence()),
+            WriteOutcome::Unknown => DeletionResult::Unknown(error),
+            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::not_deleted(error),
+        }
     }
 }
 
@@ -106,14 +111,6 @@ pub enum WriteOutcome {
 }
 
 impl WriteFailure {
-    /// Returns the failure of a write to a snapshot.
-    #[must_use]
-    pub fn for_snapshot() -> Self {
-        let error = Error::new(ErrorKind::Refused, "a snapshot cannot be changed")
-            .hint("to see the change: add --dry-run=client");
-        Self { error, outcome: WriteOutcome::Unchanged }
-    }
-
     /// Returns the failure for a 2xx response that does not contain the changed object.
     pub(super) fn without_object(why: &str) -> Self {
         let error = Error::new(ErrorKind::Malformed, format!("the server's response to the write {why}"));

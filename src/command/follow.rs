@@ -10,7 +10,6 @@ use super::event_loop::{EventSource, Executor, Reporter, drive};
 use super::frame_reporter::{FrameReporter, FrameSource};
 use super::owners;
 use super::patch::{self, PatchTarget};
-use super::stuck_pods::remove_pod;
 use super::targets::read_for_write;
 use super::undo::notes::held_rollback;
 use super::writing_verb::{FIELD_MANAGER, Output, Writer};
@@ -264,7 +263,7 @@ async fn delete_stuck(workload: &Workload, pod: &PodRef, source: &Source, ui: &m
     ui.err_line(&format!("deleting pod {}: not ready, and not on the current revision", pod.name));
     let namespace = workload.object().namespace();
     // A pod that is gone already and an unknown result are no refusals: the watch shows what happened.
-    if let Some(why) = remove_pod(pod, namespace, false, source).await.refusal() {
+    if let Some(why) = source.remove_pod(namespace, pod, false).await.refusal() {
         ui.err_line(&format!("warning: stuck pod {} was not deleted: {why}", pod.name));
     }
 }

@@ -20,7 +20,6 @@ pub mod restart;
 pub mod status;
 pub mod step;
 mod stop_signals;
-mod stuck_pods;
 pub mod targets;
 pub mod undo;
 pub mod writing_verb;

@@ -1,7 +1,7 @@
 //! Applies one JSON Patch to one object, and resolves conflicts and unknown results.
 
 use crate::cluster::source::Source;
-use crate::cluster::write::{WriteFailure, WriteOptions, WriteOutcome};
+use crate::cluster::write::{WriteOptions, WriteOutcome};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
 use crate::model::api::patch::Patch;
@@ -49,8 +49,14 @@ pub(super) async fn attempt(
     options: WriteOptions<'_>,
     source: &Source,
 ) -> WriteResult {
+    let PatchTarget { type_, object } = target;
+    let cluster = match source.writable() {
+        Ok(cluster) => cluster,
+        Err(error) => return WriteResult::Refused(error),
+    };
     for _ in 0..MAX_ATTEMPTS {
-        let failure = match target.patch(patch, options, source).await {
+        let patched = cluster.patch(type_, object.namespace(), object.name(), patch, options).await;
+        let failure = match patched {
             Ok(object) => return WriteResult::Stored(object),
             Err(failure) => failure,
         };
@@ -99,16 +105,6 @@ impl<'a> PatchTarget<'a> {
 
     fn label(&self) -> String {
         format!("{} {:?}", self.type_.typed(), self.object.name())
-    }
-
-    async fn patch(
-        &self,
-        patch: &Patch,
-        options: WriteOptions<'_>,
-        source: &Source,
-    ) -> Result<Object, WriteFailure> {
-        let cluster = source.writable().ok_or_else(WriteFailure::for_snapshot)?;
-        cluster.patch(self.type_, self.object.namespace(), self.object.name(), patch, options).await
     }
 
     async fn read(&self, source: &Source) -> Result<Object> {

@@ -6,16 +6,17 @@ use harness::prelude::*;
 use rollout2::cluster::notice::Listener;
 use rollout2::cluster::reader::{disruption_budgets, nodes};
 use rollout2::cluster::source::{Cluster, Source};
-use rollout2::cluster::write::{WriteFailure, WriteOutcome};
 use rollout2::error::ErrorKind;
+use rollout2::model::change::answer::DeletionResult;
+use rollout2::model::engine::PodRef;
 use rollout2::world::Clock;
 use simcluster::object;
 use simcluster::resource::PODDISRUPTIONBUDGETS;
 
 /// Connects to a cluster as a user.
-fn connect_as(cluster: &SimCluster, user: &str) -> Cluster {
+fn connect_as(cluster: &SimCluster, user: &str) -> Source {
     let client = kube::Client::new(cluster.service_for(user), "shop");
-    Cluster::in_process(client, Clock::System, 0, Listener::new(|_| {}))
+    Source::Cluster(Arc::new(Cluster::in_process(client, Clock::System, 0, Listener::new(|_| {}))))
 }
 
 fn shop() -> SimCluster {
@@ -41,20 +42,23 @@ fn uid(cluster: &SimCluster, pod: &str) -> String {
     cluster.store(|store| store.get(&key).map(|pod| object::uid(pod).to_owned())).unwrap_or_default()
 }
 
-async fn evict(cluster: &SimCluster, pod: &str) -> Result<(), WriteFailure> {
-    let uid = uid(cluster, pod);
-    connect_as(cluster, "admin").evict("shop", pod, &uid).await
+async fn evict(cluster: &SimCluster, pod: &str) -> DeletionResult {
+    evict_with(cluster, pod, uid(cluster, pod)).await
+}
+
+async fn evict_with(cluster: &SimCluster, name: &str, uid: String) -> DeletionResult {
+    connect_as(cluster, "admin").remove_pod("shop", &PodRef { name: name.to_owned(), uid }, true).await
 }
 
 #[tokio::test]
 async fn an_eviction_has_a_uid_precondition() {
     let cluster = shop();
-    let failure = connect_as(&cluster, "admin").evict("shop", "db-4", "another").await.unwrap_err();
-    assert_eq!(failure.outcome, WriteOutcome::Conflict);
+    let another = evict_with(&cluster, "db-4", "another".to_owned()).await;
+    assert!(matches!(another, DeletionResult::Deleted), "another pod has its name: {another:?}");
     assert!(!uid(&cluster, "db-4").is_empty());
-    evict(&cluster, "db-4").await.unwrap();
+    assert!(matches!(evict(&cluster, "db-4").await, DeletionResult::Deleted));
     assert!(uid(&cluster, "db-4").is_empty());
-    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().outcome, WriteOutcome::Gone);
+    assert!(matches!(evict(&cluster, "db-4").await, DeletionResult::Deleted), "it is gone");
 }
 
 #[tokio::test]
@@ -65,10 +69,9 @@ async fn a_budget_refusal_is_reported_with_the_servers_message() {
         "db",
         &json!({"observedGeneration": 1, "desiredHealthy": 4, "currentHealthy": 4}),
     );
-    let failure = evict(&cluster, "db-4").await.unwrap_err();
-    assert_eq!(failure.outcome, WriteOutcome::RetryLater);
     let words = "The disruption budget db needs 4 healthy pods and has 4 currently";
-    assert_eq!(failure.error.sentence(), words);
+    let result = evict(&cluster, "db-4").await;
+    assert!(matches!(&result, DeletionResult::Disallowed(message) if message == words), "{result:?}");
     assert!(!uid(&cluster, "db-4").is_empty());
 }
 
@@ -77,18 +80,17 @@ async fn several_budgets_for_a_pod_are_a_refusal() {
     let cluster = shop();
     create_budget(&cluster, "one", &json!({}));
     create_budget(&cluster, "two", &json!({}));
-    let failure = evict(&cluster, "db-4").await.unwrap_err();
-    assert_eq!(failure.outcome, WriteOutcome::Unchanged);
-    assert!(failure.error.sentence().contains("more than one PodDisruptionBudget"), "{failure:?}");
+    let result = evict(&cluster, "db-4").await;
+    let DeletionResult::Refused(error) = &result else { panic!("{result:?}") };
+    assert!(error.sentence().contains("more than one PodDisruptionBudget"), "{error:?}");
 }
 
 #[tokio::test]
 async fn an_eviction_with_a_lost_answer_is_not_repeated_or_assumed() {
     let cluster = shop();
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), FaultAction::LoseAnswer).once());
-    let pod = uid(&cluster, "db-4");
-    let failure = connect_as(&cluster, "admin").evict("shop", "db-4", &pod).await.unwrap_err();
-    assert_eq!((failure.outcome, uid(&cluster, "db-4").is_empty()), (WriteOutcome::Unknown, true));
+    let result = evict(&cluster, "db-4").await;
+    assert!(matches!(result, DeletionResult::Unknown(_)) && uid(&cluster, "db-4").is_empty(), "{result:?}");
     let evictions = cluster.requests().iter().filter(|request| request.line().contains("eviction")).count();
     assert_eq!(evictions, 1);
 }
@@ -98,18 +100,19 @@ async fn a_429_without_a_budget_cause_is_not_an_eviction() {
     let cluster = shop();
     let busy = FaultAction::Refuse(Refusal::with_status(429, "the server is busy").retry_after(1));
     cluster.fault(Fault::on(Requests::of(Verb::Create, &PODS), busy).once());
-    assert_eq!(evict(&cluster, "db-4").await.unwrap_err().outcome, WriteOutcome::RetryLater);
+    assert!(matches!(evict(&cluster, "db-4").await, DeletionResult::Disallowed(_)));
+    assert!(!uid(&cluster, "db-4").is_empty());
 }
 
 #[tokio::test]
 async fn nodes_and_budgets_are_read_or_reported_as_withheld() {
     let cluster = shop();
     create_budget(&cluster, "db", &json!({}));
-    let admin = Source::Cluster(Arc::new(connect_as(&cluster, "admin")));
+    let admin = connect_as(&cluster, "admin");
     let read = nodes(&admin).await.unwrap();
     assert!(read.iter().any(|node| node.ready && node.labels["topology.kubernetes.io/zone"] == "z2"));
     assert_eq!(disruption_budgets(&admin, "shop").await.unwrap().len(), 1);
-    let gina = Source::Cluster(Arc::new(connect_as(&cluster, "gina")));
+    let gina = connect_as(&cluster, "gina");
     let error = nodes(&gina).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotReadable);
     assert!(error.sentence().starts_with("cannot read nodes: forbidden"), "{}", error.sentence());

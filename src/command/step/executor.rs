@@ -16,7 +16,6 @@ use crate::command::context::Context;
 use crate::command::event_loop::{EventSource, Executor};
 use crate::command::owners;
 use crate::command::patch::{PatchTarget, attempt};
-use crate::command::stuck_pods::remove_pod;
 use crate::error::ErrorKind;
 use crate::model::api::patch::Patch;
 use crate::model::change::answer::DeletionResult;
@@ -171,7 +170,7 @@ impl<'a> StepExecutor<'a> {
             let deletions = pods.iter().map(|pod| async {
                 match &blocked {
                     None if ends.get() => DeletionResult::NotSent,
-                    None => remove_pod(pod, object.namespace(), evict, source).await,
+                    None => source.remove_pod(object.namespace(), pod, evict).await,
                     Some(why) => why.clone(),
                 }
             });
