@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use tokio::time::{Instant, sleep};
 
 use super::list::{ListQuery, PodLabels};
 use super::source::{Source, concurrently};
@@ -50,10 +48,8 @@ pub struct Needs {
 pub enum RevisionContent {
     /// The template, to compare it or to explain its pods.
     Template,
-    /// The whole object without `metadata.managedFields`, to print it or to write to it.
+    /// The whole object, to print it or to write to it.
     Document,
-    /// The whole object, to print it.
-    DocumentWithManagedFields,
 }
 
 /// What is kept of a pod.
@@ -140,7 +136,7 @@ impl Owned {
         }
         let revisions = stores.iter().map(async |type_| {
             let query = ListQuery::of(type_, namespace).with_labels(selector);
-            let is_whole = needs.revisions == RevisionContent::DocumentWithManagedFields;
+            let is_whole = needs.revisions == RevisionContent::Document;
             let listed = source.list(&if is_whole { query.whole() } else { query }, read_revision).await;
             listed.map(|all| by_owner(all, |revision: &Revision| &revision.owner_uid))
         });
@@ -202,9 +198,7 @@ impl RevisionContent {
     fn read(self, owner: &Workload, object: Object) -> Revision {
         match self {
             Self::Template => Revision::read(owner.kind(), object),
-            Self::Document | Self::DocumentWithManagedFields => {
-                Revision::read(owner.kind(), object.clone()).with_document(&object)
-            }
+            Self::Document => Revision::read(owner.kind(), object.clone()).with_document(&object),
         }
     }
 }
@@ -255,9 +249,6 @@ pub struct Readings {
 
 /// Up to this many namespaces are few. More are listed with lists of the whole cluster.
 const FEW_NAMESPACES: usize = 12;
-
-/// The time between two reads of a workload that its controller has not observed.
-const OBSERVE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Whether workloads are in so few namespaces that each is better listed alone, if the command needs nothing of the others.
 pub fn are_in_few_namespaces<'a>(workloads: impl IntoIterator<Item = &'a Workload>) -> bool {
@@ -351,26 +342,6 @@ pub async fn reread(workload: &Workload, source: &Source) -> Result<Workload> {
     object.filter(|object| object.uid() == workload.object().uid()).and_then(Workload::of).ok_or_else(|| {
         Error::new(ErrorKind::NotFound, format!("{} was deleted meanwhile", workload.target()))
     })
-}
-
-/// Reads a workload again until its controller has observed it, for so long at most. `wait` is called before each read with
-/// the time since the first one.
-///
-/// # Errors
-/// As [`reread`].
-pub async fn until_observed(
-    mut workload: Workload,
-    limit: Duration,
-    source: &Source,
-    mut wait: impl FnMut(Duration),
-) -> Result<Workload> {
-    let begun = Instant::now();
-    while !workload.is_observed() && begun.elapsed() < limit {
-        wait(begun.elapsed());
-        sleep(OBSERVE_INTERVAL).await;
-        workload = reread(&workload, source).await?;
-    }
-    Ok(workload)
 }
 
 /// Lists all nodes.

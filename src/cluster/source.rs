@@ -199,8 +199,7 @@ impl Cluster {
         type_: &ResourceType,
         name: &str,
     ) -> Result<Result<Object, ApiResponse>> {
-        let response =
-            self.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
+        let response = self.send(request, Policy::Retried, &mut None, ApiResponse::is_not_found).await;
         let response = response.map_err(|failure| self.explain_reading(type_, &failure))?;
         if response.is_not_found() {
             return Ok(Err(response));

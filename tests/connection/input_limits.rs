@@ -130,10 +130,9 @@ fn an_endless_list_ends_with_the_request_timeout() {
 
 #[test]
 fn empty_or_circular_pages_end_with_the_request_timeout() {
-    for (items, token) in [
-        (json!([]), None),
-        (json!([{"metadata": {"name": "a", "namespace": "shop"}}]), Some("same")),
-    ] {
+    for (items, token) in
+        [(json!([]), None), (json!([{"metadata": {"name": "a", "namespace": "shop"}}]), Some("same"))]
+    {
         let kubeconfig = serve(move |line, socket| {
             let next = "x".repeat(line.len());
             let token = token.unwrap_or(&next);

@@ -31,7 +31,7 @@ use self::response_log::ResponseLog;
 use super::credential::PluginContext;
 use super::kubeconfig;
 use super::kubeconfig::overrides::Overrides;
-use super::notice::{Listener, run_if_slow, seconds};
+use super::notice::{Listener, NOTICE_AFTER, run_if_slow, seconds};
 use super::served_versions::ServedVersions;
 use crate::error::{Error, Result};
 use crate::world::{Clock, Environment, World};
@@ -124,8 +124,7 @@ impl Cluster {
             environment,
             kuberc: overrides.kuberc.clone(),
             stdin_is_terminal,
-            limit: timeouts.plugin,
-            notice_after: timeouts.notice_after,
+            limit: timeouts.request,
             listener: listener.clone(),
         };
         let server = Arc::new(server);
@@ -295,17 +294,17 @@ impl Cluster {
     ) -> Result<Response<Body>, RequestError> {
         let request = request.to_http().map_err(RequestError::NotSent)?;
         let (verb, url) = (request.method().to_string(), self.server.display_url(request.uri()));
-        let (sent, since) = (Instant::now(), self.timeouts.notice_after);
+        let sent = Instant::now();
         let slow = || {
             if policy.has_notices() {
-                let waited = seconds(since);
+                let waited = seconds(NOTICE_AFTER);
                 let notice =
                     format!("note: {}: no answer for {waited}; still waiting", self.server.address());
-                self.notify_once("slow response", &notice, since);
+                self.notify_once("slow response", &notice, NOTICE_AFTER);
             }
         };
         let head = timeout(self.timeouts.read, client.send(request));
-        let outcome = match timeout_at(deadline, run_if_slow(since, head, slow)).await {
+        let outcome = match timeout_at(deadline, run_if_slow(head, slow)).await {
             Ok(Ok(Ok(response))) => Ok(response),
             Ok(Ok(Err(error))) => Err(self.server.no_response(&error).into()),
             Ok(Err(_)) => Err(self.server.late(self.timeouts.read).into()),

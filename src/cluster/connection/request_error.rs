@@ -133,9 +133,6 @@ const READ_LIMIT: Duration = Duration::from_secs(30);
 /// The limit for a read with its retries. An API server restarts in less time.
 const REQUEST_LIMIT: Duration = Duration::from_secs(60);
 
-/// The user sees a notice after waiting this long.
-const NOTICE_AFTER: Duration = Duration::from_secs(4);
-
 /// The upper bound of `--request-timeout`; a larger one would overflow the clock.
 const LONGEST_LIMIT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
@@ -146,24 +143,18 @@ pub(super) struct Timeouts {
     pub(super) connect: Duration,
     /// For the next byte of a response.
     pub(super) read: Duration,
-    /// For a complete read, including its retries.
+    /// For a complete read, including its retries, and for a credential plugin that does not prompt the user.
     pub(super) request: Duration,
-    /// For a credential plugin that does not prompt the user.
-    pub(super) plugin: Duration,
-    /// Before a notice about a slow response.
-    pub(super) notice_after: Duration,
 }
 
 impl Timeouts {
-    /// Returns the default limits, or `request_timeout` for each of them but the notice.
+    /// Returns the default limits, or `request_timeout` for each of them.
     pub(super) fn new(request_timeout: Option<Duration>) -> Self {
         let request_timeout = request_timeout.map(|asked| asked.min(LONGEST_LIMIT));
         Self {
             connect: request_timeout.unwrap_or(CONNECT_LIMIT),
             read: request_timeout.unwrap_or(READ_LIMIT),
             request: request_timeout.unwrap_or(REQUEST_LIMIT),
-            plugin: request_timeout.unwrap_or(REQUEST_LIMIT),
-            notice_after: NOTICE_AFTER,
         }
     }
 }

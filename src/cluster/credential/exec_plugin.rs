@@ -36,8 +36,6 @@ pub(in crate::cluster) struct PluginContext {
     pub(in crate::cluster) stdin_is_terminal: bool,
     /// The time limit of a plugin that does not prompt the user.
     pub(in crate::cluster) limit: Duration,
-    /// The time after which a notice reports that the plugin still runs.
-    pub(in crate::cluster) notice_after: Duration,
     /// Receives the notices.
     pub(in crate::cluster) listener: Listener,
 }
@@ -47,17 +45,16 @@ pub(in crate::cluster) struct PluginContext {
 /// # Errors
 /// When the plugin is forbidden or missing, fails, exceeds its limit, or prints no valid credential.
 pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<PluginCredential> {
-    let plugin = ExecPlugin::of(exec)?;
-    let interactive = plugin.is_interactive(exec, context)?;
-    let mut child = plugin.start(exec, context, interactive)?;
+    let plugin = ExecPlugin::of(exec, context)?;
+    let interactive = plugin.is_interactive()?;
+    let mut child = plugin.start(interactive)?;
     let limit = (!interactive).then_some(context.limit);
     let running = || {
         let up_to = limit.map_or_else(String::new, |limit| format!(" up to {}", seconds(limit)));
         let notice = format!("note: waiting{up_to} for the credential plugin {}", plugin.command);
         context.listener.notify(&notice);
     };
-    let finish = plugin.finish(&mut child, context);
-    let finished = run_if_slow(context.notice_after, finish, running);
+    let finished = run_if_slow(plugin.finish(&mut child), running);
     let stdout = match limit {
         Some(limit) => tokio::time::timeout(limit, finished)
             .await
@@ -70,28 +67,33 @@ pub(super) async fn run(exec: &ExecConfig, context: &PluginContext) -> Result<Pl
 }
 
 struct ExecPlugin<'a> {
+    exec: &'a ExecConfig,
     /// The name or path of the program.
     command: &'a str,
+    context: &'a PluginContext,
 }
 
 impl<'a> ExecPlugin<'a> {
-    fn of(exec: &'a ExecConfig) -> Result<Self> {
+    fn of(exec: &'a ExecConfig, context: &'a PluginContext) -> Result<Self> {
         match exec.command.as_deref() {
-            Some(command) if !command.is_empty() => Ok(Self { command }),
+            Some(command) if !command.is_empty() => Ok(Self { exec, command, context }),
             _ => Err(Error::new(ErrorKind::Unreachable, "the kubeconfig's exec plugin has no command")),
         }
     }
 
     /// Whether the plugin gets the terminal.
-    fn is_interactive(&self, exec: &ExecConfig, context: &PluginContext) -> Result<bool> {
-        match exec.interactive_mode {
+    fn is_interactive(&self) -> Result<bool> {
+        match self.exec.interactive_mode {
             Some(ExecInteractiveMode::Never) => Ok(false),
-            Some(ExecInteractiveMode::Always) if !context.stdin_is_terminal => Err(self.needs_terminal()),
-            _ => Ok(context.stdin_is_terminal),
+            Some(ExecInteractiveMode::Always) if !self.context.stdin_is_terminal => Err(self
+                .error("must prompt for input, and standard input is not a terminal")
+                .hint("run this in a terminal, or use credentials that need no prompt")),
+            _ => Ok(self.context.stdin_is_terminal),
         }
     }
 
-    fn start(&self, exec: &ExecConfig, context: &PluginContext, interactive: bool) -> Result<Child> {
+    fn start(&self, interactive: bool) -> Result<Child> {
+        let (exec, context) = (self.exec, self.context);
         let program = allowed_program(self.command, context.kuberc.as_deref(), &context.environment)?;
         let mut command = Command::new(program);
         command.args(exec.args.iter().flatten());
@@ -109,11 +111,11 @@ impl<'a> ExecPlugin<'a> {
         } else {
             command.stdin(Stdio::null()).stderr(Stdio::piped());
         }
-        command.spawn().map_err(|error| self.start_error(exec, error))
+        command.spawn().map_err(|error| self.start_error(error))
     }
 
     /// Waits for the plugin to exit, and reports the lines of its stderr meanwhile.
-    async fn finish(&self, child: &mut Child, context: &PluginContext) -> Result<Vec<u8>> {
+    async fn finish(&self, child: &mut Child) -> Result<Vec<u8>> {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let read = async {
             let mut bytes = Vec::new();
@@ -142,7 +144,7 @@ impl<'a> ExecPlugin<'a> {
                 if shown < LONGEST_OUTPUT {
                     shown += read;
                     let line = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-                    context.listener.notify(&line);
+                    self.context.listener.notify(&line);
                     last = Some(line).filter(|line| !line.trim().is_empty()).or(last);
                 }
             }
@@ -159,34 +161,16 @@ impl<'a> ExecPlugin<'a> {
             (Err(error), _) => Err(self.error("could not be awaited").caused_by(error)),
         }
     }
-}
 
-fn exec_info(exec: &ExecConfig, interactive: bool) -> Value {
-    let version = exec.api_version.clone().unwrap_or_else(|| format!("{GROUP}v1"));
-    let mut info = json!({
-        "apiVersion": version,
-        "kind": "ExecCredential",
-        "spec": {"interactive": interactive},
-    });
-    if exec.provide_cluster_info
-        && let Some(cluster) = &exec.cluster
-        && let Ok(cluster) = serde_json::to_value(cluster)
-    {
-        info["spec"]["cluster"] = cluster;
-    }
-    info
-}
-
-impl ExecPlugin<'_> {
     fn error(&self, what: &str) -> Error {
         Error::new(ErrorKind::Unreachable, format!("the credential plugin {:?} {what}", self.command))
     }
 
-    fn start_error(&self, exec: &ExecConfig, error: std::io::Error) -> Error {
+    fn start_error(&self, error: std::io::Error) -> Error {
         if error.kind() != std::io::ErrorKind::NotFound {
             return self.error("cannot be run").caused_by(error).hint(self.hint());
         }
-        let advice = exec.install_hint.as_deref().map(str::trim).filter(|advice| !advice.is_empty());
+        let advice = self.exec.install_hint.as_deref().map(str::trim).filter(|advice| !advice.is_empty());
         let hint = advice.map_or_else(
             || "install it, or give its full path in the kubeconfig as users[].user.exec.command".to_owned(),
             str::to_owned,
@@ -204,15 +188,26 @@ impl ExecPlugin<'_> {
         }
     }
 
-    fn needs_terminal(&self) -> Error {
-        self.error("must prompt for input, and standard input is not a terminal")
-            .hint("run this in a terminal, or use credentials that need no prompt")
-    }
-
     fn hint(&self) -> String {
         let plugin = [Word::text(self.command, "PLUGIN")];
         command("you may have to log in again; to see what it needs, run it by hand: {}", plugin)
     }
+}
+
+fn exec_info(exec: &ExecConfig, interactive: bool) -> Value {
+    let version = exec.api_version.clone().unwrap_or_else(|| format!("{GROUP}v1"));
+    let mut info = json!({
+        "apiVersion": version,
+        "kind": "ExecCredential",
+        "spec": {"interactive": interactive},
+    });
+    if exec.provide_cluster_info
+        && let Some(cluster) = &exec.cluster
+        && let Ok(cluster) = serde_json::to_value(cluster)
+    {
+        info["spec"]["cluster"] = cluster;
+    }
+    info
 }
 
 /// The API group of `ExecCredential`, in every version.

@@ -15,30 +15,34 @@ use crate::error::{Error, Result};
 use crate::model::text::secret::MASK;
 use crate::world::Environment;
 
-/// Returns the server's address. A server without a scheme is reached over `http`, as with kubectl.
+/// Returns the server's address. As with kubectl, a server without a scheme is reached over `https` if the kubeconfig has TLS
+/// settings, and otherwise over `http` (`rest.DefaultServerUrlFor`).
 ///
 /// # Errors
-/// A usage error when the address is invalid. Also when it has no scheme but the kubeconfig has TLS
-/// fields or credentials: kubectl then guesses the scheme, depending on the field.
+/// A usage error when the address is invalid.
 pub(in crate::cluster) fn server_url(endpoint: &Endpoint) -> Result<Uri> {
     let written = endpoint.cluster.server.as_deref().unwrap_or_default();
-    let has_scheme = written.contains("://");
-    let whole = if has_scheme { written.to_owned() } else { format!("http://{written}") };
-    let url: Option<Uri> = whole.parse().ok();
+    let scheme = match written.contains("://") {
+        true => "",
+        false if has_tls_settings(endpoint) => "https://",
+        false => "http://",
+    };
+    let url: Option<Uri> = format!("{scheme}{written}").parse().ok();
     let url = url.filter(|url: &Uri| url.host().is_some_and(|host| !host.is_empty()));
     let url = url.filter(|url| matches!(url.scheme_str(), Some("http" | "https"))).ok_or_else(|| {
         Error::usage(format!("the server {:?} is not the address of an API server", without_user(written)))
             .hint("write it as https://HOST:PORT")
     })?;
-    match needs_scheme(endpoint).filter(|_| !has_scheme) {
-        Some(reason) => Err(Error::usage(format!(
-            "the server {:?} has no scheme, and {} has {reason}",
-            without_user(written),
-            endpoint.source
-        ))
-        .hint("write the server as https://HOST:PORT (or as http://HOST:PORT, which sends no credentials)")),
-        None => Ok(without_user_info(&url).unwrap_or(url)),
-    }
+    Ok(without_user_info(&url).unwrap_or(url))
+}
+
+fn has_tls_settings(endpoint: &Endpoint) -> bool {
+    let (cluster, user) = (&endpoint.cluster, &endpoint.user);
+    cluster.certificate_authority.is_some()
+        || cluster.certificate_authority_data.is_some()
+        || cluster.insecure_skip_tls_verify == Some(true)
+        || user.client_certificate.is_some()
+        || user.client_certificate_data.is_some()
 }
 
 /// Returns the address without its user info, which must not be part of the `:authority` of HTTP/2.
@@ -52,43 +56,18 @@ fn without_user_info(url: &Uri) -> Option<Uri> {
 /// Removes every credential from an endpoint whose server is not reached over TLS. Returns whether there
 /// was one. Plugins are not run and token files are not read.
 pub(in crate::cluster) fn withhold_credentials(endpoint: &mut Endpoint, url: &Uri) -> bool {
-    if url.scheme_str() == Some("https") || credential(&endpoint.user).is_none() {
+    if url.scheme_str() == Some("https") {
         return false;
     }
-    let user = std::mem::take(&mut endpoint.user);
+    let user = endpoint.user.clone();
     endpoint.user = AuthInfo {
-        impersonate: user.impersonate,
-        impersonate_groups: user.impersonate_groups,
-        impersonate_uid: user.impersonate_uid,
-        impersonate_user_extra: user.impersonate_user_extra,
+        impersonate: user.impersonate.clone(),
+        impersonate_groups: user.impersonate_groups.clone(),
+        impersonate_uid: user.impersonate_uid.clone(),
+        impersonate_user_extra: user.impersonate_user_extra.clone(),
         ..AuthInfo::default()
     };
-    true
-}
-
-/// Returns the setting that requires TLS, if there is one.
-fn needs_scheme(endpoint: &Endpoint) -> Option<&'static str> {
-    let cluster = &endpoint.cluster;
-    if cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some() {
-        return Some("a certificate authority");
-    }
-    if cluster.insecure_skip_tls_verify == Some(true) {
-        return Some("insecure-skip-tls-verify");
-    }
-    credential(&endpoint.user)
-}
-
-/// Returns the kind of the user's first credential, for a message.
-fn credential(user: &AuthInfo) -> Option<&'static str> {
-    let has = [
-        (user.token.is_some() || user.token_file.is_some(), "a token"),
-        (user.username.is_some() || user.password.is_some(), "a user name or a password"),
-        (user.client_certificate.is_some() || user.client_certificate_data.is_some(), "a client certificate"),
-        (user.client_key.is_some() || user.client_key_data.is_some(), "a client key"),
-        (user.exec.is_some(), "a credential plugin"),
-        (user.auth_provider.is_some(), "an auth-provider"),
-    ];
-    has.into_iter().find_map(|(has, words)| has.then_some(words))
+    serde_json::to_value(user).ok() != serde_json::to_value(&endpoint.user).ok()
 }
 
 /// Masks the user and password in an address, which may be invalid.
@@ -225,7 +204,9 @@ mod tests {
                 let mut endpoint = endpoint(&json!({"server": server}), &user);
                 let url = server_url(&endpoint).unwrap();
                 assert_eq!(withhold_credentials(&mut endpoint, &url), is_withheld, "{server} {user}");
-                assert_eq!(credential(&endpoint.user).is_none(), is_withheld, "{server} {user}");
+                let kept = serde_json::to_value(&endpoint.user).unwrap();
+                let nothing = serde_json::to_value(AuthInfo::default()).unwrap();
+                assert_eq!(kept == nothing, is_withheld, "{server} {user}");
             }
         }
     }
@@ -244,24 +225,23 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_a_scheme_is_an_error_when_it_may_mean_https() {
-        let server = |extra: &Value, user: &Value| {
+    fn a_server_without_a_scheme_is_reached_over_https_with_tls_settings_only() {
+        let url = |extra: Value, user: Value| {
             let mut cluster = json!({"server": "h:6443"});
             cluster.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-            server_url(&endpoint(&cluster, user)).map(|url| url.to_string())
+            server_url(&endpoint(&cluster, &user)).unwrap().to_string()
         };
-        assert_eq!(server(&json!({}), &json!({})).unwrap(), "http://h:6443/");
-        let clusters = [
+        for cluster in [
             json!({"certificate-authority": "/ca"}),
             json!({"certificate-authority-data": "Q0E="}),
             json!({"insecure-skip-tls-verify": true}),
-        ];
-        let none = || json!({});
-        let ambiguous = clusters.into_iter().map(|cluster| (cluster, none()));
-        for (cluster, user) in ambiguous.chain(credentials().into_iter().map(|user| (none(), user))) {
-            let error = server(&cluster, &user).unwrap_err();
-            assert_eq!(error.exit().code(), 2);
-            assert!(error.next_step().unwrap().contains("https://HOST:PORT"), "{error:?}");
+        ] {
+            assert_eq!(url(cluster, json!({})), "https://h:6443/");
+        }
+        assert_eq!(url(json!({}), json!({"client-certificate": "/c"})), "https://h:6443/");
+        assert_eq!(url(json!({}), json!({"client-certificate-data": "Yw=="})), "https://h:6443/");
+        for user in [json!({}), json!({"token": "t"}), json!({"username": "u", "password": "p"})] {
+            assert_eq!(url(json!({"insecure-skip-tls-verify": false}), user), "http://h:6443/");
         }
     }
 

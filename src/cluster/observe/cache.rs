@@ -1,6 +1,6 @@
 //! The targets of an observer, and what is emitted about them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::take;
 use std::sync::Arc;
 
@@ -36,10 +36,8 @@ pub(super) struct Cache {
 struct Target {
     /// The collection of its workload.
     collection: usize,
-    /// The state that was emitted last, or as it was found.
+    /// The latest state, or as it was found.
     workload: Workload,
-    /// The states that were not emitted, because something else was not read yet, oldest first.
-    unemitted: VecDeque<Workload>,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
     was_read: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist.
@@ -58,15 +56,8 @@ impl Cache {
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
         let id = TargetId(self.targets.last_key_value().map_or(0, |(last, _)| last.0 + 1));
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
-        let target = Target {
-            collection,
-            workload,
-            unemitted: VecDeque::new(),
-            was_read: false,
-            version: None,
-            refreshed: None,
-        };
-        self.targets.insert(id, target);
+        self.targets
+            .insert(id, Target { collection, workload, was_read: false, version: None, refreshed: None });
         id
     }
 
@@ -158,12 +149,8 @@ impl Cache {
             if is_known || target.knows_newer(&workload) {
                 continue;
             }
-            if self.is_of_scope {
-                target.workload = (*workload).clone();
-                continue;
-            }
-            target.unemitted.push_back((*workload).clone());
-            self.emit_once_read(*id, events);
+            target.workload = (*workload).clone();
+            self.emit(*id, events);
         }
         ids
     }
@@ -209,15 +196,13 @@ impl Cache {
         }
         has_newer |= is_known_newer;
         (target.was_read, target.refreshed) = (true, refreshed);
-        target.unemitted.clear(); // these are older
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
         if has_newer {
             self.emit(id, events);
         }
     }
 
-    /// Emits the observation of each target of which something changed since the last flush. Of a target that was never
-    /// emitted these are the states of its workload so far, once its revisions and pods were read.
+    /// Emits the observation of each target of which something changed since the last flush.
     pub(super) fn flush(&mut self, events: &mut TargetEvents) {
         let owners = self.changed.replace(HashSet::new());
         // The user of a scope reads all observations at once.
@@ -228,30 +213,17 @@ impl Cache {
         let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
         for id in changed {
-            if self.targets.get(&id).is_some_and(|target| target.was_read) {
-                self.emit(id, events);
-            } else {
-                self.emit_once_read(id, events);
-            }
-        }
-    }
-
-    /// Emits the states of a workload that were not emitted, once everything else was read.
-    fn emit_once_read(&mut self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get(&id) else { return };
-        if !target.was_read && !self.collections.was_read(&target.workload) {
-            return;
-        }
-        loop {
-            let Some(target) = self.targets.get_mut(&id) else { return };
-            let Some(workload) = target.unemitted.pop_front() else { return };
-            (target.workload, target.was_read) = (workload, true);
             self.emit(id, events);
         }
     }
 
-    fn emit(&self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get(&id).filter(|_| !self.is_of_scope) else { return };
+    /// Emits the observation of a workload, once its revisions and pods were read too.
+    fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
+        let Some(target) = self.targets.get_mut(&id).filter(|_| !self.is_of_scope) else { return };
+        target.was_read |= target.version.is_some() && self.collections.was_read(&target.workload);
+        if !target.was_read {
+            return;
+        }
         let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
         let knows_warnings = warnings.is_some_and(Collection::was_read);
         let observation = Box::new(self.collections.observation(&target.workload));

@@ -62,8 +62,8 @@ pub struct Observer {
     tasks: JoinSet<()>,
     sender: mpsc::Sender<ObserverMessage>,
     updates: mpsc::Receiver<ObserverMessage>,
-    /// The resources that were reported as forbidden.
-    reported_forbidden: BTreeSet<&'static str>,
+    /// Whether forbidden resources were reported.
+    reported_forbidden: bool,
     watches_warnings: bool,
 }
 
@@ -106,9 +106,18 @@ impl Observer {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
         let cache = Cache::new(matches!(wanted, Wanted::Scope { .. }));
         let outage = Outage::new(Arc::clone(&cluster));
-        let (tasks, reported_forbidden) = (JoinSet::new(), BTreeSet::new());
+        let tasks = JoinSet::new();
         let shared = Arc::new(Shared { cluster, wanted, outage });
-        Self { shared, namespace, cache, tasks, sender, updates, reported_forbidden, watches_warnings: false }
+        Self {
+            shared,
+            namespace,
+            cache,
+            tasks,
+            sender,
+            updates,
+            reported_forbidden: false,
+            watches_warnings: false,
+        }
     }
 
     /// Starts to watch the warnings about the workloads, which most rollouts do not need. Returns whether they were not
@@ -194,20 +203,18 @@ impl Observer {
         workloads.all(|collection| collection.reading == Reading::Lost)
     }
 
-    /// Reports all forbidden resources in one notice, once every reflector has synced.
+    /// Reports all forbidden resources in one notice, once every reflector has synced. Events, which are watched later, may
+    /// follow without another notice.
     fn report_forbidden(&mut self) {
-        if !self.is_synced() {
+        if self.reported_forbidden || !self.is_synced() {
             return;
         }
-        let before = self.reported_forbidden.len();
         let forbidden = self.cache.collections.all.iter().filter(|all| all.reading == Reading::Forbidden);
-        let forbidden = forbidden.map(|all| all.type_.plural());
-        let new: Vec<_> = forbidden.filter(|type_| self.reported_forbidden.insert(type_)).collect();
-        // Events are watched later than pods. One notice about forbidden resources is enough.
-        let is_one_more = before > 0 && new == [EVENT.plural()];
-        if !new.is_empty() && !is_one_more {
-            let new = joined(&new, "and");
-            self.shared.cluster.notify(&format!("note: causes are incomplete: cannot list {new}"));
+        let forbidden: BTreeSet<_> = forbidden.map(|all| all.type_.plural()).collect();
+        if !forbidden.is_empty() {
+            self.reported_forbidden = true;
+            let forbidden = joined(&forbidden.into_iter().collect::<Vec<_>>(), "and");
+            self.shared.cluster.notify(&format!("note: causes are incomplete: cannot list {forbidden}"));
         }
     }
 

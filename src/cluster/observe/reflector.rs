@@ -52,12 +52,7 @@ enum ApiVerb {
 }
 
 impl Reflector {
-    pub(super) fn new(
-        index: usize,
-        query: ListQuery,
-        names: Vec<String>,
-        shared: Arc<Shared>,
-    ) -> Self {
+    pub(super) fn new(index: usize, query: ListQuery, names: Vec<String>, shared: Arc<Shared>) -> Self {
         let ((allowed, forbidden), attempts) = (Default::default(), Attempts::new(query.type_));
         Self { index, shared, query, names, version: None, allowed, forbidden, attempts }
     }
@@ -241,9 +236,8 @@ impl Reflector {
     fn watch_path(&self) -> String {
         let version = percent_encoded(self.version.as_deref().unwrap_or_default());
         let seconds = WATCH_TIMEOUT.as_secs();
-        let parameters = format!(
-            "watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}"
-        );
+        let parameters =
+            format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
         self.query.path(&parameters, &self.shared.cluster)
     }
 }

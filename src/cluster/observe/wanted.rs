@@ -94,13 +94,8 @@ pub(super) struct FoundWorkloads {
     /// Each has its index as the id of the target.
     pub(super) found: Vec<Workload>,
     kinds: HashMap<String, &'static dyn Kind>,
-    namespaces: HashMap<String, FoundInNamespace>,
-}
-
-#[derive(Debug, Default)]
-struct FoundInNamespace {
-    /// The indices of the workloads of a name.
-    by_name: HashMap<String, Vec<usize>>,
+    /// The indices of the workloads with a key.
+    by_key: HashMap<String, Vec<usize>>,
     labels: PodLabels,
 }
 
@@ -152,41 +147,37 @@ impl FoundWorkloads {
         for (index, workload) in found.iter().enumerate() {
             let object = workload.object();
             all.kinds.insert(object.uid().to_owned(), workload.kind());
-            let here = all.namespaces.entry(object.namespace().to_owned()).or_default();
-            here.by_name.entry(object.name().to_owned()).or_default().push(index);
+            all.by_key.entry(key(object)).or_default().push(index);
             // Without a valid selector no pod belongs to it, as for its controller.
             if let Ok(selector) = Selector::of_workload(object) {
-                here.labels.add(&selector);
+                all.labels.add(&selector);
             }
         }
         all
     }
 
     fn facts(&self, object: Object, type_: &ResourceType) -> Option<Facts> {
-        let here = self.namespaces.get(object.namespace())?;
         let owner = object.controller().and_then(|owner| self.kinds.get(owner.uid).copied());
         if type_ == &POD {
-            here.labels.may_belong(&object).then_some(())?;
+            self.labels.may_belong(&object).then_some(())?;
         } else if type_ == &EVENT {
-            here.may_concern(&object).then_some(())?;
+            self.may_concern(&object).then_some(())?;
         } else if let Some(kind) = kind::of_type(type_) {
-            let mut named =
-                here.by_name.get(object.name())?.iter().filter_map(|index| self.found.get(*index));
+            let mut named = self.by_key.get(&key(&object))?.iter().filter_map(|index| self.found.get(*index));
             let found = named.find(|found| found.kind() == kind)?;
             let object = same_version(found.object(), &object).cloned().unwrap_or(object);
             return Facts::read(object, type_, owner);
         }
         Facts::read(object, type_, owner)
     }
-}
 
-impl FoundInNamespace {
     /// Whether an event may be about a workload or an object that belongs to it. The names of such objects begin with the
     /// workload's name.
     fn may_concern(&self, event: &Object) -> bool {
-        let about = event.text("/involvedObject/name").unwrap_or_default();
+        let about =
+            format!("{}/{}", event.namespace(), event.text("/involvedObject/name").unwrap_or_default());
         let mut ends = about.match_indices('-').map(|(end, _)| end).chain([about.len()]);
-        ends.any(|end| about.get(..end).is_some_and(|name| self.by_name.contains_key(name)))
+        ends.any(|end| about.get(..end).is_some_and(|key| self.by_key.contains_key(key)))
     }
 }
 

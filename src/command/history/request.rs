@@ -41,11 +41,7 @@ impl Request {
     /// What is kept of each revision: kubectl's documents are whole objects, all other formats show templates.
     pub(super) fn revision_content(&self) -> RevisionContent {
         let shows_documents = !self.is_for_reading() && self.facts().is_none();
-        match (shows_documents, self.show_managed_fields) {
-            (false, _) => RevisionContent::Template,
-            (true, false) => RevisionContent::Document,
-            (true, true) => RevisionContent::DocumentWithManagedFields,
-        }
+        if shows_documents { RevisionContent::Document } else { RevisionContent::Template }
     }
 
     pub(super) fn table_options(&self, ui: &Ui) -> render::HistoryTableOptions {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::cluster::reader::{Needs, read_all, until_observed};
+use tokio::time::{Instant, sleep};
+
+use crate::cluster::reader::{Needs, read_all, reread};
 use crate::command::history::with_history_hint;
 use crate::command::preflight::{self, Findings, Planned};
 use crate::command::targets::TargetScope;
@@ -125,25 +127,28 @@ const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the wait is silent.
 const NOTE_AFTER: Duration = Duration::from_secs(1);
 
+/// The time between two reads of a workload that its controller has not observed.
+const OBSERVE_INTERVAL: Duration = Duration::from_millis(200);
+
 /// Waits until the controller has observed the last change, because until then a revision may still have
 /// its old number. Continues with a note after [`OBSERVE_TIMEOUT`].
-async fn wait_until_observed(workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
-    if !writer.source.is_live() {
-        return Ok(workload);
-    }
-    let target = workload.target();
-    let note = |waited| {
+async fn wait_until_observed(mut workload: Workload, writer: &mut Writer<'_>) -> Result<Workload> {
+    let (begun, target) = (Instant::now(), workload.target());
+    while writer.source.is_live() && !workload.is_observed() {
+        let waited = begun.elapsed();
+        if waited >= OBSERVE_TIMEOUT {
+            writer.ui.err_line(&format!(
+                "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
+            ));
+            break;
+        }
         if waited >= NOTE_AFTER {
             writer.ui.err_line_once(&format!(
                 "note: waiting for the controller to observe the last change of {target}"
             ));
         }
-    };
-    let workload = until_observed(workload, OBSERVE_TIMEOUT, writer.source, note).await?;
-    if !workload.is_observed() {
-        writer.ui.err_line(&format!(
-            "note: the controller has not observed the last change of {target} within {OBSERVE_TIMEOUT:?}; continuing"
-        ));
+        sleep(OBSERVE_INTERVAL).await;
+        workload = reread(&workload, writer.source).await?;
     }
     Ok(workload)
 }
