@@ -157,31 +157,25 @@ async fn rules(
     concurrently(namespaces.into_iter().map(read)).await.into_iter().collect()
 }
 
-/// Checks a change before its write, where the result can stop it: with `--strict`, where the user is asked, and in a
-/// client's dry run. `known` is what was found before. Returns whether there is an obstacle.
+/// Prints what was found about a change before its write; nothing if it is checked beside the write. Returns whether there is
+/// an obstacle.
 ///
 /// # Errors
 /// With `--strict`, when there is an obstacle.
-pub(super) async fn check_first(
-    planned: &Planned,
-    known: Option<Findings>,
+pub(super) fn print_findings(
+    after: &Workload,
+    findings: Option<&Findings>,
     writer: &Writer<'_>,
 ) -> Result<bool> {
-    if !is_first(writer) {
-        return Ok(false);
-    }
-    let findings = match known {
-        Some(known) => known,
-        None => check(planned, writer.source).await,
-    };
+    let Some(findings) = findings else { return Ok(false) };
     if writer.options.strict {
-        refuse(&planned.workload, &findings)?;
+        refuse(after, findings)?;
     }
-    warn(&planned.workload, &findings, &writer.ui.messages());
+    warn(after, findings, &writer.ui.messages());
     Ok(!findings.obstacles.is_empty())
 }
 
-/// Writes, and checks the change beside it unless [`check_first`] has: no script waits for the check.
+/// Writes, and checks the change beside it unless it [`is_first`]: no script waits for the check.
 ///
 /// # Errors
 /// As [`Writer::write`].
@@ -198,7 +192,8 @@ pub(super) async fn write_beside_check(
     tokio::join!(writer.write(write), check).0
 }
 
-/// Whether a change is checked before its write.
+/// Whether a change is checked before its write, where the result can stop it: with `--strict`, where the user is asked, and
+/// in a client's dry run.
 pub(super) fn is_first(writer: &Writer<'_>) -> bool {
     let options = writer.options;
     options.strict || options.interactive || options.dry_run == DryRun::Client || writer.ui.can_ask()

@@ -73,7 +73,7 @@ async fn restart_workload(
         check.await
     };
     let question = format!("restart {}?", workload.target());
-    if preflight::check_first(&planned, known, writer).await? && !writer.options.interactive {
+    if preflight::print_findings(&workload, known.as_ref(), writer)? && !writer.options.interactive {
         writer.confirm_on_terminal(&question)?;
     }
     let write =

@@ -4,9 +4,7 @@ pub(super) mod notes;
 mod prepared;
 
 pub use self::prepared::Request;
-use self::prepared::{
-    Prepared, asks_once, only_failed, planned, read_all_ahead, read_target, refuse_unasked, target_of,
-};
+use self::prepared::{Prepared, asks_once, only_failed, planned, read_all_ahead, refuse_unasked, target_of};
 use super::writing_verb::{DryRun, Output, PreparedWrite, Writer};
 use super::{CommandOutcome, follow, owners, preflight};
 use crate::cluster::reader::reread;
@@ -37,26 +35,16 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     }
     writer.print_selection(&request.scope, &workloads);
     let asks_once = asks_once(&workloads, request, writer.ui);
-    let has_others = workloads.len() > 1;
-    let is_announced = asks_once || request.options.strict && has_others;
-    let mut read_ahead = Vec::new();
-    if is_announced || !writer.is_real() && has_others {
-        read_ahead = read_all_ahead(&workloads, request, &mut writer).await;
-    }
-    if is_announced {
-        announce_all(&mut read_ahead, request, &mut writer).await?;
+    let mut all = read_all_ahead(&workloads, request, &mut writer).await;
+    if asks_once || request.options.strict && workloads.len() > 1 {
+        announce_all(&mut all, request, &mut writer)?;
     }
     if asks_once {
         writer.confirm_on_terminal(&format!("roll back {}?", plural(workloads.len(), "workload")))?;
     }
     let (mut written, mut rolled_back) = (Vec::new(), Vec::new());
-    let mut read_ahead = read_ahead.into_iter();
-    for workload in workloads {
+    for (workload, prepared) in workloads.iter().zip(all) {
         let before = workload.template_digest();
-        let prepared = match read_ahead.next() {
-            Some(prepared) => prepared,
-            None => read_target(workload, &mut writer).await.map(Prepared::of),
-        };
         let done = match prepared {
             Ok(prepared) => roll_back_workload(prepared, request, &mut writer).await,
             Err(error) => Err(error),
@@ -111,11 +99,7 @@ async fn end_completed_rollback(observed: &Observation, writer: &mut Writer<'_>)
 ///
 /// # Errors
 /// As [`announce`].
-async fn announce_all(
-    all: &mut [Result<Prepared>],
-    request: &Request,
-    writer: &mut Writer<'_>,
-) -> Result<()> {
+fn announce_all(all: &mut [Result<Prepared>], request: &Request, writer: &mut Writer<'_>) -> Result<()> {
     for prepared in all.iter_mut().flatten() {
         prepared.is_announced = true;
         let observed = &prepared.observed;
@@ -126,7 +110,7 @@ async fn announce_all(
             }
             found => match found.and_then(|target| undo(observed, target, &request.undo_options)) {
                 Ok(undo) => {
-                    announce(prepared, &undo, request, writer).await?;
+                    announce(prepared, &undo, request, writer)?;
                 }
                 Err(error) => {
                     writer.ui.err_line(&format!("{workload} cannot be rolled back: {}", error.sentence()));
@@ -178,7 +162,7 @@ async fn roll_back_workload(
         if !is_stepped {
             writer.ui.err_line(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        prepared = Prepared::of(writer.read_for_write(again).await?);
+        prepared.observed = writer.read_for_write(again).await?;
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
@@ -210,7 +194,7 @@ fn refuse_unproven(
 ///
 /// # Errors
 /// With `--strict`, when new pods cannot start.
-async fn announce(
+fn announce(
     prepared: &Prepared,
     undo: &Undo<'_>,
     request: &Request,
@@ -227,8 +211,8 @@ async fn announce(
         writer.ui.err_lines(hold::restored(&observed.workload, undo.patch.after()));
     }
     owners::warn_of_apply(&observed.workload, undo.target, &request.undo_options, writer.ui);
-    let (planned, known) = (planned(observed, undo), prepared.findings.clone());
-    Ok(preflight::check_first(&planned, known, writer).await? || is_doubtful)
+    Ok(preflight::print_findings(&prepared.observed.workload, prepared.findings.as_ref(), writer)?
+        || is_doubtful)
 }
 
 /// Shows a rollback, asks for confirmation if requested, and writes it.
@@ -240,7 +224,7 @@ async fn write(
 ) -> Result<Result<Object, Conflict>> {
     let observed = &prepared.observed;
     let workload = &observed.workload;
-    let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer).await?;
+    let is_doubtful = !prepared.is_announced && announce(prepared, undo, request, writer)?;
     let question = format!("roll {} back to revision {}?", workload.target(), undo.target.label());
     let asks = is_doubtful && !request.yes && !request.options.interactive;
     if asks && request.options.dry_run != DryRun::Client {

@@ -72,7 +72,7 @@ async fn read_all_for_write(workloads: &[Workload], writer: &mut Writer<'_>) -> 
 /// What was read about a workload before its rollback.
 pub(super) struct Prepared {
     pub(super) observed: Observation,
-    /// What was found about its rollback; none if it was not read yet.
+    /// What was found about its rollback; none if it is checked beside the write.
     pub(super) findings: Option<Findings>,
     /// Whether its changes were shown before those of all others, and one question was answered for all.
     pub(super) is_announced: bool,
@@ -114,12 +114,6 @@ pub(super) async fn read_all_ahead(
         *place = Some(findings);
     }
     all
-}
-
-/// Waits until the controller has observed the workload, and reads it with its revisions and pods.
-pub(super) async fn read_target(workload: Workload, writer: &mut Writer<'_>) -> Result<Observation> {
-    let workload = wait_until_observed(workload, writer).await?;
-    writer.read_for_write(workload).await
 }
 
 /// How long the controller may take to observe a change. A healthy one takes less than a second.
