@@ -1,11 +1,12 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
+use super::Request;
 use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
+use crate::command::targets::find_named;
 use crate::command::targets::scope::{TargetWord, not_one};
-use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
@@ -74,27 +75,18 @@ impl Elsewhere {
     }
 }
 
-/// The templates to compare, and how.
-#[derive(Clone, Copy)]
-pub(super) struct SidesToCompare<'a> {
-    pub(super) from: &'a TemplateRef,
-    pub(super) to: &'a TemplateRef,
-    pub(super) secrets: SecretValues,
-}
-
-/// Compares the workload of a scope with one elsewhere. Both are read concurrently.
+/// Compares the workload of a request with one elsewhere. Both are read concurrently.
 pub(super) async fn compare(
-    scope: &TargetScope,
-    sides: SidesToCompare<'_>,
+    request: &Request,
     elsewhere: &Elsewhere,
     source: &Source,
     other_source: &Source,
 ) -> Result<ComparedTemplates> {
-    let [target] = scope.targets.as_slice() else {
+    let [target] = request.scope.targets.as_slice() else {
         return Err(not_one());
     };
-    let namespace = scope.namespace.as_deref();
-    let this = async { read(find_named(target, namespace, source).await?, sides.from, source).await };
+    let namespace = request.scope.namespace.as_deref();
+    let this = async { read(find_named(target, namespace, source).await?, &request.from, source).await };
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         let other = match (&elsewhere.origin, other_source) {
@@ -107,11 +99,11 @@ pub(super) async fn compare(
             }
             _ => find_named(other_target, elsewhere.namespace.as_deref().or(namespace), other_source).await,
         };
-        read(other?, sides.to, other_source).await
+        read(other?, &request.to, other_source).await
     };
     let (this, other) = tokio::join!(biased; this, other);
     let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
-    Ok(joined(sides, elsewhere, this, other))
+    Ok(joined(request.secrets, elsewhere, this, other))
 }
 
 /// A workload and the template of it to compare.
@@ -141,7 +133,7 @@ fn declared(target: &TargetWord, namespace: &str, source: &Source) -> Result<Wor
         .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("{} have no rollouts", kind.type_().plural())))
 }
 
-fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
+fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side) -> ComparedTemplates {
     let defaults = match elsewhere.origin {
         ElsewhereOrigin::File(_) => ServerDefaults::LeftOut,
         ElsewhereOrigin::Same | ElsewhereOrigin::Context(_) => ServerDefaults::Compared,
@@ -158,7 +150,7 @@ fn joined(sides: SidesToCompare<'_>, elsewhere: &Elsewhere, this: Side, other: S
         to,
         live: None,
         digests: [templates.from.digest(), templates.to.digest()],
-        diff: Diff::between(&templates.from, &templates.to, sides.secrets),
+        diff: Diff::between(&templates.from, &templates.to, secrets),
         pod_update: PodUpdate::None,
         with: Some(OtherWorkload {
             workload: other.workload,

@@ -7,7 +7,7 @@ pub use comparison::TemplateRef;
 pub(in crate::command) use comparison::show_lines;
 
 use self::comparison::{ComparedTemplates, LabelledTemplate};
-use self::elsewhere::{Elsewhere, SidesToCompare};
+use self::elsewhere::Elsewhere;
 use super::CommandOutcome;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::Source;
@@ -62,9 +62,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
-            let sides = SidesToCompare { from: &request.from, to: &request.to, secrets: request.secrets };
-            let other_source = context.other_source.unwrap_or(source);
-            elsewhere::compare(&request.scope, sides, elsewhere, source, other_source).await?
+            elsewhere::compare(request, elsewhere, source, context.other_source.unwrap_or(source)).await?
         }
         None => compare_revisions(request, source, ui).await?,
     };
