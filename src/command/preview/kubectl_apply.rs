@@ -72,19 +72,22 @@ impl ApplyResult {
     }
 }
 
-/// Runs kubectl for one `preview`.
+/// Runs kubectl for one `preview`, with a kubeconfig that has the server and the credential of this command, in a file that only
+/// this user can read. No secret is among the flags, which other users can see. The file is removed on drop.
 pub(super) struct KubectlApply<'a> {
     program: OsString,
     args: &'a ApplyArgs,
-    connection: KubectlConnection,
+    /// The flags of the connection.
+    flags: Vec<OsString>,
     environment: &'a Environment,
+    _directory: TempDir,
 }
 
 impl<'a> KubectlApply<'a> {
-    /// Prepares the connection of kubectl.
+    /// Writes the kubeconfig.
     ///
     /// # Errors
-    /// As [`KubectlConnection::new`].
+    /// When no credential can be obtained, or the file cannot be written.
     pub(super) async fn new(
         args: &'a ApplyArgs,
         context: &'a Context<'_>,
@@ -92,8 +95,17 @@ impl<'a> KubectlApply<'a> {
     ) -> Result<Self> {
         let environment = &context.environment;
         let program = environment.get(VARIABLE).unwrap_or("kubectl".as_ref()).to_owned();
-        let connection = KubectlConnection::new(context.access, cluster, environment).await?;
-        Ok(Self { program, args, connection, environment })
+        let kubeconfig = cluster.kubeconfig().await?.to_string();
+        let cannot_write =
+            |error| Error::new(ErrorKind::Program, "cannot write a kubeconfig for kubectl").caused_by(error);
+        let directory = TempDir::new(environment).map_err(cannot_write)?;
+        let file =
+            directory.write("kubectl", "kubeconfig", &kubeconfig).map_err(cannot_write)?.join("kubeconfig");
+        let mut kubeconfig = OsString::from("--kubeconfig=");
+        kubeconfig.push(&file);
+        let others = other_flags(context.access).into_iter().map(OsString::from);
+        let flags = [kubeconfig].into_iter().chain(others).collect();
+        Ok(Self { program, args, flags, environment, _directory: directory })
     }
 
     /// Returns the objects as the API server would store them.
@@ -144,7 +156,7 @@ impl<'a> KubectlApply<'a> {
     }
 
     async fn kubectl(&self, words: impl Iterator<Item = OsString>, input: &[u8]) -> Result<Output> {
-        let args = words.chain(self.connection.flags.iter().cloned()).collect();
+        let args = words.chain(self.flags.iter().cloned()).collect();
         let program = Program { name: self.program.clone(), args };
         program.capture(self.environment, input).await.map_err(|error| self.cannot_run(error))
     }
@@ -198,33 +210,6 @@ fn refusal(stderr: &str) -> String {
         None => reason,
     };
     without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason })
-}
-
-/// A kubeconfig with the server and the credential of this command, in a file that only this user can read, and
-/// kubectl's flags. No secret is among the flags, which other users can see. The file is removed on drop.
-pub(super) struct KubectlConnection {
-    _directory: TempDir,
-    pub(super) flags: Vec<OsString>,
-}
-
-impl KubectlConnection {
-    /// Writes the kubeconfig.
-    ///
-    /// # Errors
-    /// When no credential can be obtained, or the file cannot be written.
-    pub(super) async fn new(access: &Access, cluster: &Cluster, environment: &Environment) -> Result<Self> {
-        let kubeconfig = cluster.kubeconfig().await?.to_string();
-        let cannot_write =
-            |error| Error::new(ErrorKind::Program, "cannot write a kubeconfig for kubectl").caused_by(error);
-        let directory = TempDir::new(environment).map_err(cannot_write)?;
-        let file =
-            directory.write("kubectl", "kubeconfig", &kubeconfig).map_err(cannot_write)?.join("kubeconfig");
-        let mut kubeconfig = OsString::from("--kubeconfig=");
-        kubeconfig.push(&file);
-        let flags =
-            [kubeconfig].into_iter().chain(other_flags(access).into_iter().map(OsString::from)).collect();
-        Ok(Self { _directory: directory, flags })
-    }
 }
 
 /// Returns the flags that a kubeconfig cannot hold. Each is one word, so that no value can be read as a flag.
