@@ -21,9 +21,6 @@ const MOST_ALIASES: usize = 100;
 /// The limit of YAML nodes, which take about 1 GiB of memory.
 const MOST_NODES: usize = 5_000_000;
 
-/// The limit of nested Lists.
-const DEEPEST_LIST: usize = 8;
-
 /// Parses every object in a text.
 ///
 /// `origin` names the text in errors: a path, or `standard input`.
@@ -82,7 +79,7 @@ pub(super) fn index(text: String, origin: &str) -> Result<Vec<Record>> {
             let problem = format!("line {line} column {column}: {}", json_problem(&error));
             unreadable(origin, "JSON", &problem)
         })?;
-        add_objects(document.get(), &json, origin, DEEPEST_LIST, &mut records)?;
+        add_objects(document.get(), &json, origin, &mut records)?;
     }
     Ok(records)
 }
@@ -106,21 +103,15 @@ fn json_of_yaml(text: &str, origin: &str) -> Result<String> {
     serde_json::to_string(&documents).map_err(|error| unreadable(origin, "YAML", &error))
 }
 
-/// Adds the objects of a value, which is a part of a JSON text.
-fn add_objects(
-    part: &str,
-    whole: &Arc<String>,
-    origin: &str,
-    depth: usize,
-    records: &mut Vec<Record>,
-) -> Result<()> {
+/// Adds the objects of a value, which is a part of a JSON text. The parser limits how deeply Lists are nested.
+fn add_objects(part: &str, whole: &Arc<String>, origin: &str, records: &mut Vec<Record>) -> Result<()> {
     let invalid = |error| unreadable(origin, "JSON", &json_problem(&error));
     match part.as_bytes().first() {
         Some(b'{') => {
             let document: Document<'_> = serde_json::from_str(part).map_err(invalid)?;
             match document.list_items() {
                 Some("null") => Ok(()),
-                Some(items) if items.starts_with('[') => add_objects(items, whole, origin, depth, records),
+                Some(items) if items.starts_with('[') => add_objects(items, whole, origin, records),
                 Some(_) => Err(not_objects(origin, "a List whose items are not a list")),
                 None if records.len() == MOST_OBJECTS => Err(unreadable(origin, "JSON", &TOO_LARGE)),
                 None => {
@@ -133,11 +124,10 @@ fn add_objects(
                 }
             }
         }
-        Some(b'[') if depth == 0 => Err(not_objects(origin, "Lists nested too deeply")),
         Some(b'[') => {
             let items: Items<'_> = serde_json::from_str(part).map_err(invalid)?;
             let mut items = items.0.into_iter();
-            items.try_for_each(|item| add_objects(item.get(), whole, origin, depth - 1, records))
+            items.try_for_each(|item| add_objects(item.get(), whole, origin, records))
         }
         _ if part == "null" => Ok(()), // an empty document between two `---`
         _ => Err(not_objects(origin, "a value that is not a JSON object")),
