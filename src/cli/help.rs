@@ -106,49 +106,39 @@ fn line(line: &str, is_first: bool) -> Line {
     }
 }
 
-/// A term and its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReferenceEntry {
-    /// The term: a number, a variable or a path.
-    pub word: &'static str,
-    /// The meaning, in one line without a full stop.
-    pub meaning: &'static str,
-}
-
-const fn entry(word: &'static str, meaning: &'static str) -> ReferenceEntry {
-    ReferenceEntry { word, meaning }
-}
+/// A term, such as a number, a variable or a path, and its meaning in one line without a full stop.
+pub type ReferenceEntry = (&'static str, &'static str);
 
 /// All exit codes.
 pub const EXIT_CODES: &[ReferenceEntry] = &[
-    entry("0", "done: complete, changed, or nothing to do"),
-    entry("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
-    entry("2", "usage: bad flag, bad argument, unreadable file"),
-    entry("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
-    entry("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
-    entry("5", "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated"),
-    entry("130", "interrupted (SIGINT); prints what continues in the cluster"),
-    entry("143", "terminated (SIGTERM)"),
-    entry("129", "hung up (SIGHUP): the terminal was closed"),
+    ("0", "done: complete, changed, or nothing to do"),
+    ("1", "error: not found, nothing matched, forbidden, unreachable, refused, conflict"),
+    ("2", "usage: bad flag, bad argument, unreadable file"),
+    ("3", "not finished: timed out, stdout was closed, or still progressing with --watch=false"),
+    ("4", "failed: deadline exceeded, pods that cannot start, another revision, a batch or a check"),
+    ("5", "held: a pause, a plan, OnDelete, or a partition that lets no pod update keeps pods outdated"),
+    ("130", "interrupted (SIGINT); prints what continues in the cluster"),
+    ("143", "terminated (SIGTERM)"),
+    ("129", "hung up (SIGHUP): the terminal was closed"),
 ];
 
 /// The exit codes of `diff`; with `--exit-code` they are those of the `diff` program.
 const EXIT_CODES_OF_DIFF: &[ReferenceEntry] = &[
-    entry("0", "the templates were compared; with --exit-code: they are equal"),
-    entry("1", "error; with --exit-code: the templates differ"),
-    entry("2", "usage: bad flag, bad argument, unreadable file"),
-    entry("3", "with --exit-code only: error"),
+    ("0", "the templates were compared; with --exit-code: they are equal"),
+    ("1", "error; with --exit-code: the templates differ"),
+    ("2", "usage: bad flag, bad argument, unreadable file"),
+    ("3", "with --exit-code only: error"),
 ];
 
 /// The exit codes of `preview`.
 const EXIT_CODES_OF_PREVIEW: &[ReferenceEntry] = &[
-    entry("0", "the preview was printed; with --exit-code: nothing rolls out"),
-    entry("1", "error; with --exit-code: something rolls out"),
-    entry("2", "usage: bad flag, bad argument, unreadable file"),
-    entry("3", "with --exit-code only: error, also when the API server refuses an object"),
-    entry("130", "interrupted (SIGINT)"),
-    entry("143", "terminated (SIGTERM)"),
-    entry("129", "hung up (SIGHUP): the terminal was closed"),
+    ("0", "the preview was printed; with --exit-code: nothing rolls out"),
+    ("1", "error; with --exit-code: something rolls out"),
+    ("2", "usage: bad flag, bad argument, unreadable file"),
+    ("3", "with --exit-code only: error, also when the API server refuses an object"),
+    ("130", "interrupted (SIGINT)"),
+    ("143", "terminated (SIGTERM)"),
+    ("129", "hung up (SIGHUP): the terminal was closed"),
 ];
 
 /// Returns the exit codes of a verb.
@@ -164,23 +154,23 @@ pub fn exit_codes(verb: &str) -> &'static [ReferenceEntry] {
 
 /// The environment variables that every verb reads.
 pub const ENVIRONMENT: &[ReferenceEntry] = &[
-    entry("KUBECONFIG", "the kubeconfig files, separated as in PATH [default: ~/.kube/config]"),
-    entry("ROLLOUT2_REDACT", "1: mask secrets in objects and templates too"),
-    entry("NO_COLOR", "no colour, unless --color is always"),
-    entry("CLICOLOR_FORCE", "colour without a terminal too, unless 0"),
-    entry("TERM", "no colour and no redrawing when dumb"),
-    entry("CI", "no redrawing, no CI commands; also TF_BUILD, TEAMCITY_VERSION"),
-    entry("GITHUB_ACTIONS", "true: errors are annotations too, and logs are folded"),
-    entry("GITHUB_STEP_SUMMARY", "in GitHub Actions: the file for a table of the rollouts"),
-    entry("HTTPS_PROXY, HTTP_PROXY", "the proxy for the API server; also in lower case"),
-    entry("NO_PROXY", "servers to reach without the proxy; also in lower case"),
-    entry("POD_NAMESPACE", "in a pod without a kubeconfig: the default namespace"),
+    ("KUBECONFIG", "the kubeconfig files, separated as in PATH [default: ~/.kube/config]"),
+    ("ROLLOUT2_REDACT", "1: mask secrets in objects and templates too"),
+    ("NO_COLOR", "no colour, unless --color is always"),
+    ("CLICOLOR_FORCE", "colour without a terminal too, unless 0"),
+    ("TERM", "no colour and no redrawing when dumb"),
+    ("CI", "no redrawing, no CI commands; also TF_BUILD, TEAMCITY_VERSION"),
+    ("GITHUB_ACTIONS", "true: errors are annotations too, and logs are folded"),
+    ("GITHUB_STEP_SUMMARY", "in GitHub Actions: the file for a table of the rollouts"),
+    ("HTTPS_PROXY, HTTP_PROXY", "the proxy for the API server; also in lower case"),
+    ("NO_PROXY", "servers to reach without the proxy; also in lower case"),
+    ("POD_NAMESPACE", "in a pod without a kubeconfig: the default namespace"),
 ];
 
 /// The files that every verb reads.
 pub const FILES: &[ReferenceEntry] = &[
-    entry("~/.kube/config", "the cluster and the user, as for kubectl"),
-    entry(
+    ("~/.kube/config", "the cluster and the user, as for kubectl"),
+    (
         "/var/run/secrets/kubernetes.io/serviceaccount",
         "the cluster and the user in a pod without a kubeconfig",
     ),
@@ -203,9 +193,9 @@ pub(super) fn after_help() -> String {
 const LONG_WORD: usize = 24;
 
 fn list(entries: &[ReferenceEntry]) -> String {
-    let width = entries.iter().map(|entry| entry.word.len()).filter(|width| *width <= LONG_WORD).max();
+    let width = entries.iter().map(|(word, _)| word.len()).filter(|width| *width <= LONG_WORD).max();
     let width = width.unwrap_or_default();
-    let lines = entries.iter().map(|ReferenceEntry { word, meaning }| match word.len() {
+    let lines = entries.iter().map(|(word, meaning)| match word.len() {
         length if length > LONG_WORD => format!("  {word}\n  {:width$}  {meaning}", ""),
         _ => format!("  {word:width$}  {meaning}"),
     });

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
 pub use std::process::Output;
@@ -94,9 +95,6 @@ fn stdio_for(stream: &Stream) -> Stdio {
 #[derive(Debug)]
 pub struct TempDir(PathBuf);
 
-/// The number of names that are tried.
-const MAX_ATTEMPTS: u32 = 1000;
-
 impl TempDir {
     /// Creates the directory in `TMPDIR`, or in the system's default.
     ///
@@ -104,16 +102,9 @@ impl TempDir {
     /// When the directory cannot be created.
     pub fn new(environment: &Environment) -> io::Result<Self> {
         let parent = environment.get("TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
-        let mut last = io::ErrorKind::AlreadyExists.into();
-        for attempt in 0..MAX_ATTEMPTS {
-            let path = parent.join(format!("rollout2-{}-{attempt}", std::process::id()));
-            match private().create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(taken) if taken.kind() == io::ErrorKind::AlreadyExists => last = taken,
-                Err(error) => return Err(error),
-            }
-        }
-        Err(last)
+        let path = parent.join(format!("rollout2-{:016x}", RandomState::new().hash_one(std::process::id())));
+        private().create(&path)?;
+        Ok(Self(path))
     }
 
     /// Writes a new file that only this user can read into a subdirectory, and returns the subdirectory's path.

@@ -84,7 +84,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
             Some((word, meaning)) => (word.to_owned(), meaning.trim().to_owned()),
             None => (line, lines.next().unwrap_or_default()), // a long word has a separate line
         };
-        if !ENVIRONMENT.iter().any(|entry| entry.word == word) {
+        if !ENVIRONMENT.iter().any(|(known, _)| *known == word) {
             item(roff, &word, &meaning);
         }
     }
@@ -103,7 +103,7 @@ fn ending(command: &clap::Command, exit_codes: &[ReferenceEntry], see_also: &[St
 }
 
 fn items(roff: &mut Roff, entries: &[ReferenceEntry]) {
-    for ReferenceEntry { word, meaning } in entries {
+    for (word, meaning) in entries {
         item(roff, word, meaning);
     }
 }

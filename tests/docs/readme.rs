@@ -28,7 +28,7 @@ fn exit_codes_match_the_help() {
     let rows: Vec<_> =
         section.lines().filter(|line| line.starts_with("| ") && !line.contains("means")).collect();
     let expected: Vec<_> =
-        EXIT_CODES.iter().map(|code| format!("| {} | {} |", code.word, code.meaning)).collect();
+        EXIT_CODES.iter().map(|(code, meaning)| format!("| {code} | {meaning} |")).collect();
     assert_eq!(rows, expected);
 }
 
