@@ -198,8 +198,8 @@ mod tests {
         let pods = ListQuery::of(&POD, Some("shop"));
         assert_eq!(pods.parameters("limit=500"), "limit=500");
         assert_eq!(pods.parameters(""), "");
-        let selected = pods.with_labels(&Selector::parse("a=b,c in (d)").unwrap());
-        assert_eq!(selected.parameters("limit=500"), "limit=500&labelSelector=a%3Db%2Cc%20in%20%28d%29");
+        let selected = pods.with_labels(&Selector::parse("a=b,c in (d,e)").unwrap());
+        assert_eq!(selected.parameters("limit=500"), "limit=500&labelSelector=a%3Db%2Cc%20in%20%28d%2Ce%29");
         assert_eq!(ListQuery::warnings(None).parameters(""), "fieldSelector=type%3DWarning");
     }
 

@@ -8,7 +8,7 @@ use futures_util::future::{Either, select};
 use futures_util::stream::{StreamExt, iter};
 use http::StatusCode;
 use k8s_openapi::jiff::Timestamp;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 pub use super::connection::Cluster;
 use super::connection::{ApiRequest, ApiResponse, Policy, RequestError};
@@ -188,7 +188,7 @@ fn unusable_object(type_: &ResourceType, name: &str, why: &str) -> Error {
 /// The limit of the bytes that are read of a log. The runtime stores lines in parts of up to 16 KiB, which count as lines.
 const LOG_LIMIT_BYTES: usize = 1 << 20;
 
-/// The limit for reading a log. The causes are printed without it.
+/// The limit for reading a log. The end of a command waits for those that were requested.
 const LOG_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Cluster {
@@ -218,11 +218,9 @@ impl Cluster {
         let path = format!(
             "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
         );
-        let read = async {
-            let stream = self.stream(&path).await?;
-            stream.read_to_limit(LOG_LIMIT_BYTES, Instant::now() + LOG_TIMEOUT).await
-        };
-        let bytes = read.await.map_err(|failure| self.explain_reading(&POD, &failure))?;
+        let read = async { self.stream(&path).await?.read_to_limit(LOG_LIMIT_BYTES).await };
+        let read = timeout(LOG_TIMEOUT, read).await.unwrap_or_else(|_| Err(self.late(LOG_TIMEOUT)));
+        let bytes = read.map_err(|failure| self.explain_reading(&POD, &failure))?;
         let text = String::from_utf8_lossy(&bytes);
         if is_missing_log(&text) {
             return Ok(Vec::new());

@@ -1,12 +1,12 @@
-//! The event loop of `status` and `step`: waits for events, passes them to an engine, prints its reports and executes its
-//! tasks.
+//! The event loop of `status` and `step`: waits for events, passes them to an engine, executes its tasks, and prints its
+//! reports or draws them as live frames.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 
 use super::stop_signals::StopSignals;
 use crate::cluster::observe::Observer;
@@ -15,14 +15,16 @@ use crate::error::Error;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::engine::{Effects, Engine, Now, TargetEvent, TargetId};
 use crate::model::kind::Workload;
+use crate::render::frame::Frame;
 use crate::render::ui::Ui;
-use crate::world::Signals;
+use crate::world::{Signals, Terminal};
 
 /// How many lines of a container's log are read.
 pub(super) const LOG_LINES: usize = 10;
 
-/// How long the end of a command waits for logs that were requested. They usually explain a failure.
-const LOG_DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+/// Reports within this time share one redraw. A thousand pods may change in one second, and a remote
+/// terminal shows only a few frames per second.
+const REDRAW_DELAY: Duration = Duration::from_millis(100);
 
 /// The last lines of a container's log, or why they cannot be read.
 type LogAnswer = (TargetId, LogRef, Result<Vec<String>, Error>);
@@ -55,19 +57,19 @@ pub(super) trait Executor<E: Engine> {
 
 /// Prints the reports of an engine while its event loop runs.
 pub(super) trait Reporter<E: Engine> {
-    /// Returns the `Ui` that the reporter prints on.
-    fn ui(&mut self) -> &mut Ui;
+    /// Whether live frames show what happens. Otherwise each report is printed.
+    fn draws(&self) -> bool;
 
-    /// Prints one report.
-    fn report(&mut self, engine: &E, report: &E::Report, now: Now);
+    /// Prints one report; with frames only what no frame shows, above the frame.
+    fn report(&mut self, engine: &E, report: &E::Report, now: Now, ui: &mut Ui);
 
-    /// Redraws the frame if a redraw is due. Called after all reports so far were printed.
-    fn redraw_if_due(&mut self, _engine: &E, _now: Now) {}
-
-    /// Returns when the next redraw is due, as the time since the loop started.
-    fn next_redraw(&self) -> Option<Duration> {
-        None
+    /// Whether a report is a result. The last ones are printed below the logs that explain them.
+    fn is_result(_report: &E::Report) -> bool {
+        false
     }
+
+    /// Returns the frame at a moment, for a terminal of a size.
+    fn frame(&self, engine: &E, now: Now, size: Terminal) -> Frame;
 }
 
 /// Where the events of one command come from: container logs, timers and watches.
@@ -119,9 +121,11 @@ pub(super) async fn drive<E: Engine>(
     cluster: &Arc<Cluster>,
     signals: Signals,
     reporter: &mut impl Reporter<E>,
+    ui: &mut Ui,
 ) -> (E, Now) {
     let events = EventSource::new(cluster, found);
-    let mut event_loop = EventLoop { engine, executor, events, reporter };
+    let (results, drawn, is_outdated) = (Vec::new(), None, true);
+    let mut event_loop = EventLoop { engine, executor, events, reporter, ui, results, drawn, is_outdated };
     event_loop.run(StopSignals::new(signals)).await;
     let now = event_loop.events.now();
     (event_loop.engine, now)
@@ -141,11 +145,18 @@ pub(super) fn event_of_log(
     Some(TargetEvent::Log(LogLines { pod, container, lines: lines.unwrap_or_default() }))
 }
 
-struct EventLoop<'a, E, X, R> {
+struct EventLoop<'a, E: Engine, X, R> {
     engine: E,
     executor: X,
     events: EventSource<'a>,
     reporter: &'a mut R,
+    ui: &'a mut Ui,
+    /// The last results, which are not printed yet.
+    results: Vec<E::Report>,
+    /// When the frame on the terminal was drawn.
+    drawn: Option<Duration>,
+    /// Whether a report arrived since.
+    is_outdated: bool,
 }
 
 impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
@@ -156,8 +167,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         let mut is_stopped = false;
         while !self.engine.is_finished() {
             let started = self.events.started;
-            let [due, redraw] =
-                [self.engine.due(), self.reporter.next_redraw()].map(|at| at.map(|at| started + at));
+            let [due, redraw] = [self.engine.due(), self.next_redraw()].map(|at| at.map(|at| started + at));
             let events = tokio::select! {
                 biased;
                 stop = stops.next() => {
@@ -176,34 +186,42 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
                 }
             };
             self.apply(events).await;
-            if !is_stopped && !self.reporter.ui().can_write() {
+            if !is_stopped && !self.ui.can_write() {
                 let Some(event) = self.executor.without_output() else { break };
                 is_stopped = true;
                 self.apply(vec![event]).await;
             }
-            self.reporter.redraw_if_due(&self.engine, self.events.now());
+            self.redraw_if_due();
         }
-        self.drain_logs().await;
+        // The logs that were requested usually explain a failure.
+        while let Some(log) = self.events.logs.join_next().await {
+            let events = self.log_events(log.ok());
+            self.apply(events).await;
+        }
+        let now = self.events.now();
+        for report in std::mem::take(&mut self.results) {
+            self.reporter.report(&self.engine, &report, now, self.ui);
+        }
     }
 
-    /// Waits for the logs that were requested and not received yet, for at most [`LOG_DRAIN_TIMEOUT`], and applies them.
-    async fn drain_logs(&mut self) {
-        let mut read = Vec::new();
-        let all = async {
-            while let Some(log) = self.events.logs.join_next().await {
-                read.push(log.ok());
-            }
-        };
-        let _ = timeout(LOG_DRAIN_TIMEOUT, all).await; // later logs are dropped
-        for log in read {
-            let events = self.log_events(log);
-            self.apply(events).await;
+    /// Returns when the next redraw is due, as the time since the loop started: [`REDRAW_DELAY`] after the last frame if it is
+    /// outdated, else the next full second, because frames show elapsed times.
+    fn next_redraw(&self) -> Option<Duration> {
+        let drawn = self.drawn?;
+        Some(if self.is_outdated { drawn + REDRAW_DELAY } else { Duration::from_secs(drawn.as_secs() + 1) })
+    }
+
+    fn redraw_if_due(&mut self) {
+        let now = self.events.now();
+        if self.reporter.draws() && self.next_redraw().is_none_or(|due| now.elapsed >= due) {
+            self.ui.draw(|size| self.reporter.frame(&self.engine, now, size));
+            (self.drawn, self.is_outdated) = (Some(now.elapsed), false);
         }
     }
 
     fn log_events(&mut self, read: Option<LogAnswer>) -> Vec<E::Event> {
         let Some((target, place, lines)) = read else { return Vec::new() };
-        let event = event_of_log(place, lines, self.reporter.ui());
+        let event = event_of_log(place, lines, self.ui);
         event.map(|event| self.executor.engine_events(target, event)).unwrap_or_default()
     }
 
@@ -213,13 +231,17 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
         while let Some(event) = events.pop_front() {
             let now = self.events.now();
             let Effects { reports, tasks } = self.engine.apply(event, now);
+            self.is_outdated |= !reports.is_empty();
             for report in reports {
-                self.reporter.report(&self.engine, &report, now);
+                if self.engine.is_finished() && R::is_result(&report) {
+                    self.results.push(report);
+                } else {
+                    self.reporter.report(&self.engine, &report, now, self.ui);
+                }
             }
             self.executor.after_event(&self.engine);
             for task in tasks {
-                let ui = self.reporter.ui();
-                events.extend(self.executor.execute(task, &self.engine, &mut self.events, ui).await);
+                events.extend(self.executor.execute(task, &self.engine, &mut self.events, self.ui).await);
             }
         }
     }

@@ -7,7 +7,6 @@ use tokio::time::Instant;
 
 use super::context::{CommandOutcome, Context};
 use super::event_loop::{EventSource, Executor, Reporter, drive};
-use super::frame_reporter::{FrameReporter, FrameSource};
 use super::owners;
 use super::patch::{self, PatchTarget};
 use super::targets::read_for_write;
@@ -53,13 +52,13 @@ impl Following<'_> {
         &self,
         found: Vec<Workload>,
         cluster: &Arc<Cluster>,
-        reporter: &mut impl Reporter<Follower>,
+        ui: &mut Ui,
     ) -> (Follower, Vec<Configuration>) {
         let source = self.context.source;
         let follower = Follower::new(self.options.clone(), found.iter().cloned());
         let read = named_configuration(&self.configuration, source);
-        let signals = self.context.signals.clone();
-        let work = drive(follower, self, &found, cluster, signals, reporter);
+        let (signals, mut reporter) = (self.context.signals.clone(), self);
+        let work = drive(follower, self, &found, cluster, signals, &mut reporter, ui);
         let ((follower, _), configuration) = beside(work, read).await;
         (follower, configuration)
     }
@@ -68,49 +67,38 @@ impl Following<'_> {
         FollowMoment { follower, now, names: self.names, shows_pods: self.shows_pods }
     }
 
-    /// Follows all workloads in one live frame.
-    async fn draw(
-        &self,
-        found: Vec<Workload>,
-        cluster: &Arc<Cluster>,
-        ui: &mut Ui,
-    ) -> (Follower, Vec<Configuration>) {
-        let mut reporter = FrameReporter::new(ui, self);
-        let (follower, configuration) = self.follow(found, cluster, &mut reporter).await;
+    /// Draws the last frame, which stays on the terminal.
+    fn draw_last(&self, follower: &Follower, server_time: Timestamp, ui: &mut Ui) {
         let ends = || follower.targets().iter().filter_map(|target| Some((target, target.result()?)));
         let elapsed = ends().map(|(_, result)| result.elapsed).max().unwrap_or_default();
-        let now = Now { elapsed, server_time: cluster.now() };
-        let ui = reporter.finish(|_, size| Frame::last(self.moment(&follower, now), size));
+        ui.draw_last(|size| Frame::last(self.moment(follower, Now { elapsed, server_time }), size));
         // The frame is on stdout. Print the failures on stderr too, for logs that keep only stderr.
         for (target, result) in ends() {
-            ui.err_lines(render::below_frame(target, result, self.names, now.server_time));
+            ui.err_lines(render::below_frame(target, result, self.names, server_time));
         }
-        (follower, configuration)
     }
 }
 
 /// Follows all workloads at once until each has its result. Returns the outcome together with that of the command `so_far`.
 pub(super) async fn run(
-    request: &Following<'_>,
+    following: &Following<'_>,
     found: Vec<Workload>,
     so_far: CommandOutcome,
     cluster: &Arc<Cluster>,
     ui: &mut Ui,
 ) -> CommandOutcome {
-    let started = Instant::now();
-    let names = request.names;
-    let (follower, configuration) = if request.format == ReportFormat::Frames {
-        request.draw(found, cluster, ui).await
-    } else {
-        request.follow(found, cluster, &mut FollowReporter { ui, request }).await
-    };
+    let (started, names) = (Instant::now(), following.names);
+    let (follower, configuration) = following.follow(found, cluster, ui).await;
+    if following.draws() {
+        following.draw_last(&follower, cluster.now(), ui);
+    }
     if ui.is_closed() {
         let unfinished = follower.targets().iter().filter(|target| target.result().is_none());
         ui.err_lines(unfinished.map(render::without_reader));
     }
     let summary = job_summary::of_follower(&follower, names, cluster.now());
     let outcome = so_far.and(CommandOutcome { summary, ..follower.exit().into() });
-    match request.format {
+    match following.format {
         ReportFormat::Documents(format) => {
             let exit = outcome.worst_exit().code();
             ui.out_streamed(
@@ -133,7 +121,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
     else {
         return writer.take_outcome();
     };
-    let request = Following {
+    let following = Following {
         options: FollowOptions { expect_found_template: true, ..options.clone() },
         format: ReportFormat::of_text(writer.ui, change.plain || change.output != Output::Text),
         names: NameContext { others: written.len() > 1, namespaces: false },
@@ -142,7 +130,7 @@ pub(super) async fn after_change(writer: &mut Writer<'_>, written: Vec<Workload>
         context,
     };
     let so_far = writer.take_outcome();
-    run(&request, written, so_far, cluster, writer.ui).await
+    run(&following, written, so_far, cluster, writer.ui).await
 }
 
 /// Prints which pods have earlier values of what was read.
@@ -158,39 +146,28 @@ pub(super) fn print_remarks(
     }
 }
 
-/// Prints the reports of a follower as lines or as documents.
-pub(super) struct FollowReporter<'a> {
-    pub(super) ui: &'a mut Ui,
-    pub(super) request: &'a Following<'a>,
-}
-
-impl Reporter<Follower> for FollowReporter<'_> {
-    fn ui(&mut self) -> &mut Ui {
-        self.ui
+impl Reporter<Follower> for &Following<'_> {
+    fn draws(&self) -> bool {
+        self.format == ReportFormat::Frames
     }
 
-    fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now) {
+    fn report(&mut self, follower: &Follower, (id, report): &(TargetId, Report), now: Now, ui: &mut Ui) {
         let Some(target) = follower.targets().get(id.0) else { return };
-        let Following { format, names, shows_pods, .. } = self.request;
-        match format {
+        match self.format {
             ReportFormat::Documents(format) => {
-                self.ui.out_streamed(&json::event(target, report, now.elapsed), *format);
+                ui.out_streamed(&json::event(target, report, now.elapsed), format);
             }
-            ReportFormat::Lines | ReportFormat::Frames => {
-                render::print(target, report, *names, *shows_pods, now, self.ui);
-            }
+            ReportFormat::Lines => render::print(target, report, self.names, self.shows_pods, now, ui),
+            ReportFormat::Frames => ui.err_lines(render::above_frame(target, report, self.names)),
         }
     }
-}
 
-impl FrameSource<Follower> for &Following<'_> {
-    fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
-        Frame::of(self.moment(follower, now), size)
+    fn is_result((_, report): &(TargetId, Report)) -> bool {
+        matches!(report, Report::Ended { .. })
     }
 
-    fn record(&mut self, follower: &Follower, (id, report): &(TargetId, Report), _now: Now) -> Vec<String> {
-        let target = follower.targets().get(id.0);
-        target.map(|target| render::above_frame(target, report, self.names)).unwrap_or_default()
+    fn frame(&self, follower: &Follower, now: Now, size: Terminal) -> Frame {
+        Frame::of(self.moment(follower, now), size)
     }
 }
 

@@ -8,7 +8,6 @@ pub mod context;
 pub mod diff;
 mod event_loop;
 pub mod follow;
-mod frame_reporter;
 pub mod history;
 pub mod hold;
 pub mod list;

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::CommandOutcome;
 use super::context::Context;
 use super::event_loop::{LOG_LINES, Reporter, event_of_log};
-use super::follow::{self, FollowReporter, print_remarks};
+use super::follow::{self, Following, print_remarks};
 use super::stop_signals::StopSignals;
 use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads_with};
 use crate::cluster::configuration::named_configuration;
@@ -18,7 +18,7 @@ use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
 use crate::error::Result;
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
-use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome, Report};
+use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::references::{Configuration, NamedConfiguration};
@@ -63,12 +63,12 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     };
     let FoundTargets { workloads, outcome, .. } = found;
     let names = NameContext { others: workloads.len() > 1, namespaces: request.scope.all_namespaces };
-    let follow = request.follow_request(&workloads, names, context, ui);
+    let following = request.following(&workloads, names, context, ui);
     Ok(match source {
-        Source::Cluster(cluster) if !follow.options.once => {
-            follow::run(&follow, workloads, outcome, cluster, ui).await
+        Source::Cluster(cluster) if !following.options.once => {
+            follow::run(&following, workloads, outcome, cluster, ui).await
         }
-        _ => outcome.and(evaluate_all(workloads, request, &follow, source, ui).await),
+        _ => outcome.and(evaluate_all(workloads, request, &following, source, ui).await),
     })
 }
 
@@ -92,13 +92,13 @@ impl Request {
         if are_few { NamedConfiguration::of(workloads) } else { NamedConfiguration::default() }
     }
 
-    fn follow_request<'a>(
+    fn following<'a>(
         &self,
         workloads: &[Workload],
         names: NameContext,
         context: &'a Context<'a>,
         ui: &Ui,
-    ) -> follow::Following<'a> {
+    ) -> Following<'a> {
         let once = !self.watch || !context.source.is_live() || workloads.is_empty();
         let format = match &self.output {
             None => ReportFormat::of_text(ui, self.plain || once),
@@ -106,7 +106,7 @@ impl Request {
         };
         let options = FollowOptions { once, ..self.options.clone() };
         let configuration = self.configuration(workloads);
-        follow::Following { options, format, names, configuration, shows_pods: self.pods, context }
+        Following { options, format, names, configuration, shows_pods: self.pods, context }
     }
 }
 
@@ -114,7 +114,7 @@ impl Request {
 async fn evaluate_all(
     workloads: Vec<Workload>,
     request: &Request,
-    follow: &follow::Following<'_>,
+    following: &Following<'_>,
     source: &Source,
     ui: &mut Ui,
 ) -> CommandOutcome {
@@ -122,12 +122,14 @@ async fn evaluate_all(
     let needs = Needs { skips_complete, ..Needs::STATUS };
     let (read, configuration) = beside(
         read_all(workloads, request.scope.all_namespaces, needs, source),
-        named_configuration(&follow.configuration, source),
+        named_configuration(&following.configuration, source),
     )
     .await;
     ui.err_lines(&read.notes);
     let logs = match source {
-        Source::Cluster(cluster) if read.observations.len() == 1 && follow.format == ReportFormat::Lines => {
+        Source::Cluster(cluster)
+            if read.observations.len() == 1 && following.format == ReportFormat::Lines =>
+        {
             Some(&**cluster)
         }
         _ => None, // each crashing pod takes a request
@@ -136,12 +138,14 @@ async fn evaluate_all(
     let mut documents = Vec::new();
     for observed in read.observations {
         let (outcome, document) = match observed {
-            Ok(observed) => evaluate_once(follow, observed, &configuration, (logs, source.now()), ui).await,
+            Ok(observed) => {
+                evaluate_once(following, observed, &configuration, (logs, source.now()), ui).await
+            }
             Err(error) => (error.into(), None),
         };
         all = all.and(outcome);
         let Some(document) = document else { continue };
-        match (&request.output, follow.format) {
+        match (&request.output, following.format) {
             (Some(DocumentForm::Template(_)), _) => documents.push(document),
             (_, ReportFormat::Documents(format)) => ui.out_streamed(&document, format),
             (_, ReportFormat::Lines | ReportFormat::Frames) => {}
@@ -159,14 +163,14 @@ async fn evaluate_all(
 /// Evaluates one workload once: what a follower does with its first observation, and nothing more. Logs are read from
 /// `logs`. Returns its outcome, and its document if the format has documents and it can be evaluated.
 async fn evaluate_once(
-    request: &follow::Following<'_>,
+    mut following: &Following<'_>,
     observed: Observation,
     configuration: &[Configuration],
     (logs, server_time): (Option<&Cluster>, Timestamp),
     ui: &mut Ui,
 ) -> (CommandOutcome, Option<Value>) {
     let now = Now { elapsed: Duration::ZERO, server_time };
-    let mut follower = Follower::new(request.options.clone(), [observed.workload.clone()]);
+    let mut follower = Follower::new(following.options.clone(), [observed.workload.clone()]);
     let event = |change| FollowerEvent::Target(TargetId(0), change);
     let first = follower.apply(event(TargetEvent::Refreshed(Box::new(observed))), now);
     let ended = follower.targets().iter().find_map(|target| Some(target.result()?.outcome.clone()));
@@ -182,20 +186,20 @@ async fn evaluate_once(
             reports.extend(follower.apply(event(log), now).reports);
         }
     }
-    if request.format == ReportFormat::Lines {
+    if following.format == ReportFormat::Lines {
         // The logs were read after the end.
-        reports.sort_by_key(|(_, report)| matches!(report, Report::Ended { .. }));
+        reports.sort_by_key(<&Following<'_>>::is_result);
         for report in &reports {
-            FollowReporter { ui, request }.report(&follower, report, now);
+            following.report(&follower, report, now, ui);
         }
         print_remarks(&follower, configuration, server_time, ui);
     }
-    let is_stable = request.options.stable.is_some_and(|stable| !stable.is_zero());
+    let is_stable = following.options.stable.is_some_and(|stable| !stable.is_zero());
     if is_stable && ended == Some(Outcome::Unfinished) {
         ui.err_line_once("note: --stable needs more than one observation, so stability is not shown");
     }
-    let summary = job_summary::of_follower(&follower, request.names, server_time);
-    let mut documented = follower.targets().iter().filter(|_| request.format != ReportFormat::Lines);
+    let summary = job_summary::of_follower(&follower, following.names, server_time);
+    let mut documented = follower.targets().iter().filter(|_| following.format != ReportFormat::Lines);
     let document = documented.find_map(|target| {
         let stale = target.stale_configuration(configuration);
         Some(json(&target.view(server_time)?, target.least_time(), &stale))

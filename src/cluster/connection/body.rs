@@ -48,13 +48,9 @@ impl ResponseBody {
     /// Returns the body up to `limit` bytes.
     ///
     /// # Errors
-    /// When the connection is lost, or the response does not end before `deadline`.
-    pub(in crate::cluster) async fn read_to_limit(
-        mut self,
-        limit: usize,
-        deadline: Instant,
-    ) -> Result<Vec<u8>, RequestError> {
-        while self.buffer.len() < limit && self.read_more_before(deadline).await? {}
+    /// When the connection is lost.
+    pub(in crate::cluster) async fn read_to_limit(mut self, limit: usize) -> Result<Vec<u8>, RequestError> {
+        while self.buffer.len() < limit && self.read_more().await? {}
         self.buffer.truncate(limit);
         Ok(self.buffer)
     }
@@ -74,7 +70,8 @@ impl ResponseBody {
             if self.buffer.len() > LONGEST_LINE {
                 return Err(self.server.connection_lost("a line without an end").into());
             }
-            if !self.read_more_before(deadline).await? {
+            let has_more = timeout_at(deadline, self.read_more()).await;
+            if !has_more.map_err(|_| self.server.connection_lost("no data before the deadline"))?? {
                 return Ok(None);
             }
         }
@@ -90,13 +87,6 @@ impl ResponseBody {
         self.searched = 0;
         line.pop();
         Some(line)
-    }
-
-    async fn read_more_before(&mut self, deadline: Instant) -> Result<bool, RequestError> {
-        match timeout_at(deadline, self.read_more()).await {
-            Ok(has_more) => has_more,
-            Err(_) => Err(self.server.connection_lost("no data before the deadline").into()),
-        }
     }
 
     /// Waits for more bytes. Returns false at the end of the response.

@@ -176,6 +176,11 @@ impl Cluster {
         self.listener.notify(notice);
     }
 
+    /// Returns the failure of a response that was not complete within a limit.
+    pub(super) fn late(&self, limit: Duration) -> RequestError {
+        self.server.late(limit).into()
+    }
+
     /// Turns a request error into an error for the user, with a hint.
     pub(super) fn explain(&self, failure: &RequestError) -> Error {
         self.server.explain(failure)

@@ -9,7 +9,6 @@ use std::time::Duration;
 use self::executor::StepExecutor;
 use super::context::{Context, new_lock};
 use super::event_loop::{Reporter, drive};
-use super::frame_reporter::{FrameReporter, FrameSource};
 use super::preflight::{self, Planned};
 use super::targets::{TargetScope, find_workload, read_for_write};
 use super::{CommandOutcome, owners};
@@ -100,15 +99,11 @@ async fn step(
     let stepper =
         Stepper::new(request.options.clone(), new_lock(context.user.as_deref(), &context.processes), found);
     let draws = !request.is_json && ui.can_draw() && !request.plain;
-    let (stepper, now) = if draws {
-        let mut drawer = FrameReporter::new(ui, PlanFrames::default());
-        let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut drawer).await;
-        drawer.finish(|batches, size| Frame::of_steps(batches.steps(&stepper, now), size));
-        (stepper, now)
-    } else {
-        let mut reporter = PlanLineReporter { ui, is_json: request.is_json };
-        drive(stepper, executor, &targets, cluster, signals, &mut reporter).await
-    };
+    let mut reporter = PlanReporter { is_json: request.is_json, draws, logs: ContainerLogs::default() };
+    let (stepper, now) = drive(stepper, executor, &targets, cluster, signals, &mut reporter, ui).await;
+    if draws {
+        ui.draw_last(|size| reporter.frame(&stepper, now, size));
+    }
     let closing = Closing::of(&stepper, now);
     match stepper.outcome() {
         Some(outcome) => end(&closing, outcome.clone(), request.is_json, ui),
@@ -169,57 +164,35 @@ fn closed(outcome: StepOutcome, exit: Exit) -> CommandOutcome {
     }
 }
 
-/// Prints each report as a line of text or JSON.
-pub(super) struct PlanLineReporter<'a> {
-    ui: &'a mut Ui,
+/// Prints each report as a line of text or JSON, or draws the batches of a plan and the logs of the causes.
+struct PlanReporter {
     is_json: bool,
-}
-
-impl Reporter<Stepper> for PlanLineReporter<'_> {
-    fn ui(&mut self) -> &mut Ui {
-        self.ui
-    }
-
-    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now) {
-        if let StepReport::Decision(why) = report {
-            self.ui.err_line(&render::decision(why)); // on stderr, also with JSON
-        } else if self.is_json {
-            if let Some(line) = json::line(stepper, report, now) {
-                self.ui.out_json(&line);
-            }
-        } else {
-            print(render::of(stepper, report, now), self.ui);
-        }
-    }
-}
-
-/// Renders the frames of a plan: its batches, and the logs of the causes.
-#[derive(Default)]
-pub(super) struct PlanFrames {
+    draws: bool,
     logs: ContainerLogs,
 }
 
-impl PlanFrames {
-    /// Returns the content of a frame.
-    pub(super) fn steps<'a>(&'a self, stepper: &'a Stepper, now: Now) -> Steps<'a> {
-        Steps { stepper, now, logs: &self.logs }
-    }
-}
-
-impl FrameSource<Stepper> for PlanFrames {
-    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
-        Frame::of_steps(self.steps(stepper, now), size)
+impl Reporter<Stepper> for PlanReporter {
+    fn draws(&self) -> bool {
+        self.draws
     }
 
-    fn record(&mut self, stepper: &Stepper, report: &StepReport, now: Now) -> Vec<String> {
+    fn report(&mut self, stepper: &Stepper, report: &StepReport, now: Now, ui: &mut Ui) {
         match report {
-            StepReport::Cause { .. } => Vec::new(), // the frame shows it
-            StepReport::Log(log) => {
-                self.logs.keep(log.clone());
-                Vec::new()
+            StepReport::Cause { .. } if self.draws => {} // the frame shows it
+            StepReport::Log(log) if self.draws => self.logs.keep(log.clone()),
+            report if self.draws => ui.err_lines(render::of(stepper, report, now).notes),
+            StepReport::Decision(why) => ui.err_line(&render::decision(why)), // on stderr, also with JSON
+            report if self.is_json => {
+                if let Some(line) = json::line(stepper, report, now) {
+                    ui.out_json(&line);
+                }
             }
-            report => render::of(stepper, report, now).notes,
+            report => print(render::of(stepper, report, now), ui),
         }
+    }
+
+    fn frame(&self, stepper: &Stepper, now: Now, size: Terminal) -> Frame {
+        Frame::of_steps(Steps { stepper, now, logs: &self.logs }, size)
     }
 }
 

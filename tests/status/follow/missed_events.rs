@@ -83,6 +83,30 @@ async fn watches_that_end_hide_no_verdict() {
     .await;
 }
 
+/// The server may close a watch at any moment. It is opened again where it ended, so that nothing is listed again and no change
+/// is late.
+#[tokio::test(start_paused = true)]
+async fn a_closed_watch_is_opened_again_where_it_ended() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    cluster.sim.fault(watches(FaultAction::CloseWatch(1)));
+    cluster.editor().set_image(&web, "app:2.0-slow");
+    let output = cluster.status("deployment/web --timeout 10m").await;
+    output.ends(0);
+    assert_eq!(notes(&output), [""; 0], "{}", output.transcript);
+    let of_pods = |verb: Verb| {
+        let requests = cluster.sim.requests().into_iter();
+        requests.filter(|one| one.route.verb == verb && one.path.ends_with("/pods")).collect::<Vec<_>>()
+    };
+    let starts: Vec<u64> = of_pods(Verb::Watch)
+        .iter()
+        .map(|watch| watch.query.get("resourceVersion").unwrap().parse().unwrap())
+        .collect();
+    assert!(starts.len() > 6, "each change of a pod ends a watch: {starts:?}");
+    assert!(starts.is_sorted_by(|one, next| one < next), "{starts:?}");
+    assert_eq!(of_pods(Verb::List).len(), 1);
+    assert!(starts.len() < 40, "a closed watch is not opened in a loop: {starts:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn refused_reads_hide_no_verdict() {
     const LEADER: &str = "etcdserver: leader changed";

@@ -79,6 +79,25 @@ fn write_logs(cluster: &Cluster) {
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), write));
 }
 
+/// The log explains the result, so that it comes first, also if it takes almost its whole limit of 5 s.
+#[tokio::test(start_paused = true)]
+async fn a_slow_log_is_printed_before_the_result() {
+    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
+    write_logs(&cluster);
+    cluster.editor().set_image(&web, "app:2.0-crash");
+    cluster.advance(60).await;
+    let slow = FaultAction::Delay(Duration::from_millis(4_500));
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
+    let output = cluster.status("deployment/web --fail-fast=0s").await;
+    let at = |text: &str| output.stderr.find(text);
+    let (log, result) = (at(" app| panic: DB_URL is not set"), at("error: "));
+    assert!(log.is_some() && log < result, "{}", output.transcript);
+    output.ends(4);
+    let output = cluster.status("deployment/web --fail-fast=0s -o json").await;
+    let events: Vec<_> = lines(&output.stdout).iter().map(|line| line["event"].clone()).collect();
+    assert_eq!(events[events.len() - 3..], ["log", "ended", "summary"], "{}", output.transcript);
+}
+
 /// Each crashing pod takes a request, so that one evaluation of many workloads has no logs.
 #[tokio::test(start_paused = true)]
 async fn one_evaluation_of_one_workload_has_the_log_too() {
