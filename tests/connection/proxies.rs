@@ -102,11 +102,11 @@ async fn the_environment_sets_the_proxy() {
 }
 
 /// A proxy that speaks only HTTP/1.1 forwards any protocol. A server that speaks only HTTP/1.1 behind it costs a
-/// connection for each request that is sent beside another.
+/// connection to find out, and one for each request that is sent beside another.
 #[tokio::test]
 async fn the_server_behind_a_proxy_selects_the_protocol() {
     for (protocols, version, connections) in
-        [(Protocols::Http2AndHttp1, Version::HTTP_2, 1), (Protocols::Http1, Version::HTTP_11, 2)]
+        [(Protocols::Http2AndHttp1, Version::HTTP_2, 1), (Protocols::Http1, Version::HTTP_11, 3)]
     {
         let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
         let proxy = Proxy::http(&server).await;

@@ -18,8 +18,6 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 /// The targets of an observer, and the objects that belong to them.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    /// Whether it is of a scope, so that each workload that is read becomes a target.
-    is_of_scope: bool,
     pub(super) collections: Collections,
     targets: BTreeMap<TargetId, Target>,
     /// The targets by their collection and key.
@@ -47,11 +45,6 @@ struct Target {
 }
 
 impl Cache {
-    /// Creates an empty cache. `is_of_scope` says that each workload that is read becomes a target.
-    pub(super) fn new(is_of_scope: bool) -> Self {
-        Self { is_of_scope, ..Self::default() }
-    }
-
     /// Adds a target whose workload is in a collection.
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
         let id = TargetId(self.targets.last_key_value().map_or(0, |(last, _)| last.0 + 1));
@@ -61,9 +54,10 @@ impl Cache {
         id
     }
 
-    /// Returns the observation of each workload.
+    /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        self.targets.values().map(|target| self.collections.observation(&target.workload))
+        let there = self.targets.values().filter(|target| target.version.is_some());
+        there.map(|target| self.collections.observation(&target.workload))
     }
 
     /// Returns the errors of workloads that cannot be read, each once.
@@ -114,15 +108,11 @@ impl Cache {
                 }
             }
             Delta::Lost(error) => {
-                let here = self.targets.iter().filter(|(_, target)| target.collection == index);
-                let lost: Vec<_> = here.map(|(id, _)| *id).collect();
-                if self.is_of_scope {
-                    for id in lost {
-                        self.remove(id, events);
-                    }
-                    return self.errors.push(error);
+                for (id, target) in self.targets.iter_mut().filter(|(_, target)| target.collection == index) {
+                    target.version = None;
+                    events.push((*id, TargetEvent::Unreadable(error.clone())));
                 }
-                events.extend(lost.into_iter().map(|id| (id, TargetEvent::Unreadable(error.clone()))));
+                self.errors.push(error);
             }
             Delta::Forbidden => {}
         }
@@ -138,7 +128,7 @@ impl Cache {
     ) -> Vec<TargetId> {
         let Facts::Workload(workload) = stored.facts else { return Vec::new() };
         let mut ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
-        if ids.is_empty() && self.is_of_scope {
+        if ids.is_empty() {
             ids.push(self.add_target(index, (*workload).clone()));
         }
         let version = workload.object().resource_version().map(str::to_owned);
@@ -155,14 +145,11 @@ impl Cache {
         ids
     }
 
-    /// Removes a workload that does not exist. One that was found stays a target, as it may be created again.
+    /// Records that a workload does not exist. It stays a target, as it may be created again.
     fn remove(&mut self, id: TargetId, events: &mut TargetEvents) {
-        if let Some(target) = self.targets.get_mut(&id).filter(|_| !self.is_of_scope) {
+        if let Some(target) = self.targets.get_mut(&id) {
             target.version = None;
-            return events.push((id, TargetEvent::Deleted));
-        }
-        if let Some(target) = self.targets.remove(&id) {
-            self.by_key.remove(&(target.collection, key(target.workload.object())));
+            events.push((id, TargetEvent::Deleted));
         }
     }
 
@@ -205,10 +192,8 @@ impl Cache {
     /// Emits the observation of each target of which something changed since the last flush.
     pub(super) fn flush(&mut self, events: &mut TargetEvents) {
         let owners = self.changed.replace(HashSet::new());
-        // The user of a scope reads all observations at once.
         let is_changed = |target: &Target| {
-            let has_changed = |owners| self.collections.has_changed(&target.workload, owners);
-            !self.is_of_scope && owners.as_ref().is_none_or(has_changed)
+            owners.as_ref().is_none_or(|owners| self.collections.has_changed(&target.workload, owners))
         };
         let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
         let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
@@ -219,7 +204,7 @@ impl Cache {
 
     /// Emits the observation of a workload, once its revisions and pods were read too.
     fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get_mut(&id).filter(|_| !self.is_of_scope) else { return };
+        let Some(target) = self.targets.get_mut(&id) else { return };
         target.was_read |= target.version.is_some() && self.collections.was_read(&target.workload);
         if !target.was_read {
             return;

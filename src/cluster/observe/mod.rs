@@ -104,14 +104,13 @@ impl Observer {
 
     fn new(cluster: Arc<Cluster>, wanted: Wanted, namespace: Option<String>) -> Self {
         let (sender, updates) = mpsc::channel(UPDATE_QUEUE);
-        let cache = Cache::new(matches!(wanted, Wanted::Scope { .. }));
         let outage = Outage::new(Arc::clone(&cluster));
         let tasks = JoinSet::new();
         let shared = Arc::new(Shared { cluster, wanted, outage });
         Self {
             shared,
             namespace,
-            cache,
+            cache: Cache::default(),
             tasks,
             sender,
             updates,
@@ -152,11 +151,21 @@ impl Observer {
         self.shared.outage.since_answer()
     }
 
-    /// Waits for changes and returns all of them: each state of a workload that was found, since each may print a line, and
-    /// its latest observation after other changes. The first observation of a workload comes once its revisions and pods
-    /// were read, or are forbidden. Of a scope there are none; its user reads all observations. Dropping the
-    /// future loses no change.
+    /// Waits for changes and returns all of them: each state of a workload, since each may print a line, and its latest
+    /// observation after other changes. The first observation of a workload comes once its revisions and pods
+    /// were read, or are forbidden. Dropping the future loses no change.
     pub async fn next(&mut self) -> Vec<(TargetId, TargetEvent)> {
+        let mut events = self.receive().await;
+        self.cache.flush(&mut events);
+        events
+    }
+
+    /// As [`Observer::next`], for a user who reads [all observations](Observer::observations) at once.
+    pub async fn changed(&mut self) {
+        self.receive().await;
+    }
+
+    async fn receive(&mut self) -> TargetEvents {
         let mut events = TargetEvents::new();
         let mut updates: Vec<_> = self.updates.recv().await.into_iter().collect();
         while let Ok(update) = self.updates.try_recv() {
@@ -174,7 +183,6 @@ impl Observer {
         for update in updates {
             self.apply(update, &mut events);
         }
-        self.cache.flush(&mut events);
         self.report_forbidden();
         events
     }

@@ -60,7 +60,7 @@ fn pod(name: &str, owner: &str, version: u64) -> (String, Stored) {
 
 /// Returns a cache of these workloads, of which nothing was read.
 fn cache(names: &[&str]) -> Cache {
-    let mut cache = Cache::new(false);
+    let mut cache = Cache::default();
     for type_ in [Deployment.type_(), &REPLICA_SET, &POD] {
         cache.collections.add(type_, Some("n"));
     }

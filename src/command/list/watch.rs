@@ -130,7 +130,7 @@ impl Watch<'_> {
                     break;
                 }
                 () = sleep_until(due.unwrap_or(self.begun)), if due.is_some() => {}
-                _ = self.observer.next() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
+                () = self.observer.changed() => self.stale_since = self.stale_since.or_else(|| Some(Instant::now())),
             }
             for error in self.observer.take_errors() {
                 ui.err_errors(std::slice::from_ref(&error));

@@ -7,9 +7,9 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use http::{Request, Response, Uri};
@@ -52,11 +52,7 @@ where
     C::Future: Send + 'static,
     C::Error: Into<BoxError>,
 {
-    let opener = Arc::new(Opener {
-        is_http1: false.into(),
-        spare: Mutex::default(),
-        failure: SharedFailure::default(),
-    });
+    let opener = Arc::<Opener>::default();
     let http2 = {
         let (connector, opener) = (connector.clone(), Arc::clone(&opener));
         let open = move |server| Box::pin(Arc::clone(&opener).open_http2(connector.clone(), server));
@@ -64,7 +60,7 @@ where
     };
     let http1 = {
         let opener = Arc::clone(&opener);
-        let open = move |server| Box::pin(Arc::clone(&opener).open_any(connector.clone(), server));
+        let open = move |server| Box::pin(Arc::clone(&opener).open(connector.clone(), server));
         builder().build(service_fn(open))
     };
     service_fn(move |request| exchange(http2.clone(), http1.clone(), Arc::clone(&opener), request))
@@ -84,10 +80,10 @@ fn builder() -> Builder {
 }
 
 /// Sends a request over HTTP/2, and over HTTP/1.1 once the server selected that.
-async fn exchange<S>(
+async fn exchange(
     http2: Client<impl Connect + Clone + Send + Sync + 'static, Body>,
     http1: Client<impl Connect + Clone + Send + Sync + 'static, Body>,
-    opener: Arc<Opener<S>>,
+    opener: Arc<Opener>,
     request: Request<Body>,
 ) -> Result<Response<Incoming>, BoxError> {
     let (begun, (head, body)) = (Instant::now(), request.into_parts());
@@ -111,18 +107,18 @@ async fn exchange<S>(
 }
 
 /// Opens the connections of both clients.
-struct Opener<S> {
+#[derive(Default)]
+struct Opener {
     is_http1: AtomicBool,
-    /// The connection whose server selected HTTP/1.1, until the client for that takes it.
-    spare: Mutex<Option<S>>,
     /// The last failure to connect.
     failure: SharedFailure<ConnectFailure>,
 }
 
-impl<S: Connection> Opener<S> {
-    async fn open<C>(&self, connector: C, server: Uri) -> Result<S, ConnectFailure>
+impl Opener {
+    /// Opens a connection for the client that speaks what ALPN selects.
+    async fn open<C>(self: Arc<Self>, connector: C, server: Uri) -> Result<C::Response, ConnectFailure>
     where
-        C: Service<Uri, Response = S, Error: Into<BoxError>>,
+        C: Service<Uri, Error: Into<BoxError>>,
     {
         connector.oneshot(server).await.map_err(|error| {
             let failure = ConnectFailure(Arc::from(error.into()));
@@ -131,34 +127,18 @@ impl<S: Connection> Opener<S> {
         })
     }
 
-    fn spare(&self) -> MutexGuard<'_, Option<S>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Opens a connection for the client that speaks HTTP/2 only.
-    async fn open_http2<C>(self: Arc<Self>, connector: C, server: Uri) -> Result<S, BoxError>
+    /// Opens a connection for the client that speaks HTTP/2 only. One to a server without HTTP/2 is closed again, and the other
+    /// client opens its own.
+    async fn open_http2<C>(self: Arc<Self>, connector: C, server: Uri) -> Result<C::Response, BoxError>
     where
-        C: Service<Uri, Response = S, Error: Into<BoxError>>,
+        C: Service<Uri, Response: Connection, Error: Into<BoxError>>,
     {
-        let stream = self.open(connector, server).await?;
+        let stream = Arc::clone(&self).open(connector, server).await?;
         if stream.connected().is_negotiated_h2() {
             return Ok(stream);
         }
-        *self.spare() = Some(stream);
         self.is_http1.store(true, Relaxed);
         Err("the server selected HTTP/1.1".into())
-    }
-
-    /// Opens a connection for the client that speaks what ALPN selects.
-    async fn open_any<C>(self: Arc<Self>, connector: C, server: Uri) -> Result<S, ConnectFailure>
-    where
-        C: Service<Uri, Response = S, Error: Into<BoxError>>,
-    {
-        let spare = self.spare().take();
-        match spare {
-            Some(stream) => Ok(stream),
-            None => self.open(connector, server).await,
-        }
     }
 }
 

@@ -176,7 +176,7 @@ async fn received_bytes(client: TestClient) -> Result<usize, BoxError> {
 
 #[tokio::test(start_paused = true)]
 async fn requests_wait_for_the_first_connection_and_share_it_over_http2() {
-    for (speaks_http2, connections) in [(true, 1), (false, 10)] {
+    for (speaks_http2, connections) in [(true, 1), (false, 11)] {
         let distance = Duration::from_millis(100);
         let server = Server { speaks_http2, distance, frames: Some(2), ..Server::default() };
         let client = server.client();
