@@ -25,10 +25,10 @@ use crate::model::view::{follows_from_workload, is_unchanged_since};
 /// What a command needs besides the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// What revisions keep.
-    pub revisions: RevisionContent,
-    /// What pods keep; none for no pods. Forbidden pods are left out with a note.
-    pub pods: Option<PodContent>,
+    /// Whether revisions keep the whole object that stores them, to print it or to write to it.
+    pub documents: bool,
+    /// Whether pods are needed. Forbidden pods are left out with a note.
+    pub pods: bool,
     /// Whether it is for a status. A rollout that is not complete needs the warning events then. A verdict needs
     /// only the workload, so that forbidden revisions are left out with a note.
     pub status: bool,
@@ -43,47 +43,20 @@ pub struct Needs {
     pub one_by_one: usize,
 }
 
-/// What a revision keeps of the object that stores it, besides its facts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RevisionContent {
-    /// The template, to compare it or to explain its pods.
-    Template,
-    /// The whole object, to print it or to write to it.
-    Document,
-}
-
-/// What is kept of a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PodContent {
-    /// What it counts as: its revision, and whether it is active and ready.
-    Count,
-    /// All of its facts, from which causes are found.
-    Facts,
-}
-
-impl PodContent {
-    fn read(self, pod: &Object) -> Pod {
-        match self {
-            Self::Count => Pod::read(pod).only_counted(),
-            Self::Facts => Pod::read(pod),
-        }
-    }
-}
-
 impl Needs {
     /// Revisions with their templates.
     pub const REVISIONS: Self = Self {
-        revisions: RevisionContent::Template,
-        pods: None,
+        documents: false,
+        pods: false,
         status: false,
         since: None,
         skips_complete: false,
         one_by_one: 8,
     };
     /// Templates and pods.
-    pub const PODS: Self = Self { pods: Some(PodContent::Facts), ..Self::REVISIONS };
+    pub const PODS: Self = Self { pods: true, ..Self::REVISIONS };
     /// What a write needs: whole revisions, because a rollback writes to them, and pods.
-    pub const WRITE: Self = Self { revisions: RevisionContent::Document, ..Self::PODS };
+    pub const WRITE: Self = Self { documents: true, ..Self::PODS };
     /// What `status` needs of workloads that it does not follow.
     pub const STATUS: Self = Self { status: true, ..Self::PODS };
     /// The same for `list`: one list of each type, however few workloads there are.
@@ -125,7 +98,11 @@ impl Owned {
             workloads.iter().map(|workload| (workload.object().uid(), *workload)).collect();
         let read_revision = |object: Object| {
             let owner = by_uid.get(object.controller()?.uid)?;
-            Some(Arc::new(needs.revisions.read(owner, object)))
+            Some(Arc::new(if needs.documents {
+                Revision::read(owner.kind(), object.clone()).with_document(&object)
+            } else {
+                Revision::read(owner.kind(), object)
+            }))
         };
         let mut stores = Vec::new();
         for workload in workloads {
@@ -136,16 +113,16 @@ impl Owned {
         }
         let revisions = stores.iter().map(async |type_| {
             let query = ListQuery::of(type_, namespace).with_labels(selector);
-            let is_whole = needs.revisions == RevisionContent::Document;
-            let listed = source.list(&if is_whole { query.whole() } else { query }, read_revision).await;
+            let query = if needs.documents { query.whole() } else { query };
+            let listed = source.list(&query, read_revision).await;
             listed.map(|all| by_owner(all, |revision: &Revision| &revision.owner_uid))
         });
         let pods = async {
-            let content = needs.pods?;
+            needs.pods.then_some(())?;
             let mut labels = PodLabels::default();
             let selectors = workloads.iter().filter_map(|one| Selector::of_workload(one.object()).ok());
             selectors.for_each(|selector| labels.add(&selector));
-            let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(content.read(&pod)));
+            let read = |pod: Object| labels.may_belong(&pod).then(|| Arc::new(Pod::read(&pod)));
             let listed = source.list(&ListQuery::of(&POD, namespace).with_labels(selector), read).await;
             Some(listed.map(|all| by_owner(all, |pod: &Pod| &pod.owner_uid)))
         };
@@ -191,15 +168,6 @@ impl Owned {
         let pods = self.pods.map(|pods| or_note(pods, consequence, add_once(notes))).transpose()?.flatten();
         let revisions = Revisions::among(&workload, revisions.unwrap_or_default());
         Ok(Observation { workload, revisions, pods, events: None })
-    }
-}
-
-impl RevisionContent {
-    fn read(self, owner: &Workload, object: Object) -> Revision {
-        match self {
-            Self::Template => Revision::read(owner.kind(), object),
-            Self::Document => Revision::read(owner.kind(), object.clone()).with_document(&object),
-        }
     }
 }
 

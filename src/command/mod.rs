@@ -210,17 +210,12 @@ fn listener(messages: MessageWriter) -> Listener {
     Listener::new(move |notice| messages.note(notice))
 }
 
-/// The most bytes of a template that are read.
-const TEMPLATE_LIMIT: usize = 1 << 20;
-
 /// Returns the content of the file of `-o jsonpath-file` or `-o custom-columns-file`.
 ///
 /// # Errors
-/// When the file cannot be read, is larger than 1 MiB, or is not text.
+/// When the file cannot be read, or is not text.
 pub fn read_template(path: &str) -> Result<String, Error> {
-    let failed = |why: &str| Error::new(ErrorKind::File, format!("cannot read the template {path:?}: {why}"));
-    match read_text(path.as_ref()) {
-        Ok(text) if text.len() > TEMPLATE_LIMIT => Err(failed("it is larger than 1 MiB")),
-        read => read.map_err(|error| failed(&error.to_string())),
-    }
+    read_text(path.as_ref()).map_err(|error| {
+        Error::new(ErrorKind::File, format!("cannot read the template {path:?}")).caused_by(error)
+    })
 }

@@ -59,10 +59,14 @@ fn bounded(source: &mut dyn Read) -> IoResult<Vec<u8>> {
 
 /// Lists the files in a directory, sorted by name; with `recursive` also those in its subdirectories.
 /// Symbolic links to directories are skipped, as in kubectl: they can form cycles, and a mounted ConfigMap
-/// would contain every file twice.
+/// would contain every file twice. A directory without any is an error.
 pub(crate) fn files_in(directory: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     walk(directory, recursive, &mut files)?;
+    if files.is_empty() {
+        let message = format!("{} contains no .json, .yaml or .yml file", directory.display());
+        return Err(Error::new(ErrorKind::File, message));
+    }
     Ok(files)
 }
 

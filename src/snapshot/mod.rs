@@ -6,7 +6,6 @@ pub(crate) mod json;
 mod record;
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
 
 use k8s_openapi::jiff::Timestamp;
 
@@ -48,7 +47,7 @@ impl Snapshot {
         match path {
             InputPath::Stdin => records = index(text_on(stdin)?, &origin)?,
             InputPath::Path(path) => {
-                let files = if path.is_dir() { files_of(path)? } else { vec![path.clone()] };
+                let files = if path.is_dir() { files_in(path, false)? } else { vec![path.clone()] };
                 for file in files {
                     records.extend(index(text_of(&file)?, &file.display().to_string())?);
                 }
@@ -150,16 +149,6 @@ impl Snapshot {
         }
         Ok(records)
     }
-}
-
-/// Returns the files of a directory.
-fn files_of(directory: &Path) -> Result<Vec<PathBuf>> {
-    let files = files_in(directory, false)?;
-    if files.is_empty() {
-        let message = format!("{} contains no .json, .yaml or .yml file", directory.display());
-        return Err(Error::new(ErrorKind::File, message));
-    }
-    Ok(files)
 }
 
 #[cfg(test)]

@@ -53,17 +53,11 @@ impl ApiServer {
         proxy.map_or("", http::uri::Authority::as_str)
     }
 
-    /// Returns the full URL of a request for the log, without the long `continue` token.
+    /// Returns the full URL of a request for the log.
     pub(super) fn display_url(&self, path: &Uri) -> String {
-        let base = self.url.path().trim_end_matches('/');
-        let query = path.query().map_or_else(String::new, |query| {
-            let parts = query
-                .split('&')
-                .map(|part| if part.starts_with("continue=") { "continue=..." } else { part });
-            format!("?{}", parts.collect::<Vec<_>>().join("&"))
-        });
-        let scheme = self.url.scheme_str().unwrap_or("https");
-        format!("{scheme}://{}{base}{}{query}", self.address(), path.path())
+        let (base, scheme) =
+            (self.url.path().trim_end_matches('/'), self.url.scheme_str().unwrap_or("https"));
+        format!("{scheme}://{}{base}{path}", self.address())
     }
 
     /// Turns a request error into an error for the user, with a hint.

@@ -209,15 +209,12 @@ const IDENTITY_HINT: &str =
 
 /// Explains why kube could not build a client. Mostly the client certificate is at fault.
 fn unusable(error: kube::Error) -> Error {
+    use KubeconfigError::{LoadClientCertificate, LoadClientKey};
     let error = match error {
-        kube::Error::InferKubeconfig(KubeconfigError::LoadClientCertificate(LoadDataError::ReadFile(
-            error,
-            path,
-        ))) => return unreadable("client certificate", &path, error).hint(IDENTITY_HINT),
-        kube::Error::InferKubeconfig(KubeconfigError::LoadClientKey(LoadDataError::ReadFile(
-            error,
-            path,
-        ))) => {
+        kube::Error::InferKubeconfig(LoadClientCertificate(LoadDataError::ReadFile(error, path))) => {
+            return unreadable("client certificate", &path, error).hint(IDENTITY_HINT);
+        }
+        kube::Error::InferKubeconfig(LoadClientKey(LoadDataError::ReadFile(error, path))) => {
             return unreadable("client key", &path, error).hint(IDENTITY_HINT);
         }
         error => error,

@@ -83,20 +83,11 @@ impl ResponseLog {
     }
 }
 
-/// Returns the text of `299 - "TEXT"`; API servers send no other warn-code.
+/// Returns the text of `299 - "TEXT"`; API servers send no other warn-code, and no date behind it.
 fn text_of(header: &str) -> Option<String> {
     let quoted = header.strip_prefix("299 ")?.split_once(' ')?.1.trim();
-    let inner = quoted.strip_prefix('"')?;
-    let mut text = String::new();
-    let mut characters = inner.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => return Some(text),
-            '\\' => text.extend(characters.next()),
-            other => text.push(other),
-        }
-    }
-    None
+    let text = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    Some(text.replace(r#"\""#, "\"").replace(r"\\", r"\"))
 }
 
 #[cfg(test)]

@@ -23,6 +23,10 @@ use super::http_client::http_client;
 /// The TCP keepalive, which detects a connection that was lost while a laptop slept.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
+/// How audit logs of the API server name this program.
+const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("kubectl-rollout2/", env!("CARGO_PKG_VERSION")));
+
 /// Builds a client for a server and a credential. It does not connect yet.
 ///
 /// # Errors
@@ -81,7 +85,7 @@ where
     C::Future: Send + 'static,
     C::Error: Into<BoxError>,
 {
-    config.headers.push((http::header::USER_AGENT, user_agent()));
+    config.headers.push((http::header::USER_AGENT, USER_AGENT));
     let http = http_client(tls(&config, connector)?);
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
@@ -109,16 +113,4 @@ fn tls<C>(config: &Config, connector: C) -> Result<HttpsConnector<C>, kube::Erro
         None => builder,
     };
     Ok(builder.enable_http1().enable_http2().wrap_connector(connector))
-}
-
-/// Returns `kubectl-rollout2/0.1.0 (linux/amd64)`, with Go's names of systems, as kubectl sends it.
-fn user_agent() -> HeaderValue {
-    let system = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
-    let machine = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    let text = format!("kubectl-rollout2/{} ({system}/{machine})", env!("CARGO_PKG_VERSION"));
-    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("kubectl-rollout2"))
 }

@@ -57,8 +57,6 @@ impl Credential {
         }
         if ready.username.is_some() {
             ready.password.get_or_insert_with(|| String::new().into());
-        }
-        if user.username.is_some() {
             return Ok(Self::permanent(ready));
         }
         if let Some(path) = ready.token_file.take() {

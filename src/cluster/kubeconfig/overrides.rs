@@ -57,12 +57,10 @@ pub(super) fn override_credentials(user: &mut AuthInfo, overrides: &AuthInfo) {
     let has_password = overrides.username.is_some() || overrides.password.is_some();
     if overrides.token.is_some() || has_password {
         (user.token_file, user.exec, user.auth_provider) = (None, None, None);
+        user.token.clone_from(&overrides.token);
     }
     if overrides.token.is_some() {
         (user.username, user.password) = (None, None);
-    }
-    if overrides.token.is_some() || has_password {
-        user.token.clone_from(&overrides.token);
     }
     user.username = overrides.username.clone().or(user.username.take());
     user.password = overrides.password.clone().or(user.password.take());

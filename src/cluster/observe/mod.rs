@@ -238,8 +238,7 @@ impl Observer {
             let is_here =
                 |found: &&Workload| type_of(found) == type_ && found.object().namespace() == namespace;
             let here: Vec<_> = shared.wanted.found().iter().filter(is_here).collect();
-            let names = here.iter().map(|found| found.name().to_owned()).collect();
-            let mut reflector = self.reflector(narrow_query(type_, namespace, &here), names);
+            let mut reflector = self.reflector(narrow_query(type_, namespace, &here));
             if let [only] = here[..]
                 && kind::of_type(type_).is_some()
             {
@@ -251,13 +250,13 @@ impl Observer {
 
     /// Starts a reflector of all objects that a query selects.
     fn start(&mut self, query: ListQuery) {
-        let reflector = self.reflector(query, Vec::new());
+        let reflector = self.reflector(query);
         self.tasks.spawn(reflector.run(self.sender.clone()));
     }
 
-    fn reflector(&mut self, query: ListQuery, names: Vec<String>) -> Reflector {
+    fn reflector(&mut self, query: ListQuery) -> Reflector {
         let index = self.cache.collections.add(query.type_, query.namespace.as_deref());
-        Reflector::new(index, query, names, Arc::clone(&self.shared))
+        Reflector::new(index, query, Arc::clone(&self.shared))
     }
 
     fn apply(&mut self, update: ObserverMessage, events: &mut TargetEvents) {

@@ -31,14 +31,12 @@ pub(super) struct Reflector {
     shared: Arc<Shared>,
     /// What is listed and watched.
     query: ListQuery,
-    /// The names of the workloads; empty if all are read.
-    names: Vec<String>,
     /// The resourceVersion at which the next watch starts; none to start with a list.
     version: Option<String>,
     /// The verbs that succeeded before.
     allowed: BTreeSet<ApiVerb>,
-    /// The verbs that RBAC forbids.
-    forbidden: BTreeSet<ApiVerb>,
+    /// The first verb that RBAC does not forbid, as far as is known.
+    mode: ApiVerb,
     attempts: Attempts,
 }
 
@@ -52,9 +50,9 @@ enum ApiVerb {
 }
 
 impl Reflector {
-    pub(super) fn new(index: usize, query: ListQuery, names: Vec<String>, shared: Arc<Shared>) -> Self {
-        let ((allowed, forbidden), attempts) = (Default::default(), Attempts::new(query.type_));
-        Self { index, shared, query, names, version: None, allowed, forbidden, attempts }
+    pub(super) fn new(index: usize, query: ListQuery, shared: Arc<Shared>) -> Self {
+        let (allowed, mode, attempts) = (BTreeSet::new(), ApiVerb::Watch, Attempts::new(query.type_));
+        Self { index, shared, query, version: None, allowed, mode, attempts }
     }
 
     /// Takes its only workload, as it was just read, for the first list, and starts the watch at its resourceVersion. If
@@ -84,7 +82,7 @@ impl Reflector {
                 Ok(()) => {
                     self.attempts.succeed(&self.shared.outage);
                     self.allowed.insert(verb);
-                    if !self.forbidden.is_empty() {
+                    if self.mode != ApiVerb::Watch {
                         sleep(POLL_INTERVAL).await; // a watch starts again at once
                     }
                 }
@@ -108,12 +106,7 @@ impl Reflector {
     }
 
     fn verb(&self) -> ApiVerb {
-        let forbids = |verb| self.forbidden.contains(&verb);
-        match &self.version {
-            _ if forbids(ApiVerb::List) => ApiVerb::Get,
-            Some(_) if !forbids(ApiVerb::Watch) => ApiVerb::Watch,
-            _ => ApiVerb::List,
-        }
+        if self.mode == ApiVerb::Watch && self.version.is_none() { ApiVerb::List } else { self.mode }
     }
 
     /// Falls back to the next verb after a final 401 or 403. Ends the reflector after the last one.
@@ -124,13 +117,15 @@ impl Reflector {
         sender: &mpsc::Sender<ObserverMessage>,
     ) -> ControlFlow<()> {
         let is_workload = kind::of_type(self.query.type_).is_some();
-        let has_next = match verb {
-            ApiVerb::Watch => true,
-            ApiVerb::List => is_workload && matches!(self.shared.wanted, Wanted::Found(_)),
-            ApiVerb::Get => false,
+        let next = match verb {
+            ApiVerb::Watch => Some(ApiVerb::List),
+            ApiVerb::List if is_workload && matches!(self.shared.wanted, Wanted::Found(_)) => {
+                Some(ApiVerb::Get)
+            }
+            ApiVerb::List | ApiVerb::Get => None,
         };
-        if failure.is_forbidden() && has_next {
-            self.forbidden.insert(verb);
+        if let Some(next) = next.filter(|_| failure.is_forbidden()) {
+            self.mode = next;
             return ControlFlow::Continue(());
         }
         let lost = is_workload.then(|| Delta::Lost(self.shared.cluster.explain(&failure)));
@@ -150,15 +145,19 @@ impl Reflector {
     /// Gets each workload, when RBAC allows neither watch nor list.
     async fn get(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let mut kept = Vec::new();
-        for name in &self.names {
-            let (type_, cluster) = (self.query.type_, &self.shared.cluster);
-            let path = cluster.served.object(type_, self.query.namespace.as_deref(), name);
+        let (type_, namespace, cluster) =
+            (self.query.type_, self.query.namespace.as_deref(), &self.shared.cluster);
+        let is_here = |found: &&Workload| {
+            found.kind().type_() == type_ && Some(found.object().namespace()) == namespace
+        };
+        for found in self.shared.wanted.found().iter().filter(is_here) {
+            let path = cluster.served.object(type_, namespace, found.name());
             let request = ApiRequest::get(&path);
             let response =
                 cluster.send(&request, Policy::QUIET, &mut None, ApiResponse::is_not_found).await?;
             if !response.is_not_found() {
                 let object = Object::read(response.json()).ok();
-                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, self.query.type_)));
+                kept.extend(object.and_then(|object| self.shared.wanted.stored(object, type_)));
             }
         }
         self.send(Delta::Listed(kept), sender).await;

@@ -13,6 +13,7 @@ use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
 use crate::command::stop_signals::StopSignals;
+use crate::command::targets::namespace_of;
 use crate::command::targets::scope::TargetWord;
 use crate::error::{ErrorKind, Result};
 use crate::exit::Exit;
@@ -65,11 +66,7 @@ pub(in crate::command) async fn run(
 
 /// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
 async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<WatchedScope> {
-    let namespace = match &request.scope.namespace {
-        _ if request.scope.all_namespaces => None,
-        Some(namespace) => Some(namespace.clone()),
-        None => Some(source.default_namespace()?),
-    };
+    let namespace = namespace_of(&request.scope, source)?;
     let selector = request.scope.selector.clone();
     let mut kinds: Vec<&'static dyn Kind> = Vec::new();
     for word in &request.scope.targets {

@@ -98,10 +98,6 @@ fn files_at(path: &Path, recursive: bool) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    if files.is_empty() {
-        let origin = path.display();
-        return Err(Error::new(ErrorKind::File, format!("{origin} contains no .json, .yaml or .yml file")));
-    }
     Ok(files)
 }
 

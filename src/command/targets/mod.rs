@@ -164,8 +164,6 @@ impl<'a> TargetFinder<'a> {
                 // As in kubectl, a workload that the selector does not match is skipped silently.
                 Ok(workload) if !scope.selector.matches(workload.object()) => {}
                 Ok(workload) => found.workloads.push(keep(workload)),
-                // Several objects in another namespace have one error.
-                Err(error) if found.outcome.errors.iter().any(|one| one.sentence() == error.sentence()) => {}
                 Err(error) => found.note_error(error),
             }
         }
@@ -304,7 +302,7 @@ fn is_absent(error: &Error) -> bool {
 }
 
 /// Returns the namespace of a search; none for all of them.
-fn namespace_of(scope: &TargetScope, source: &Source) -> Result<Option<String>> {
+pub(super) fn namespace_of(scope: &TargetScope, source: &Source) -> Result<Option<String>> {
     match &scope.namespace {
         _ if scope.all_namespaces => Ok(None),
         Some(namespace) => Ok(Some(namespace.clone())),

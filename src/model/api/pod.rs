@@ -93,19 +93,6 @@ impl Pod {
         }
     }
 
-    /// Drops what does not decide how the pod is counted, which is most of it.
-    #[must_use]
-    pub fn only_counted(self) -> Self {
-        Self {
-            containers: Vec::new(),
-            scheduling: Condition::default(),
-            sandbox: Condition::default(),
-            message: String::new(),
-            node: String::new(),
-            ..self
-        }
-    }
-
     /// Whether the phase is `Failed` or `Succeeded`. Controllers no longer count such a pod.
     #[must_use]
     pub fn has_ended(&self) -> bool {
