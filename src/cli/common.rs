@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 
 use super::values::{Words, count, seconds_or_duration, words};
+use crate::command::Access;
 use crate::command::overrides::{AuthInfo, Cluster, Overrides};
-use crate::command::{Access, CommonOptions};
 use crate::error::{Error, Result};
 use crate::model::text::name;
 use crate::render::appearance::Color;
@@ -48,14 +48,14 @@ const COLORS: &Words<Color> =
     &[("auto", "", Color::Auto), ("always", "", Color::Always), ("never", "", Color::Never)];
 
 impl CommonArgs {
-    pub(super) fn lower(self) -> Result<CommonOptions> {
+    pub(super) fn lower(self) -> Result<(Access, Color)> {
         let snapshot = self.from.map(InputPath::from);
         let namespace = self.namespace.filter(|name| !name.is_empty()); // as in -n "$NS" with NS unset
         if let Some(namespace) = &namespace {
             check_namespace(namespace)?;
         }
         let access = Access { snapshot, namespace, overrides: self.connection.lower()? };
-        Ok(CommonOptions { access, color: self.color })
+        Ok((access, self.color))
     }
 }
 

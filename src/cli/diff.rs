@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::values::{DOCUMENTS, count, output_form};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::diff::elsewhere::{Elsewhere, ElsewhereOrigin};
 use crate::command::diff::{Output, Request, TemplateRef};
 use crate::command::targets::TargetScope;
@@ -99,7 +99,7 @@ Environment:
   KUBECTL_EXTERNAL_DIFF  a program for the unified diff, called as kubectl diff calls it";
 
 impl DiffArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access) -> Result<Request> {
         let (target, sides) = read_one_target(&self.words, "deployment/web")?;
         let (sides, other) = match sides {
             [sides @ .., other] if other.contains('/') => {
@@ -107,7 +107,7 @@ impl DiffArgs {
             }
             sides => (sides, None),
         };
-        let elsewhere = self.elsewhere(other, common)?;
+        let elsewhere = self.elsewhere(other, access)?;
         let (from, to) = match (sides, &elsewhere) {
             ([], None) => {
                 (TemplateRef::Revision(RevisionWord::Back(1)), TemplateRef::Revision(RevisionWord::Current))
@@ -126,12 +126,12 @@ impl DiffArgs {
         };
         let secrets = self.format.secrets();
         let is_default = sides.is_empty() && elsewhere.is_none();
-        let scope = TargetScope::of(target, common.access.namespace.clone());
+        let scope = TargetScope::of(target, access.namespace.clone());
         Ok(Request { scope, from, to, is_default, elsewhere, output, secrets, exit_code: self.exit_code })
     }
 
     /// Returns where the other workload is; none to compare templates of one workload.
-    fn elsewhere(&self, workload: Option<TargetWord>, common: &CommonOptions) -> Result<Option<Elsewhere>> {
+    fn elsewhere(&self, workload: Option<TargetWord>, access: &Access) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
         namespace.as_deref().map_or(Ok(()), name::check_namespace)?;
         let origin = match (&self.with_context, &self.with_file) {
@@ -140,7 +140,7 @@ impl DiffArgs {
             (None, None) => ElsewhereOrigin::Same,
         };
         if let ElsewhereOrigin::File(path) = &origin {
-            check_stdin_once(common.access.snapshot.iter().chain([path]))?;
+            check_stdin_once(access.snapshot.iter().chain([path]))?;
         }
         if workload.is_some() || namespace.is_some() || origin != ElsewhereOrigin::Same {
             return Ok(Some(Elsewhere { workload, namespace, origin }));

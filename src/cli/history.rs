@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::scope::ScopeArgs;
 use super::values::{TABLES, output_form, revision, start_time};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
 use crate::model::text::start_time::StartTime;
@@ -68,7 +68,7 @@ Examples:
   kubectl rollout2 history deployment/web --from snapshot.yaml";
 
 impl HistoryArgs {
-    pub(super) fn lower(mut self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+    pub(super) fn lower(mut self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
         if self.since.is_some() {
             self.scope.default_to_all();
         }
@@ -78,7 +78,7 @@ impl HistoryArgs {
             return Err(Error::usage("--since prints tables, JSON or YAML")
                 .hint("use -o jsonpath='{.items[*].workload.name}'"));
         }
-        let scope = self.scope.lower(common, stdin)?;
+        let scope = self.scope.lower(access, stdin)?;
         // kubectl drops managedFields from JSON and YAML only.
         let show_managed_fields =
             self.show_managed_fields || matches!(output, TableForm::Document(DocumentForm::Template(_)));

@@ -5,7 +5,7 @@ use std::io::Read;
 use clap::Args;
 
 use super::write::WriteArgs;
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::hold::{HoldVerb, Request};
 use crate::error::Result;
 
@@ -49,15 +49,15 @@ Examples:
   kubectl rollout2 resume cloneset/web";
 
 impl PauseArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(common, stdin)?;
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(access, stdin)?;
         Ok(Request { scope, options, verb: HoldVerb::Pause })
     }
 }
 
 impl ResumeArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(common, stdin)?;
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(access, stdin)?;
         Ok(Request { scope, options, verb: HoldVerb::Resume { release_all: self.release_all } })
     }
 }

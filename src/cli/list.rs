@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::values::{TABLES, Words, duration, output_form, start_time, words};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::list::Request;
 use crate::command::targets::TargetScope;
 use crate::command::targets::scope::{TargetWord, read_targets};
@@ -119,12 +119,12 @@ const STATES: &Words<&[RolloutState]> = &[
 ];
 
 impl ListArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access) -> Result<Request> {
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
         let scope = TargetScope {
             targets: read_types(&self.types)?,
             selector,
-            namespace: common.access.namespace.clone().filter(|_| !self.all_namespaces),
+            namespace: access.namespace.clone().filter(|_| !self.all_namespaces),
             all_namespaces: self.all_namespaces,
             allow_empty: self.allow_empty,
             ..TargetScope::default()

@@ -24,13 +24,13 @@ mod write;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::command::{Command, Verb, complete};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::render::appearance::Color;
-use crate::render::ui::Ui;
+use crate::render::ui::{StreamFormat, Ui};
 use crate::world::World;
 
 /// Show, explain and drive rollouts of Deployments, StatefulSets and DaemonSets.
@@ -98,10 +98,11 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     if help::asks_for_options(&args) {
         return ParsedArgs::Handled(print_help(&help::options(), &args, world));
     }
-    let parsed =
-        definition().try_get_matches_from(&args).and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed = definition()
+        .try_get_matches_from(&args)
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, documents(&matches))));
     let exit = match parsed {
-        Ok(arguments) => match arguments.lower(world) {
+        Ok((arguments, documents)) => match arguments.lower(documents, world) {
             Ok(parsed) => return parsed,
             Err(error) => refuse(&error, &args, world),
         },
@@ -120,31 +121,42 @@ pub fn parse(args: impl IntoIterator<Item = OsString>, world: &mut World) -> Par
     ParsedArgs::Handled(exit)
 }
 
+/// Returns the format of the documents that `-o` asks for.
+fn documents(matches: &ArgMatches) -> Option<StreamFormat> {
+    let (_, verb) = matches.subcommand()?;
+    let word = verb.try_get_raw("output").ok()??.next_back()?.to_ascii_lowercase();
+    match word.to_str()? {
+        "json" => Some(StreamFormat::Json),
+        "yaml" => Some(StreamFormat::Yaml),
+        _ => None,
+    }
+}
+
 impl Arguments {
     /// Returns the command, or prints the text that the verb is about.
-    fn lower(self, world: &mut World) -> Result<ParsedArgs, Error> {
-        let common = self.common.lower()?;
+    fn lower(self, documents: Option<StreamFormat>, world: &mut World) -> Result<ParsedArgs, Error> {
+        let (access, color) = self.common.lower()?;
         let printed = |text: &str, world| {
             let exit = print(Color::Auto, world, Exit::Done, |ui| ui.out_text(text));
             Ok(ParsedArgs::Handled(exit))
         };
         let verb = match self.verb {
-            VerbArguments::List(arguments) => Verb::List(arguments.lower(&common)?),
-            VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::History(arguments) => Verb::History(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&common)?)),
-            VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&common, &mut world.stdin)?),
-            VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&common)?),
+            VerbArguments::List(arguments) => Verb::List(arguments.lower(&access)?),
+            VerbArguments::Status(arguments) => Verb::Status(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::History(arguments) => Verb::History(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::Restart(arguments) => Verb::Restart(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::Pause(arguments) => Verb::Hold(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::Resume(arguments) => Verb::Hold(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::Step(arguments) => Verb::Step(Box::new(arguments.lower(&access)?)),
+            VerbArguments::Undo(arguments) => Verb::Undo(arguments.lower(&access, &mut world.stdin)?),
+            VerbArguments::Diff(arguments) => Verb::Diff(arguments.lower(&access)?),
             VerbArguments::Preview(arguments) => {
-                Verb::Preview(Box::new(arguments.lower(&common, &mut world.stdin)?))
+                Verb::Preview(Box::new(arguments.lower(&access, &mut world.stdin)?))
             }
             VerbArguments::Completion(arguments) => return printed(arguments.script, world),
             VerbArguments::Version(arguments) => return printed(&arguments.text(), world),
         };
-        Ok(ParsedArgs::Command(Box::new(Command { common, verb })))
+        Ok(ParsedArgs::Command(Box::new(Command { access, color, documents, verb })))
     }
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::diff::DiffFormatArgs;
 use super::values::{DOCUMENTS, words};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::preview::{AppliedObjects, ApplyArgs, Output, Request, input_of};
 use crate::command::targets::manifest::check_stdin_once;
 use crate::error::{Error, Result};
@@ -95,19 +95,19 @@ Environment:
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
 impl PreviewArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
         let output = match &self.output {
             Some(form) => Output::Document(form.clone()),
             None => Output::Text { diff: self.diff.then_some(self.format.context) },
         };
         let secrets = self.format.secrets();
         let exit_code = self.exit_code;
-        let applied = self.applied(common, stdin)?;
+        let applied = self.applied(access, stdin)?;
         Ok(Request { applied, output, secrets, exit_code })
     }
 
-    fn applied(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<AppliedObjects> {
-        let snapshot = common.access.snapshot.as_ref();
+    fn applied(self, access: &Access, stdin: &mut dyn Read) -> Result<AppliedObjects> {
+        let snapshot = access.snapshot.as_ref();
         if let Some(path) = self.applied {
             let path = path.into();
             check_stdin_once(snapshot.into_iter().chain([&path]))?;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::follow::UndoOnFailureArgs;
 use super::write::{WaitArgs, WriteArgs};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::restart::Request;
 use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
@@ -55,8 +55,8 @@ Examples:
   kubectl rollout2 restart ads/agent --dry-run";
 
 impl RestartArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
-        let (scope, options) = self.write.lower(common, stdin)?;
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
+        let (scope, options) = self.write.lower(access, stdin)?;
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         let wait = options.wait.map(|options| self.undo.lower(options));
         let options = ChangeOptions { wait, strict: self.strict, ..options };

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::Args;
 
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::targets::TargetScope;
 use crate::command::targets::manifest::{self, check_stdin_once};
 use crate::command::targets::scope::read_workload_targets;
@@ -60,7 +60,7 @@ impl ScopeArgs {
 
     /// Returns the scope: the workloads that the words name, each one a `TargetWord`, and where to search them. Reads the
     /// manifests.
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<TargetScope> {
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<TargetScope> {
         let origins = manifest::origins(&self.files)?;
         let targets = match self.targets.as_slice() {
             [] if !origins.is_empty() => Vec::new(),
@@ -71,9 +71,9 @@ impl ScopeArgs {
             }
             words => read_workload_targets(words, self.selector.is_some())?,
         };
-        check_stdin_once(origins.iter().chain(&common.access.snapshot))?;
+        check_stdin_once(origins.iter().chain(&access.snapshot))?;
         let selector = self.selector.as_deref().map(Selector::parse).transpose()?.unwrap_or_default();
-        let namespace = common.access.namespace.clone().filter(|_| !self.all_namespaces);
+        let namespace = access.namespace.clone().filter(|_| !self.all_namespaces);
         let mut scope = TargetScope {
             targets,
             selector,

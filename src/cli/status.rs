@@ -8,7 +8,7 @@ use clap::{ArgAction, Args};
 use super::follow::{FollowArgs, UndoOnFailureArgs};
 use super::scope::ScopeArgs;
 use super::values::{DOCUMENTS, output_form, positive_duration, revision};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::status::Request;
 use crate::command::targets::TargetScope;
 use crate::error::{Error, Result};
@@ -95,27 +95,26 @@ Examples:
   kubectl rollout2 status all --from snapshot.yaml";
 
 impl StatusArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
         let output = self.output;
-        if matches!(output, Some(DocumentForm::Template(_))) && self.watch && common.access.snapshot.is_none()
-        {
+        if matches!(output, Some(DocumentForm::Template(_))) && self.watch && access.snapshot.is_none() {
             return Err(
                 Error::usage("a template needs the documents of one evaluation").hint("add --watch=false")
             );
         }
-        if self.wait_for_creation.is_some() && common.access.snapshot.is_some() {
+        if self.wait_for_creation.is_some() && access.snapshot.is_some() {
             return Err(Error::usage("--wait-for-creation needs a cluster: recorded objects do not change")
                 .hint("remove --from, or --wait-for-creation"));
         }
         let revision = revision(self.revision.as_deref())?;
         let is_split = self.watch && self.scope.has_target("false");
-        let scope = self.scope.lower(common, stdin);
+        let scope = self.scope.lower(access, stdin);
         let scope = scope.map_err(|error| {
             if is_split { error.hint("to read once: --watch=false, in one word") } else { error }
         })?;
         let options = self.undo.lower(self.follow.lower());
         if self.undo.is_set() {
-            check_undo(self.watch, &scope, common)?;
+            check_undo(self.watch, &scope, access)?;
         }
         Ok(Request {
             scope,
@@ -139,12 +138,12 @@ fn go_bool(word: &str) -> Result<bool, String> {
 }
 
 /// Rejects `--undo-on-failure` where nothing is followed or may be written.
-fn check_undo(watch: bool, scope: &TargetScope, common: &CommonOptions) -> Result<()> {
+fn check_undo(watch: bool, scope: &TargetScope, access: &Access) -> Result<()> {
     if scope.all_namespaces {
         return Err(Error::usage("--undo-on-failure writes, and -A is allowed only for reads")
             .hint("select a namespace with -n"));
     }
-    if !watch || common.access.snapshot.is_some() {
+    if !watch || access.snapshot.is_some() {
         return Err(Error::usage(
             "--undo-on-failure must follow the rollout: remove --watch=false and --from",
         ));

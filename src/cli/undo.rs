@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::values::start_time;
 use super::write::{WaitArgs, WriteArgs};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::undo::Request;
 use crate::command::writing_verb::ChangeOptions;
 use crate::error::Result;
@@ -119,7 +119,7 @@ Examples:
   kubectl rollout2 undo deployment/web --dry-run -o patch  # for kubectl patch";
 
 impl UndoArgs {
-    pub(super) fn lower(self, common: &CommonOptions, stdin: &mut dyn Read) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<Request> {
         let to_revision = match self.to_revision.as_deref() {
             None if self.failed => TargetRevision::StableOrPrevious,
             None => TargetRevision::Previous,
@@ -133,7 +133,7 @@ impl UndoArgs {
         if self.failed {
             write.default_to_all();
         }
-        let (scope, options) = write.lower(common, stdin)?;
+        let (scope, options) = write.lower(access, stdin)?;
         let options = self.wait.lower(options, self.replace_stuck_pods)?;
         Ok(Request {
             scope,

@@ -8,7 +8,7 @@ use clap::Args;
 use super::follow::TimeoutArgs;
 use super::scope::ScopeArgs;
 use super::values::{Words, output_form};
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::targets::TargetScope;
 use crate::command::writing_verb::{ChangeOptions, DryRun, FIELD_MANAGER, Output};
 use crate::error::{Error, Result};
@@ -61,11 +61,7 @@ impl WriteArgs {
     }
 
     /// Lowers the flags of a verb.
-    pub(super) fn lower(
-        self,
-        common: &CommonOptions,
-        stdin: &mut dyn Read,
-    ) -> Result<(TargetScope, ChangeOptions)> {
+    pub(super) fn lower(self, access: &Access, stdin: &mut dyn Read) -> Result<(TargetScope, ChangeOptions)> {
         let dry_run = dry_run(self.dry_run.as_deref())?;
         let output = self.output.unwrap_or_default();
         if output == Output::Patch && dry_run != DryRun::Client {
@@ -73,15 +69,15 @@ impl WriteArgs {
                 Error::usage("-o patch prints the patch instead of sending it").hint("add --dry-run=client")
             );
         }
-        if self.interactive && common.access.snapshot == Some(InputPath::Stdin) {
+        if self.interactive && access.snapshot == Some(InputPath::Stdin) {
             return Err(Error::usage("standard input cannot be both the snapshot and the confirmation"));
         }
-        let scope = self.scope.lower(common, stdin)?;
+        let scope = self.scope.lower(access, stdin)?;
         if scope.all_namespaces {
             return Err(Error::usage("this verb writes, and -A is allowed only for verbs that read")
                 .hint("select a namespace with -n"));
         }
-        if common.access.snapshot.is_some() && dry_run == DryRun::None {
+        if access.snapshot.is_some() && dry_run == DryRun::None {
             return Err(
                 Error::usage("a snapshot cannot be changed").hint("to see the change: add --dry-run=client")
             );

@@ -46,23 +46,6 @@ pub struct Following<'a> {
 }
 
 impl Following<'_> {
-    /// Follows workloads until each has its result, and returns the follower with the results, and the ConfigMaps and
-    /// Secrets that were read beside it.
-    async fn follow(
-        &self,
-        found: Vec<Workload>,
-        cluster: &Arc<Cluster>,
-        ui: &mut Ui,
-    ) -> (Follower, Vec<Configuration>) {
-        let source = self.context.source;
-        let follower = Follower::new(self.options.clone(), found.iter().cloned());
-        let read = named_configuration(&self.configuration, source);
-        let (signals, mut reporter) = (self.context.signals.clone(), self);
-        let work = drive(follower, self, &found, cluster, signals, &mut reporter, ui);
-        let ((follower, _), configuration) = beside(work, read).await;
-        (follower, configuration)
-    }
-
     fn moment<'a>(&self, follower: &'a Follower, now: Now) -> FollowMoment<'a> {
         FollowMoment { follower, now, names: self.names, shows_pods: self.shows_pods }
     }
@@ -88,7 +71,13 @@ pub(super) async fn run(
     ui: &mut Ui,
 ) -> CommandOutcome {
     let (started, names) = (Instant::now(), following.names);
-    let (follower, configuration) = following.follow(found, cluster, ui).await;
+    let follower = Follower::new(following.options.clone(), found.iter().cloned());
+    let (signals, mut reporter) = (following.context.signals.clone(), following);
+    let ((follower, _), configuration) = beside(
+        drive(follower, following, &found, cluster, signals, &mut reporter, ui),
+        named_configuration(&following.configuration, following.context.source),
+    )
+    .await;
     if following.draws() {
         following.draw_last(&follower, cluster.now(), ui);
     }

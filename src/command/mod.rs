@@ -34,7 +34,7 @@ use crate::render::appearance::Color;
 use crate::render::job_summary::markdown;
 use crate::render::json::error_document;
 use crate::render::message_writer::MessageWriter;
-use crate::render::ui::{DocumentForm, StreamFormat, TableForm, Ui};
+use crate::render::ui::{StreamFormat, Ui};
 use crate::snapshot::files::read_text;
 use crate::world::{World, append_job_summary};
 pub use context::CommandOutcome;
@@ -43,19 +43,14 @@ use context::Context;
 /// A parsed command line.
 #[derive(Debug)]
 pub struct Command {
-    /// The options that every verb has.
-    pub common: CommonOptions,
-    /// The verb and its own options.
-    pub verb: Verb,
-}
-
-/// The options that every verb has.
-#[derive(Clone, Debug, Default)]
-pub struct CommonOptions {
     /// The cluster or the snapshot to read from.
     pub access: Access,
     /// When to use colour.
     pub color: Color,
+    /// The format of the documents that it prints; none for text and templates.
+    pub documents: Option<StreamFormat>,
+    /// The verb and its own options.
+    pub verb: Verb,
 }
 
 /// The verb and its own options.
@@ -90,29 +85,6 @@ impl Verb {
         }
     }
 
-    /// Returns the format of the verb's documents; none for text and templates.
-    fn documents(&self) -> Option<StreamFormat> {
-        let form = match self {
-            Self::List(list::Request { output: TableForm::Document(form), .. })
-            | Self::History(history::Request { output: TableForm::Document(form), .. })
-            | Self::Diff(diff::Request { output: diff::Output::Document(form), .. })
-            | Self::Status(status::Request { output: Some(form), .. }) => form,
-            Self::Preview(request) => match &request.output {
-                preview::Output::Document(form) => form,
-                preview::Output::Text { .. } => return None,
-            },
-            Self::Undo(undo::Request { options, .. })
-            | Self::Hold(hold::Request { options, .. })
-            | Self::Restart(restart::Request { options, .. }) => match &options.output {
-                writing_verb::Output::Document(form) => form,
-                _ => return None,
-            },
-            Self::Step(request) if request.is_json => &DocumentForm::Json,
-            _ => return None,
-        };
-        form.format()
-    }
-
     /// Returns the exit code of the process.
     fn process_exit(&self, exit: Exit) -> Exit {
         match self {
@@ -144,13 +116,13 @@ pub async fn run(
     command: Command,
     world: &mut World,
 ) -> Exit {
-    let common = &command.common;
-    let messages = MessageWriter::new(world.err.clone(), &world.environment, common.color);
-    let source = open(&common.access, world, listener(messages.clone()));
+    let access = &command.access;
+    let messages = MessageWriter::new(world.err.clone(), &world.environment, command.color);
+    let source = open(access, world, listener(messages.clone()));
     let other_source = command
         .verb
         .elsewhere()
-        .and_then(|elsewhere| elsewhere.open(&common.access, world, listener(messages.clone())));
+        .and_then(|elsewhere| elsewhere.open(access, world, listener(messages.clone())));
     let (source, other_source) = match (source, other_source.transpose()) {
         (Ok(source), Ok(other_source)) => (Ok(source), other_source),
         (Err(error), _) | (_, Err(error)) => (Err(error), None),
@@ -158,13 +130,13 @@ pub async fn run(
     let (environment, signals) = (world.environment.clone(), world.signals.clone());
     let (processes, user) =
         (world.processes.clone(), context::user_at_host(&environment, world.host.as_deref()));
-    let mut ui = Ui::with(messages, world, common.color);
+    let mut ui = Ui::with(messages, world, command.color);
     let ran = match &source {
         Ok(source) => {
             let context = Context {
                 source,
                 other_source: other_source.as_ref(),
-                access: &common.access,
+                access,
                 documents: context::document_secrets(&environment),
                 environment: environment.clone(),
                 user,
@@ -177,9 +149,9 @@ pub async fn run(
     };
     // A verb that printed these documents has its errors among them.
     let has_printed = ran.is_ok() && matches!(command.verb, Verb::Preview(_) | Verb::Step(_));
-    let documents = command.verb.documents().filter(|_| !has_printed);
+    let documents = command.documents.filter(|_| !has_printed);
     let mut outcome = ran.unwrap_or_else(CommandOutcome::from);
-    if let (Ok(source), true) = (&source, common.access.overrides.warnings_as_errors) {
+    if let (Ok(source), true) = (&source, access.overrides.warnings_as_errors) {
         let warnings = source.warnings() + other_source.as_ref().map_or(0, Source::warnings);
         let message = format!("{} received", plural(warnings, "warning"));
         outcome.errors.extend((warnings > 0).then(|| Error::new(ErrorKind::Refused, message)));

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
-use self::suggest::{PartialLine, Suggestions};
+use self::suggest::{PartialLine, suggest};
 use super::common::CommonArgs;
 use super::values::{Words, words};
 use crate::command::Access;
@@ -59,11 +59,10 @@ pub(super) fn parse(words: &[OsString], mut program: clap::Command) -> Request {
     let Some(line) = PartialLine::read(&program, &words) else {
         return Request::default();
     };
-    let Suggestions { typed, known, lookup, directive } = Suggestions::of(&line);
-    let request = Request { typed, known, directive, ..Request::default() };
+    let request = suggest(&line);
     match access(&line.common) {
-        Some(access) => Request { access, lookup, ..request },
-        None => request,
+        Some(access) => Request { access, ..request },
+        None => Request { lookup: None, ..request },
     }
 }
 
@@ -79,6 +78,6 @@ struct CommonFlags {
 fn access(flags: &[String]) -> Option<Access> {
     let words = std::iter::once("kubectl-rollout2").chain(flags.iter().map(String::as_str));
     let matches = CommonFlags::command().try_get_matches_from(words).ok()?;
-    let common = CommonFlags::from_arg_matches(&matches).ok()?.common.lower().ok()?;
-    (common.access.snapshot != Some(InputPath::Stdin)).then_some(common.access)
+    let (access, _) = CommonFlags::from_arg_matches(&matches).ok()?.common.lower().ok()?;
+    (access.snapshot != Some(InputPath::Stdin)).then_some(access)
 }

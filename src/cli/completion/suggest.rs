@@ -7,44 +7,30 @@ use clap::{Arg, ArgAction, Command};
 
 use crate::cli::follow::SHARE;
 use crate::cli::step;
-use crate::command::complete::{KubeconfigList, Lookup};
+use crate::command::complete::{KubeconfigList, Lookup, Request};
 use crate::command::targets::scope::{TargetWord, read_targets};
 use crate::model::cause::CauseId;
 use crate::model::kind::table::{TypeWord, read_type};
 use crate::model::kind::{self, Kind};
 use crate::render::completion::{Candidate, Directive};
 
-/// The suggestions for the last word of a line.
-#[derive(Debug, Default)]
-pub(super) struct Suggestions {
-    pub(super) typed: String,
-    pub(super) known: Vec<Candidate>,
-    pub(super) lookup: Option<Lookup>,
-    pub(super) directive: Directive,
+/// Returns what to offer for the last word of a line, without the source for look-ups.
+pub(super) fn suggest(line: &PartialLine<'_>) -> Request {
+    let (typed, request) = match line.last {
+        LastWord::Flag(typed) => (typed, known(flags(line.command, typed))),
+        LastWord::Value(flag, typed) => (typed, value(flag, typed, line)),
+        LastWord::Word(typed) if !line.has_verb => (typed, known(verbs(line.command))),
+        LastWord::Word(typed) => (typed, positional(typed, line)),
+    };
+    Request { typed: typed.to_owned(), ..request }
 }
 
-impl Suggestions {
-    /// Returns the suggestions for a line.
-    pub(super) fn of(line: &PartialLine<'_>) -> Self {
-        match line.last {
-            LastWord::Flag(typed) => Self::known(typed, flags(line.command, typed)),
-            LastWord::Value(flag, typed) => value(flag, typed, line),
-            LastWord::Word(typed) if !line.has_verb => Self::known(typed, verbs(line.command)),
-            LastWord::Word(typed) => positional(typed, line),
-        }
-    }
+fn known(known: Vec<Candidate>) -> Request {
+    Request { known, ..Request::default() }
+}
 
-    fn known(typed: &str, known: Vec<Candidate>) -> Self {
-        Self { typed: typed.to_owned(), known, ..Self::default() }
-    }
-
-    fn looked_up(typed: &str, lookup: Option<Lookup>) -> Self {
-        Self { typed: typed.to_owned(), lookup, ..Self::default() }
-    }
-
-    fn files(typed: &str) -> Self {
-        Self { typed: typed.to_owned(), directive: Directive::Files, ..Self::default() }
-    }
+fn looked_up(lookup: Option<Lookup>) -> Request {
+    Request { lookup, ..Request::default() }
 }
 
 fn verbs(program: &Command) -> Vec<Candidate> {
@@ -66,44 +52,38 @@ fn flags(command: &Command, typed: &str) -> Vec<Candidate> {
         .collect()
 }
 
-fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Suggestions {
+fn value(flag: &Arg, typed: &str, line: &PartialLine<'_>) -> Request {
     let possible = flag.get_possible_values();
     if !possible.is_empty() {
-        let mut known = possible_values(&possible);
+        let mut values = possible_values(&possible);
         // This value of `--until` is not a word.
-        known.extend(
+        values.extend(
             (flag.get_id() == "until")
                 .then(|| Candidate::new(SHARE, "So many pods are available, such as 3 or 90%")),
         );
         let directive = if typed.starts_with(SHARE) { Directive::Unfinished } else { Directive::default() };
-        return Suggestions { directive, ..Suggestions::known(typed, known) };
+        return Request { directive, ..known(values) };
     }
     let name = flag.get_value_names().and_then(<[_]>::first).map(Str::as_str).unwrap_or_default();
     match (name, flag.get_long().unwrap_or_default()) {
-        ("BOOL", _) => {
-            Suggestions::known(typed, ["true", "false"].map(|word| Candidate::new(word, "")).to_vec())
-        }
+        ("BOOL", _) => known(["true", "false"].map(|word| Candidate::new(word, "")).to_vec()),
         ("REVISION", "to-revision") => {
-            revisions(typed, &line.words, &[("stable", "the revision that served before the rollout")])
+            revisions(&line.words, &[("stable", "the revision that served before the rollout")])
         }
-        ("REVISION", _) => revisions(typed, &line.words, &[]),
+        ("REVISION", _) => revisions(&line.words, &[]),
         (_, "fail-on") => {
             let causes = CauseId::ALL.map(|cause| Candidate::new(cause.name(), ""));
-            Suggestions { directive: Directive::Unfinished, ..Suggestions::known(typed, causes.into()) }
+            Request { directive: Directive::Unfinished, ..known(causes.into()) }
         }
-        ("NAMESPACE", _) => Suggestions::looked_up(typed, Some(Lookup::Namespaces)),
-        ("NAME", "context" | "with-context") => {
-            Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Contexts)))
+        ("NAMESPACE", _) => looked_up(Some(Lookup::Namespaces)),
+        ("NAME", "context" | "with-context") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Contexts))),
+        ("NAME", "cluster") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Clusters))),
+        ("NAME", "user") => looked_up(Some(Lookup::Kubeconfig(KubeconfigList::Users))),
+        _ if is_literal(name) => known(name.split('|').map(|word| Candidate::new(word, "")).collect()),
+        _ if name.contains("FILE") || name.contains("DIR") => {
+            Request { directive: Directive::Files, ..Request::default() }
         }
-        ("NAME", "cluster") => {
-            Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Clusters)))
-        }
-        ("NAME", "user") => Suggestions::looked_up(typed, Some(Lookup::Kubeconfig(KubeconfigList::Users))),
-        _ if is_literal(name) => {
-            Suggestions::known(typed, name.split('|').map(|word| Candidate::new(word, "")).collect())
-        }
-        _ if name.contains("FILE") || name.contains("DIR") => Suggestions::files(typed),
-        _ => Suggestions::known(typed, Vec::new()),
+        _ => known(Vec::new()),
     }
 }
 
@@ -112,14 +92,14 @@ fn is_literal(name: &str) -> bool {
     name.split('|').all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 
-fn positional(typed: &str, line: &PartialLine<'_>) -> Suggestions {
+fn positional(typed: &str, line: &PartialLine<'_>) -> Request {
     let Some(positional) = line.command.get_positionals().next() else {
-        return Suggestions::known(typed, Vec::new());
+        return known(Vec::new());
     };
     let possible = positional.get_possible_values();
     if !possible.is_empty() {
         let is_first = line.words.is_empty();
-        return Suggestions::known(typed, if is_first { possible_values(&possible) } else { Vec::new() });
+        return known(if is_first { possible_values(&possible) } else { Vec::new() });
     }
     let name = positional.get_value_names().and_then(<[_]>::first).map(Str::as_str);
     let takes_revisions = name.is_some_and(|name| name.contains("FROM"));
@@ -129,17 +109,16 @@ fn positional(typed: &str, line: &PartialLine<'_>) -> Suggestions {
     let (workload, rest) = line.words.split_at(line.words.len().min(if is_pair { 1 } else { 2 }));
     match rest {
         _ if workload.len() < 2 && !is_pair => target(typed, &line.words, &kinds),
-        _ if takes_one => Suggestions::known(typed, Vec::new()),
+        _ if takes_one => known(Vec::new()),
         _ if !takes_revisions => target(typed, &line.words, &kinds),
-        [] | [_] => sides(typed, workload),
-        _ => Suggestions::known(typed, Vec::new()),
+        [] | [_] => sides(workload),
+        _ => known(Vec::new()),
     }
 }
 
 /// Suggests the revisions that `diff` compares, and the live template.
-fn sides(typed: &str, target: &[String]) -> Suggestions {
+fn sides(target: &[String]) -> Request {
     revisions(
-        typed,
         target,
         &[
             ("current", "the current revision"),
@@ -150,44 +129,44 @@ fn sides(typed: &str, target: &[String]) -> Suggestions {
 }
 
 /// Suggests the revisions of the first workload on the line.
-fn revisions(typed: &str, targets: &[String], words: &[(&str, &str)]) -> Suggestions {
+fn revisions(targets: &[String], words: &[(&str, &str)]) -> Request {
     let targets = read_targets(targets, false).unwrap_or_default();
     let lookup = match targets.first() {
         Some(TargetWord::Named(kind, name)) => Some(Lookup::Revisions(*kind, name.clone())),
         _ => None,
     };
     let known = words.iter().map(|(word, description)| Candidate::new(*word, *description)).collect();
-    Suggestions { typed: typed.to_owned(), known, lookup, directive: Directive::InThisOrder }
+    Request { known, lookup, directive: Directive::InThisOrder, ..Request::default() }
 }
 
 /// Suggests `TYPE/NAME...`, `TYPE NAME...` or `TYPE` for the kinds that the verb supports.
-fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Suggestions {
+fn target(typed: &str, words: &[String], supported: &[&'static dyn Kind]) -> Request {
     if let Some((type_, _)) = typed.split_once('/') {
         let kinds = kinds(type_, supported);
         // Keep the type as typed: `sts/` completes to `sts/db`.
         let prefix = format!("{type_}/");
         let lookup = (kinds.len() == 1).then(|| Lookup::Names { kinds, prefix, exclude: words.to_vec() });
-        return Suggestions::looked_up(typed, lookup);
+        return looked_up(lookup);
     }
     match words.split_first() {
         None => types(typed, "", supported),
         Some((first, _)) if first.contains('/') => types(typed, "/", supported),
         Some((first, names)) => {
             let (kinds, prefix) = (kinds(first, supported), String::new());
-            Suggestions::looked_up(typed, Some(Lookup::Names { kinds, prefix, exclude: names.to_vec() }))
+            looked_up(Some(Lookup::Names { kinds, prefix, exclude: names.to_vec() }))
         }
     }
 }
 
 /// Suggests types, for the last one of a comma-separated list.
-fn types(typed: &str, end: &str, supported: &[&'static dyn Kind]) -> Suggestions {
+fn types(typed: &str, end: &str, supported: &[&'static dyn Kind]) -> Request {
     let before = typed.rfind(',').map_or("", |comma| &typed[..=comma]);
     let known = supported.iter().map(|kind| {
         let (name, short) = (kind.type_().typed(), kind.type_().other_name());
         Candidate::new(format!("{before}{name}{end}"), format!("or {short}"))
     });
     let directive = if end.is_empty() { Directive::Words } else { Directive::Unfinished };
-    Suggestions { typed: typed.to_owned(), known: known.collect(), directive, ..Suggestions::default() }
+    Request { known: known.collect(), directive, ..Request::default() }
 }
 
 fn kinds(types: &str, supported: &[&'static dyn Kind]) -> Vec<&'static dyn Kind> {

@@ -8,7 +8,7 @@ use self::pace::{NodeArgs, PaceArgs};
 use super::help::ADVANCED;
 use super::values::{JSON, words};
 use super::write::dry_run;
-use crate::command::CommonOptions;
+use crate::command::Access;
 use crate::command::step::Request;
 use crate::command::targets::TargetScope;
 use crate::command::targets::scope::{TargetWord, read_one_target};
@@ -133,9 +133,9 @@ Environment:
                   for --check: the number of updated pods, and of all pods";
 
 impl StepArgs {
-    pub(super) fn lower(self, common: &CommonOptions) -> Result<Request> {
+    pub(super) fn lower(self, access: &Access) -> Result<Request> {
         let target = self.target()?;
-        let dry_run = self.is_dry_run(common)?;
+        let dry_run = self.is_dry_run(access)?;
         let pace = self.nodes.apply_to(self.pace.flags()?)?;
         let ignore_unready_nodes = self.overrides.force.then_some(true);
         let options = StepOptions {
@@ -146,10 +146,10 @@ impl StepArgs {
             skip_soak: self.pace.skip_soak,
             new_plan: self.overrides.new_plan,
             in_place_only: self.overrides.in_place_only,
-            explains: common.access.overrides.verbosity >= DECISION_VERBOSITY,
+            explains: access.overrides.verbosity >= DECISION_VERBOSITY,
             timeout: self.pace.timeout(),
         };
-        let scope = TargetScope::of(target, common.access.namespace.clone());
+        let scope = TargetScope::of(target, access.namespace.clone());
         Ok(Request {
             scope,
             options,
@@ -176,7 +176,7 @@ impl StepArgs {
         Ok(target)
     }
 
-    fn is_dry_run(&self, common: &CommonOptions) -> Result<bool> {
+    fn is_dry_run(&self, access: &Access) -> Result<bool> {
         let is_dry_run = match dry_run(self.dry_run.as_deref())? {
             DryRun::None => false,
             DryRun::Client => true,
@@ -187,7 +187,7 @@ impl StepArgs {
                 .hint("to see the plan: add --dry-run"));
             }
         };
-        if common.access.snapshot.is_some() && !is_dry_run {
+        if access.snapshot.is_some() && !is_dry_run {
             return Err(Error::usage("a snapshot cannot be changed").hint("to see the plan: add --dry-run"));
         }
         Ok(is_dry_run)
