@@ -3,12 +3,11 @@
 //! Kubernetes' own types are served in fixed versions. For the others, one request lists the resources of the
 //! preferred version. What is not among them is served in the older version, or not at all.
 
-use http::StatusCode;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use super::connection::{ApiResponse, Cluster, RequestError, SharedFailure};
+use super::connection::{RequestError, SharedFailure};
 use crate::error::{Error, ErrorKind};
 use crate::model::api::resource_type::ResourceType;
 use crate::model::kind::{self, Kind};
@@ -22,8 +21,8 @@ pub(super) struct ServedVersions {
 }
 
 /// Which of these types the server serves in the preferred version.
-#[derive(Debug)]
-enum Discovery {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Discovery {
     /// The server has no such group.
     NoGroup,
     /// The plural names of the resources in the preferred version.
@@ -33,19 +32,23 @@ enum Discovery {
 }
 
 impl ServedVersions {
-    /// Returns what the server answers about the group of a type, which is asked once.
+    /// Whether the server may serve the types that are not Kubernetes' own. The answer about [`group_path`] is awaited once.
     ///
     /// # Errors
     /// When the server cannot be asked.
-    async fn discover(&self, type_: &ResourceType, cluster: &Cluster) -> Result<&Discovery, RequestError> {
+    pub(super) async fn has_group(
+        &self,
+        answer: impl Future<Output = Result<Discovery, RequestError>>,
+    ) -> Result<bool, RequestError> {
         let asked = Instant::now();
         let discovery = self.discovery.get_or_try_init(async || {
             if let Some(failure) = self.failure.since(asked) {
                 return Err(failure);
             }
-            Discovery::request(type_, cluster).await.inspect_err(|failure| self.failure.record(failure))
+            answer.await.inspect_err(|failure| self.failure.record(failure))
         });
-        discovery.await
+        let discovery = discovery.await?;
+        Ok(*discovery != Discovery::NoGroup)
     }
 
     /// Returns the path of the objects of a type, in the served version: `/apis/apps/v1/namespaces/shop/deployments`.
@@ -76,36 +79,17 @@ pub(super) fn is_fixed(type_: &ResourceType) -> bool {
     kind::of_type(type_).is_none_or(Kind::is_built_in)
 }
 
-impl Discovery {
-    async fn request(type_: &ResourceType, cluster: &Cluster) -> Result<Self, RequestError> {
-        let is_absent = |response: &ApiResponse| response.status == StatusCode::NOT_FOUND;
-        let list = match cluster.read(&format!("/apis/{}", type_.api_version()), is_absent).await {
-            Ok(response) if is_absent(&response) => return Ok(Self::NoGroup),
-            Ok(response) => response.json(),
-            Err(failure) if failure.is_forbidden() => return Ok(Self::Forbidden),
-            Err(failure) => return Err(failure),
-        };
-        let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
-        let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
-        Ok(Self::Preferred(plurals.collect()))
-    }
+/// Returns the path that lists the resources in the preferred version of a type's group.
+pub(super) fn group_path(type_: &ResourceType) -> String {
+    format!("/apis/{}", type_.api_version())
 }
 
-impl Cluster {
-    /// Checks that the server serves a type that is not Kubernetes' own. Sends at most one request for each command.
-    ///
-    /// # Errors
-    /// When the server does not serve it, or cannot be asked.
-    pub(super) async fn check_served(&self, type_: &ResourceType) -> crate::error::Result<()> {
-        if is_fixed(type_) {
-            return Ok(());
-        }
-        // On the heap, because it is a large future.
-        match Box::pin(self.served.discover(type_, self)).await {
-            Ok(Discovery::NoGroup) => Err(not_served(type_)),
-            Ok(Discovery::Preferred(_) | Discovery::Forbidden) => Ok(()),
-            Err(failure) => Err(self.explain_reading(type_, &failure)),
-        }
+impl Discovery {
+    /// Reads the answer about the path of the group.
+    pub(super) fn read(list: &Value) -> Self {
+        let resources = list.get("resources").and_then(Value::as_array).into_iter().flatten();
+        let plurals = resources.filter_map(|resource| resource.get("name")?.as_str().map(str::to_owned));
+        Self::Preferred(plurals.collect())
     }
 }
 

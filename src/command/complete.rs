@@ -126,10 +126,10 @@ async fn names_of(
     let mut names = Vec::new();
     for kind in kinds {
         // Any other name would be a flag or a command of a hostile server.
-        let workload = |object: Object| {
-            Some(object).filter(|object| is_object_name(object.name())).and_then(Workload::of)
+        let candidate = |object: Object| {
+            is_object_name(object.name()).then_some(())?;
+            Workload::of(object).map(|workload| Candidate::of_workload(&workload, prefix))
         };
-        let candidate = |object| workload(object).map(|workload| Candidate::of_workload(&workload, prefix));
         let listed = source.list(&ListQuery::of(kind.type_(), Some(namespace)), candidate).await;
         names.extend(listed.unwrap_or_default());
     }

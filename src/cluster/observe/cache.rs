@@ -40,8 +40,6 @@ struct Target {
     was_read: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist.
     version: Option<String>,
-    /// The resourceVersion at the last refresh. Older states of the watch are dropped.
-    refreshed: Option<u64>,
 }
 
 impl Cache {
@@ -49,8 +47,7 @@ impl Cache {
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
         let id = TargetId(self.targets.last_key_value().map_or(0, |(last, _)| last.0 + 1));
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
-        self.targets
-            .insert(id, Target { collection, workload, was_read: false, version: None, refreshed: None });
+        self.targets.insert(id, Target { collection, workload, was_read: false, version: None });
         id
     }
 
@@ -85,11 +82,9 @@ impl Cache {
         match delta {
             Delta::Listed(all) => {
                 let mut there = BTreeSet::new();
-                for target in self.targets.values_mut().filter(|target| target.collection == index) {
-                    target.refreshed = None; // a list is never older than an earlier refresh
-                }
                 for (key, stored) in all {
-                    there.extend(self.apply_state(index, key, stored, events));
+                    // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
+                    there.extend(self.apply_state(index, key, stored, true, events));
                 }
                 let here = self.targets.iter().filter(|(_, target)| target.collection == index);
                 let gone: Vec<_> = here.map(|(id, _)| *id).filter(|id| !there.contains(id)).collect();
@@ -97,7 +92,7 @@ impl Cache {
                     self.remove(id, events);
                 }
             }
-            Delta::Changed(key, stored) => drop(self.apply_state(index, key, stored, events)),
+            Delta::Changed(key, stored) => drop(self.apply_state(index, key, stored, false, events)),
             Delta::Removed(key) => {
                 let ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
                 let is_there =
@@ -118,12 +113,13 @@ impl Cache {
         }
     }
 
-    /// Applies the state of a workload, and returns its targets.
+    /// Applies the state of a workload, and returns its targets. A state of a watch is dropped if a refresh has read a newer one.
     fn apply_state(
         &mut self,
         index: usize,
         key: String,
         stored: Stored,
+        is_listed: bool,
         events: &mut TargetEvents,
     ) -> Vec<TargetId> {
         let Facts::Workload(workload) = stored.facts else { return Vec::new() };
@@ -136,7 +132,9 @@ impl Cache {
             let Some(target) = self.targets.get_mut(id) else { continue };
             let is_known = version.is_some() && target.version == version;
             target.version.clone_from(&version);
-            if is_known || target.knows_newer(&workload) {
+            let [known, new] = [&target.workload, &*workload].map(|one| one.object().version_number());
+            let is_old = !is_listed && known.zip(new).is_some_and(|(known, new)| new < known);
+            if is_known || is_old {
                 continue;
             }
             target.workload = (*workload).clone();
@@ -182,7 +180,7 @@ impl Cache {
             target.workload = workload;
         }
         has_newer |= is_known_newer;
-        (target.was_read, target.refreshed) = (true, refreshed);
+        target.was_read = true;
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
         if has_newer {
             self.emit(id, events);
@@ -213,13 +211,5 @@ impl Cache {
         let knows_warnings = warnings.is_some_and(Collection::was_read);
         let observation = Box::new(self.collections.observation(&target.workload));
         events.push((id, TargetEvent::Observed { observation, knows_warnings }));
-    }
-}
-
-impl Target {
-    /// Whether the last refresh has a newer state. A version that is not a number counts as new.
-    fn knows_newer(&self, workload: &Workload) -> bool {
-        let version = workload.object().version_number();
-        self.refreshed.zip(version).is_some_and(|(refreshed, version)| version < refreshed)
     }
 }

@@ -1,12 +1,11 @@
 //! `diff` of a workload with one elsewhere: in another namespace, context or file, or with another workload.
 
-use super::Request;
 use super::comparison::{ComparedTemplates, LabelledTemplate, TemplateRef};
 use crate::cluster::notice::Listener;
 use crate::cluster::reader::read_revisions;
 use crate::cluster::source::{Access, Source};
-use crate::command::targets::find_named;
 use crate::command::targets::scope::{TargetWord, not_one};
+use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
@@ -75,18 +74,20 @@ impl Elsewhere {
     }
 }
 
-/// Compares the workload of a request with one elsewhere. Both are read concurrently.
+/// Compares a template of the workload of a scope with one of a workload elsewhere. Both are read concurrently.
 pub(super) async fn compare(
-    request: &Request,
+    scope: &TargetScope,
+    [from, to]: [&TemplateRef; 2],
+    secrets: SecretValues,
     elsewhere: &Elsewhere,
     source: &Source,
     other_source: &Source,
 ) -> Result<ComparedTemplates> {
-    let [target] = request.scope.targets.as_slice() else {
+    let [target] = scope.targets.as_slice() else {
         return Err(not_one());
     };
-    let namespace = request.scope.namespace.as_deref();
-    let this = async { read(find_named(target, namespace, source).await?, &request.from, source).await };
+    let namespace = scope.namespace.as_deref();
+    let this = async { read(find_named(target, namespace, source).await?, from, source).await };
     let other = async {
         let other_target = elsewhere.workload.as_ref().unwrap_or(target);
         let other = match (&elsewhere.origin, other_source) {
@@ -99,11 +100,11 @@ pub(super) async fn compare(
             }
             _ => find_named(other_target, elsewhere.namespace.as_deref().or(namespace), other_source).await,
         };
-        read(other?, &request.to, other_source).await
+        read(other?, to, other_source).await
     };
     let (this, other) = tokio::join!(biased; this, other);
     let (this, other) = (this?, other.map_err(|error| elsewhere.placed(error))?);
-    Ok(joined(request.secrets, elsewhere, this, other))
+    Ok(joined(secrets, elsewhere, this, other))
 }
 
 /// A workload and the template of it to compare.

@@ -62,7 +62,9 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let source = context.source;
     let comparison = match &request.elsewhere {
         Some(elsewhere) => {
-            elsewhere::compare(request, elsewhere, source, context.other_source.unwrap_or(source)).await?
+            let (scope, sides) = (&request.scope, [&request.from, &request.to]);
+            let other_source = context.other_source.unwrap_or(source);
+            elsewhere::compare(scope, sides, request.secrets, elsewhere, source, other_source).await?
         }
         None => compare_revisions(request, source, ui).await?,
     };

@@ -1,6 +1,6 @@
 //! `history --since`: the rollouts that began since a time, and the ConfigMaps and Secrets that changed since then.
 
-use super::Request;
+use super::request::Request;
 use crate::cluster::configuration::changed_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::Source;
