@@ -313,7 +313,7 @@ async fn invalid_plugin_output_is_not_printed() {
         ("echo '{\"kind\": \"Secret\", \"token\": \"secret-rubbish\"}'", "not an ExecCredential"),
         (
             "echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1beta1\"}'",
-            "v1beta1",
+            "its version is not \"client.authentication.k8s.io/v1\"",
         ),
         (
             "echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1\", \"status\": {}}'",
