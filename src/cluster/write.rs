@@ -77,7 +77,8 @@ impl Source {
             WriteOutcome::Gone | WriteOutcome::Conflict => DeletionResult::Deleted,
             WriteOutcome::RetryLater => DeletionResult::Disallowed(error.sentence()),
             WriteOutcome::Unknown => DeletionResult::Unknown(error),
-            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::not_deleted(error),
+            WriteOutcome::Unreachable => DeletionResult::Unavailable(error),
+            WriteOutcome::Unchanged | WriteOutcome::TestsFailed => DeletionResult::Refused(error),
         }
     }
 }
@@ -104,6 +105,8 @@ pub enum WriteOutcome {
     /// The object was not changed, and a later attempt may succeed: the server is overloaded, or a
     /// PodDisruptionBudget does not allow the eviction now (429).
     RetryLater,
+    /// The object was not changed, because the server cannot be reached.
+    Unreachable,
     /// The object does not exist any more.
     Gone,
     /// Unknown: the server may have applied the write.
@@ -119,12 +122,17 @@ impl WriteFailure {
 
     /// Classifies a failed request. `explain` describes failures other than a rejected object.
     pub(super) fn of(failure: &RequestError, explain: impl FnOnce(&RequestError) -> Error) -> Self {
-        let outcome = WriteOutcome::of(failure);
         let rejected = match failure {
             RequestError::Status(response) => rejected(response),
             _ => None,
         };
-        Self { error: rejected.unwrap_or_else(|| explain(failure)), outcome }
+        let error = rejected.unwrap_or_else(|| explain(failure));
+        match WriteOutcome::of(failure) {
+            WriteOutcome::Unchanged if error.kind() == ErrorKind::Unreachable => {
+                Self { error, outcome: WriteOutcome::Unreachable }
+            }
+            outcome => Self { error, outcome },
+        }
     }
 }
 

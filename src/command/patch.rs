@@ -63,8 +63,10 @@ pub(super) async fn attempt(
         match failure.outcome {
             WriteOutcome::Conflict => continue,
             WriteOutcome::Gone => return WriteResult::Refused(target.deleted()),
-            WriteOutcome::Unchanged => return WriteResult::not_stored(failure.error),
-            WriteOutcome::RetryLater => return WriteResult::Unavailable(failure.error),
+            WriteOutcome::Unchanged => return WriteResult::Refused(failure.error),
+            WriteOutcome::RetryLater | WriteOutcome::Unreachable => {
+                return WriteResult::Unavailable(failure.error);
+            }
             WriteOutcome::Unknown => return WriteResult::Unknown(failure.error),
             WriteOutcome::TestsFailed => {}
         }

@@ -1,6 +1,6 @@
 //! The targets of an observer, and what is emitted about them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem::take;
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ pub(super) type TargetEvents = Vec<(TargetId, TargetEvent)>;
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     pub(super) collections: Collections,
-    targets: BTreeMap<TargetId, Target>,
+    /// Each with its id as the index.
+    targets: Vec<Target>,
     /// The targets by their collection and key.
     by_key: HashMap<(usize, String), Vec<TargetId>>,
     /// The owners of the objects that changed since the last flush; none if all may have changed.
@@ -38,22 +39,23 @@ struct Target {
     workload: Workload,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
     was_read: bool,
-    /// The resourceVersion of the last state of the watch; none while it does not exist.
+    /// The resourceVersion of the last state of the watch; none while it does not exist. It stays a target, as it may be
+    /// created again.
     version: Option<String>,
 }
 
 impl Cache {
     /// Adds a target whose workload is in a collection.
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
-        let id = TargetId(self.targets.last_key_value().map_or(0, |(last, _)| last.0 + 1));
+        let id = TargetId(self.targets.len());
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
-        self.targets.insert(id, Target { collection, workload, was_read: false, version: None });
+        self.targets.push(Target { collection, workload, was_read: false, version: None });
         id
     }
 
     /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
-        let there = self.targets.values().filter(|target| target.version.is_some());
+        let there = self.targets.iter().filter(|target| target.version.is_some());
         there.map(|target| self.collections.observation(&target.workload))
     }
 
@@ -86,26 +88,27 @@ impl Cache {
                     // A list is never older than an earlier refresh, also if a backup of etcd has older versions.
                     there.extend(self.apply_state(index, key, stored, true, events));
                 }
-                let here = self.targets.iter().filter(|(_, target)| target.collection == index);
-                let gone: Vec<_> = here.map(|(id, _)| *id).filter(|id| !there.contains(id)).collect();
-                for id in gone {
-                    self.remove(id, events);
+                for (id, target) in self.targets.iter_mut().enumerate() {
+                    if target.collection == index && !there.contains(&TargetId(id)) {
+                        target.version = None;
+                        events.push((TargetId(id), TargetEvent::Deleted));
+                    }
                 }
             }
             Delta::Changed(key, stored) => drop(self.apply_state(index, key, stored, false, events)),
             Delta::Removed(key) => {
-                let ids = self.by_key.get(&(index, key)).cloned().unwrap_or_default();
-                let is_there =
-                    |id: &TargetId| self.targets.get(id).is_some_and(|target| target.version.is_some());
-                let gone: Vec<_> = ids.into_iter().filter(is_there).collect();
-                for id in gone {
-                    self.remove(id, events);
+                for id in self.by_key.get(&(index, key)).into_iter().flatten() {
+                    if self.targets.get_mut(id.0).is_some_and(|target| target.version.take().is_some()) {
+                        events.push((*id, TargetEvent::Deleted));
+                    }
                 }
             }
             Delta::Lost(error) => {
-                for (id, target) in self.targets.iter_mut().filter(|(_, target)| target.collection == index) {
-                    target.version = None;
-                    events.push((*id, TargetEvent::Unreadable(error.clone())));
+                for (id, target) in self.targets.iter_mut().enumerate() {
+                    if target.collection == index {
+                        target.version = None;
+                        events.push((TargetId(id), TargetEvent::Unreadable(error.clone())));
+                    }
                 }
                 self.errors.push(error);
             }
@@ -129,7 +132,7 @@ impl Cache {
         }
         let version = workload.object().resource_version().map(str::to_owned);
         for id in &ids {
-            let Some(target) = self.targets.get_mut(id) else { continue };
+            let Some(target) = self.targets.get_mut(id.0) else { continue };
             let is_known = version.is_some() && target.version == version;
             target.version.clone_from(&version);
             let [known, new] = [&target.workload, &*workload].map(|one| one.object().version_number());
@@ -141,14 +144,6 @@ impl Cache {
             self.emit(*id, events);
         }
         ids
-    }
-
-    /// Records that a workload does not exist. It stays a target, as it may be created again.
-    fn remove(&mut self, id: TargetId, events: &mut TargetEvents) {
-        if let Some(target) = self.targets.get_mut(&id) {
-            target.version = None;
-            events.push((id, TargetEvent::Deleted));
-        }
     }
 
     /// Records that a target is being refreshed.
@@ -172,7 +167,7 @@ impl Cache {
         let mut observed = observation(&workload, &revisions, pods.as_deref());
         observed.events = self.collections.events(&observed);
         let mut has_newer = self.collections.merge(&observed, revisions, pods);
-        let Some(target) = self.targets.get_mut(&id) else { return };
+        let Some(target) = self.targets.get_mut(id.0) else { return };
         let refreshed = workload.object().version_number();
         let known = target.workload.object().version_number().filter(|_| target.was_read);
         let is_known_newer = known.zip(refreshed).is_some_and(|(known, refreshed)| known > refreshed);
@@ -193,8 +188,8 @@ impl Cache {
         let is_changed = |target: &Target| {
             owners.as_ref().is_none_or(|owners| self.collections.has_changed(&target.workload, owners))
         };
-        let changed = self.targets.iter().filter(|(_, target)| is_changed(target));
-        let changed: Vec<_> = changed.map(|(id, _)| *id).collect();
+        let changed = self.targets.iter().enumerate().filter(|(_, target)| is_changed(target));
+        let changed: Vec<_> = changed.map(|(id, _)| TargetId(id)).collect();
         for id in changed {
             self.emit(id, events);
         }
@@ -202,7 +197,7 @@ impl Cache {
 
     /// Emits the observation of a workload, once its revisions and pods were read too.
     fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
-        let Some(target) = self.targets.get_mut(&id) else { return };
+        let Some(target) = self.targets.get_mut(id.0) else { return };
         target.was_read |= target.version.is_some() && self.collections.was_read(&target.workload);
         if !target.was_read {
             return;

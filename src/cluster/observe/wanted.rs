@@ -160,8 +160,6 @@ impl FoundWorkloads {
         let owner = object.controller().and_then(|owner| self.kinds.get(owner.uid).copied());
         if type_ == &POD {
             self.labels.may_belong(&object).then_some(())?;
-        } else if type_ == &EVENT {
-            self.may_concern(&object).then_some(())?;
         } else if let Some(kind) = kind::of_type(type_) {
             let mut named = self.by_key.get(&key(&object))?.iter().filter_map(|index| self.found.get(*index));
             let found = named.find(|found| found.kind() == kind)?;
@@ -169,15 +167,6 @@ impl FoundWorkloads {
             return Facts::read(object, type_, owner);
         }
         Facts::read(object, type_, owner)
-    }
-
-    /// Whether an event may be about a workload or an object that belongs to it. The names of such objects begin with the
-    /// workload's name.
-    fn may_concern(&self, event: &Object) -> bool {
-        let about =
-            format!("{}/{}", event.namespace(), event.text("/involvedObject/name").unwrap_or_default());
-        let mut ends = about.match_indices('-').map(|(end, _)| end).chain([about.len()]);
-        ends.any(|end| about.get(..end).is_some_and(|key| self.by_key.contains_key(key)))
     }
 }
 

@@ -26,14 +26,6 @@ pub enum WriteResult {
     Unknown(Error),
 }
 
-impl WriteResult {
-    /// Returns the result of a patch that is not stored, by its error.
-    #[must_use]
-    pub fn not_stored(error: Error) -> Self {
-        if error.kind() == ErrorKind::Unreachable { Self::Unavailable(error) } else { Self::Refused(error) }
-    }
-}
-
 /// The result of a deletion.
 #[derive(Clone, Debug)]
 pub enum DeletionResult {
@@ -52,12 +44,6 @@ pub enum DeletionResult {
 }
 
 impl DeletionResult {
-    /// Returns the result for a pod that was not deleted, by its error.
-    #[must_use]
-    pub fn not_deleted(error: Error) -> Self {
-        if error.kind() == ErrorKind::Unreachable { Self::Unavailable(error) } else { Self::Refused(error) }
-    }
-
     /// Returns the reason if the pod was certainly not deleted.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
