@@ -1,7 +1,7 @@
 //! Every pair of adjacent recorded revisions, in all output formats.
 
 use harness::prelude::*;
-use rollout2::model::diff::{Change, Diff, SecretValues, apply};
+use rollout2::model::diff::{Change, Diff, PathStep, SecretValues, TemplatePath, apply};
 use rollout2::model::revision::template::Template;
 
 use crate::diff::{changes_in, diff};
@@ -93,11 +93,35 @@ fn read(list: &Value) -> Vec<Change> {
         .unwrap()
         .iter()
         .map(|change| Change {
-            path: change["path"].as_str().unwrap().parse().unwrap(),
+            path: path(change["path"].as_str().unwrap()),
             from: value(&change["from"]),
             to: value(&change["to"]),
         })
         .collect()
+}
+
+/// Reads a path in the documented form: members after dots, keys in brackets, and JSON strings for ambiguous names.
+fn path(mut rest: &str) -> TemplatePath {
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        let is_key = rest.starts_with('[');
+        rest = rest.strip_prefix(['.', '[']).unwrap_or(rest);
+        let (mut in_string, mut is_escaped) = (false, false);
+        let end = rest.find(|c| {
+            let is_end = !in_string && if is_key { c == ']' } else { c == '.' || c == '[' };
+            let is_quote = c == '"' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            in_string ^= is_quote;
+            is_end
+        });
+        let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+        steps.push(match is_key {
+            true => PathStep::Element(name.to_owned()),
+            false => PathStep::Member(serde_json::from_str(name).unwrap_or_else(|_| name.to_owned())),
+        });
+        rest = if is_key { &after[1..] } else { after };
+    }
+    TemplatePath::from(steps.as_slice())
 }
 
 fn template(namespace: &str, target: &str, revision: &str) -> Template {

@@ -14,7 +14,7 @@ mod unified;
 
 pub use change::{Change, apply};
 pub use field_change::short_digests;
-pub use path::{PathError, PathStep, TemplatePath, identity_fields, key_values};
+pub use path::{PathStep, TemplatePath, identity_fields, key_values};
 pub use secret::{MASK_CHANGED, SecretValues, shown, without_secret_env};
 pub use unified::{DiffSide, Hunk, HunkLine, yaml};
 
