@@ -66,7 +66,7 @@ pub fn no_differences(reordered: &[TemplatePath]) -> Line {
     Line::of(format!("no differences{order}"))
 }
 
-/// Returns the unified diff, with the paths of each hunk after `@@` and the changed words highlighted.
+/// Returns the unified diff, with the paths of each hunk after `@@`.
 #[must_use]
 pub fn unified(from: &str, to: &str, hunks: &[Hunk]) -> Vec<Line> {
     let mut lines = vec![
@@ -92,18 +92,12 @@ fn place(path: &TemplatePath) -> String {
 }
 
 fn line(line: &HunkLine) -> Line {
-    let (sign, style, changed_style) = match line.side {
-        DiffSide::Both => (" ", Style::Plain, Style::Plain),
-        DiffSide::From => ("-", Style::Removed, Style::RemovedWord),
-        DiffSide::To => ("+", Style::Added, Style::AddedWord),
+    let (sign, style) = match line.side {
+        DiffSide::Both => (" ", Style::Plain),
+        DiffSide::From => ("-", Style::Removed),
+        DiffSide::To => ("+", Style::Added),
     };
-    let (mut words, mut done) = (Line::styled(style, sign), 0);
-    for changed in &line.changed {
-        words = words.with_tabs(style, &line.text[done..changed.start]);
-        words = words.with_tabs(changed_style, &line.text[changed.clone()]);
-        done = changed.end;
-    }
-    words.with_tabs(style, &line.text[done..])
+    Line::styled(style, sign).with_tabs(style, &line.text)
 }
 
 /// Returns the line about the pods of the workload.

@@ -185,12 +185,8 @@ pub enum Style {
     Heading,
     /// What a diff adds.
     Added,
-    /// The words that a changed line adds.
-    AddedWord,
     /// What a diff removes.
     Removed,
-    /// The words that a changed line removes.
-    RemovedWord,
     /// The path of a hunk in a template.
     Location,
     /// Success.
@@ -210,9 +206,7 @@ impl Style {
             Self::Plain => "",
             Self::Heading => "1",
             Self::Added | Self::Good => "32",
-            Self::AddedWord => "1;7;32",
             Self::Removed | Self::Bad => "31",
-            Self::RemovedWord => "1;7;31",
             Self::Location => "36",
             Self::Warning => "33",
             Self::Dim => "2",

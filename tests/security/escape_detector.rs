@@ -45,7 +45,7 @@ const MISLEADING: [(char, char); 13] = [
 ];
 
 /// The escape sequences that the program writes itself.
-const OWN_SEQUENCES: [&str; 10] = ["1", "2", "31", "32", "33", "36", "1;7;31", "1;7;32", "0", ""];
+const OWN_SEQUENCES: [&str; 8] = ["1", "2", "31", "32", "33", "36", "0", ""];
 
 /// Returns the first control or invisible character that was printed, if there is one.
 pub(crate) fn control_in(printed: &str) -> Option<String> {

@@ -1,7 +1,6 @@
 //! The unified diff of two templates, with the position of each line in the template.
 
-use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
+use std::collections::HashMap;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -29,8 +28,6 @@ pub struct HunkLine {
     pub side: DiffSide,
     /// The YAML, not escaped.
     pub text: String,
-    /// The byte ranges of `text` that differ from the line on the other side.
-    pub changed: Vec<Range<usize>>,
 }
 
 /// The side of a line.
@@ -67,7 +64,7 @@ pub(super) fn hunks(from: &Value, to: &Value, context: usize, deadline: Option<I
     group_diff_ops(steps, context.min(from.len() + to.len()))
         .into_iter()
         .map(|steps| {
-            let sides = HunkBuilder { from: &from, to: &to, deadline };
+            let sides = HunkBuilder { from: &from, to: &to };
             let lines = steps.iter().flat_map(|step| sides.lines_of(step)).collect();
             Hunk { paths: sides.paths_of(&steps, &nodes), lines }
         })
@@ -77,24 +74,18 @@ pub(super) fn hunks(from: &Value, to: &Value, context: usize, deadline: Option<I
 struct HunkBuilder<'a> {
     from: &'a [TemplateLine],
     to: &'a [TemplateLine],
-    deadline: Option<Instant>,
 }
 
 impl HunkBuilder<'_> {
     fn lines_of(&self, step: &DiffOp) -> Vec<HunkLine> {
         let (from, to) = (&self.from[step.old_range()], &self.to[step.new_range()]);
+        let lines_of = |side, lines: &[TemplateLine]| -> Vec<HunkLine> {
+            lines.iter().map(|line| HunkLine { side, text: line.text.clone() }).collect()
+        };
         if step.tag() == DiffTag::Equal {
-            return from.iter().map(|line| hunk_line(DiffSide::Both, line, Vec::new())).collect();
+            return lines_of(DiffSide::Both, from);
         }
-        let (mut from_changed, mut to_changed) = (vec![Vec::new(); from.len()], vec![Vec::new(); to.len()]);
-        for (old, new) in pairs(from, to) {
-            (from_changed[old], to_changed[new]) =
-                changed_words(&from[old].text, &to[new].text, self.deadline);
-        }
-        let removed =
-            from.iter().zip(from_changed).map(|(line, words)| hunk_line(DiffSide::From, line, words));
-        let added = to.iter().zip(to_changed).map(|(line, words)| hunk_line(DiffSide::To, line, words));
-        removed.chain(added).collect()
+        [lines_of(DiffSide::From, from), lines_of(DiffSide::To, to)].concat()
     }
 
     /// Returns, for each part of the template, the longest common path of its changed lines.
@@ -119,67 +110,6 @@ impl HunkBuilder<'_> {
 
 /// The number of steps that identify a part of a template: `spec.containers[web]` has three.
 const PART_DEPTH: usize = 3;
-
-fn hunk_line(side: DiffSide, line: &TemplateLine, changed: Vec<Range<usize>>) -> HunkLine {
-    HunkLine { side, text: line.text.clone(), changed }
-}
-
-/// Pairs the lines that replace each other: the same member of an object, or the next element of a
-/// list.
-fn pairs(from: &[TemplateLine], to: &[TemplateLine]) -> Vec<(usize, usize)> {
-    let what = |line: &TemplateLine| {
-        let member =
-            line.text.split_once(": ").map(|(member, _)| member.trim_start_matches([' ', '-']).to_owned());
-        (line.place, member)
-    };
-    let mut waiting: HashMap<_, VecDeque<usize>> = HashMap::new();
-    for (new, line) in to.iter().enumerate() {
-        waiting.entry(what(line)).or_default().push_back(new);
-    }
-    let partner = |line| waiting.get_mut(&what(line)).and_then(VecDeque::pop_front);
-    from.iter().map(partner).enumerate().filter_map(|(old, new)| Some((old, new?))).collect()
-}
-
-/// Returns the byte ranges in which two lines differ, in whole words.
-fn changed_words(from: &str, to: &str, deadline: Option<Instant>) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let (from_ends, to_ends) = (word_ends(from), word_ends(to));
-    let (from_words, to_words) = (words(from, &from_ends), words(to, &to_ends));
-    let (mut removed, mut added) = (Vec::new(), Vec::new());
-    for step in capture_diff_slices_deadline(Algorithm::Myers, &from_words, &to_words, deadline) {
-        if step.tag() != DiffTag::Equal {
-            removed.extend(bytes_of(&from_ends, &step.old_range()));
-            added.extend(bytes_of(&to_ends, &step.new_range()));
-        }
-    }
-    (removed, added)
-}
-
-/// Returns the end of each word, preceded by 0. Letters, digits and the characters of versions form
-/// words; every other character is a word.
-fn word_ends(line: &str) -> Vec<usize> {
-    let joins = |c: char| c.is_alphanumeric() || "._-".contains(c);
-    let mut ends = vec![0];
-    let mut before = None;
-    for (at, character) in line.char_indices() {
-        let continues = joins(character) && before.is_some_and(joins);
-        if at > 0 && !continues {
-            ends.push(at);
-        }
-        before = Some(character);
-    }
-    ends.push(line.len());
-    ends
-}
-
-fn words<'a>(line: &'a str, ends: &[usize]) -> Vec<&'a str> {
-    ends.windows(2).map(|word| &line[word[0]..word[1]]).collect()
-}
-
-/// Returns the byte range of a run of words.
-fn bytes_of(ends: &[usize], run: &Range<usize>) -> Option<Range<usize>> {
-    let bytes = ends[run.start]..ends[run.end];
-    (!bytes.is_empty()).then_some(bytes)
-}
 
 /// One line of a template as YAML, and the object or list that it belongs to.
 type TemplateLine = yaml::YamlLine<NodeId>;

@@ -17,16 +17,14 @@ fn unified(from: &Template, to: &Template, context: usize) -> String {
                 DiffSide::From => '-',
                 DiffSide::To => '+',
             };
-            let words: Vec<&str> = line.changed.iter().map(|word| &line.text[word.clone()]).collect();
-            let words = if words.is_empty() { String::new() } else { format!("    <{}>", words.join("|")) };
-            lines.push(format!("{sign}{}{words}", line.text));
+            lines.push(format!("{sign}{}", line.text));
         }
     }
     lines.join("\n")
 }
 
 #[test]
-fn hunks_have_paths_and_changed_words() {
+fn hunks_have_paths() {
     let from = pod(&json!({"containers": [{"name": "a", "image": "a:1"},
         {"name": "web", "image": "shop/web:1.0", "args": ["--listen", ":80", "--quiet"], "env": [{"name": "CACHE", "value": "on"}]}],
         "volumes": [{"name": "v", "emptyDir": {}}]}));
@@ -37,18 +35,18 @@ fn hunks_have_paths_and_changed_words() {
     insta::assert_snapshot!(unified(&from, &to, 1), @r#"
     @@ spec.containers[web], spec.volumes[v] @@
          - --listen
-    -    - :80    <80>
+    -    - :80
     -    - --quiet
-    +    - :81    <81>
+    +    - :81
          env:
     -    - name: CACHE
     -      value: "on"
-    -    image: shop/web:1.0    <1.0>
+    -    image: shop/web:1.0
     +    - name: NOTE
     +      value: |-
     +        a
     +        b
-    +    image: shop/web:1.1    <1.1>
+    +    image: shop/web:1.1
          name: web
        volumes:
     -  - emptyDir: {}
