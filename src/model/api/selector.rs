@@ -8,22 +8,10 @@ use super::object::Object;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A conjunction of requirements on labels. The empty one matches everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selector(Vec<Requirement>);
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selector(Vec<LabelSelectorRequirement>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Requirement {
-    key: String,
-    test: Test,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Test {
-    Exists,
-    Absent,
-    In(Vec<String>),
-    NotIn(Vec<String>),
-}
+impl Eq for Selector {}
 
 impl Selector {
     /// Parses `a=b,c!=d,e in (f,g),h notin (i),j,!k`.
@@ -35,7 +23,8 @@ impl Selector {
         if parts == [""] {
             return Ok(Self::default());
         }
-        parts.into_iter().map(|part| read_requirement(part).ok_or_else(|| bad_selector(text, part))).collect()
+        let read = |part| read_requirement(part).ok_or_else(|| bad_selector(text, part));
+        parts.into_iter().map(read).collect::<Result<_>>().map(Self)
     }
 
     /// Reads `spec.selector` of a workload.
@@ -67,9 +56,14 @@ impl Selector {
     #[must_use]
     pub fn of(selector: LabelSelector) -> Option<Self> {
         let labels = selector.match_labels.into_iter().flatten();
-        let equalities = labels.map(|(key, value)| Some(Requirement { key, test: Test::In(vec![value]) }));
-        let expressions = selector.match_expressions.into_iter().flatten();
-        equalities.chain(expressions.map(of_expression)).collect()
+        let equalities = labels.map(|(key, value)| requirement(&key, "In", Some(vec![value])));
+        let requirements: Vec<_> =
+            equalities.chain(selector.match_expressions.into_iter().flatten()).collect();
+        let is_known = |one: &LabelSelectorRequirement| match one.operator.as_str() {
+            "In" | "NotIn" => one.values.is_some(),
+            operator => ["Exists", "DoesNotExist"].contains(&operator),
+        };
+        requirements.iter().all(is_known).then_some(Self(requirements))
     }
 
     /// Whether the labels of an object satisfy every requirement.
@@ -80,35 +74,18 @@ impl Selector {
 
     /// Whether labels satisfy every requirement. `label` returns the value of a key.
     pub fn matches_labels<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
-        self.0.iter().all(|requirement| requirement.holds(label(&requirement.key)))
+        self.0.iter().all(|requirement| holds(requirement, label(&requirement.key)))
     }
 
     /// Returns the labels that must be there, each with the values it may have.
     pub fn required_labels(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.0.iter().filter_map(|requirement| match &requirement.test {
-            Test::In(values) => Some((requirement.key.as_str(), values.as_slice())),
-            _ => None,
-        })
+        self.0.iter().filter(|one| one.operator == "In").map(|one| (one.key.as_str(), values(one)))
     }
 
     /// Returns it as a `LabelSelector`; none for the empty one.
     #[must_use]
     pub fn to_label_selector(&self) -> Option<Value> {
-        let expression = |requirement: &Requirement| {
-            let (operator, values) = match &requirement.test {
-                Test::Exists => ("Exists", None),
-                Test::Absent => ("DoesNotExist", None),
-                Test::In(values) => ("In", Some(values)),
-                Test::NotIn(values) => ("NotIn", Some(values)),
-            };
-            let mut expression = json!({"key": requirement.key, "operator": operator});
-            if let Some(values) = values {
-                expression["values"] = values.clone().into();
-            }
-            expression
-        };
-        let expressions: Vec<Value> = self.0.iter().map(expression).collect();
-        (!expressions.is_empty()).then(|| json!({ "matchExpressions": expressions }))
+        (!self.0.is_empty()).then(|| json!({ "matchExpressions": self.0 }))
     }
 
     /// Returns the `labelSelector` query, sorted by key as client-go writes it.
@@ -116,42 +93,38 @@ impl Selector {
     pub fn to_query(&self) -> String {
         let mut requirements: Vec<_> = self.0.iter().collect();
         requirements.sort_by(|a, b| a.key.cmp(&b.key));
-        requirements.into_iter().map(Requirement::to_query).collect::<Vec<_>>().join(",")
+        requirements.into_iter().map(query).collect::<Vec<_>>().join(",")
     }
 }
 
-impl FromIterator<Requirement> for Selector {
-    fn from_iter<I: IntoIterator<Item = Requirement>>(requirements: I) -> Self {
-        Self(requirements.into_iter().collect())
+fn requirement(key: &str, operator: &str, values: Option<Vec<String>>) -> LabelSelectorRequirement {
+    LabelSelectorRequirement { key: key.to_owned(), operator: operator.to_owned(), values }
+}
+
+fn values(requirement: &LabelSelectorRequirement) -> &[String] {
+    requirement.values.as_deref().unwrap_or_default()
+}
+
+/// Whether a label satisfies a requirement. An absent label satisfies `notin` and `!=`, as in Kubernetes.
+fn holds(requirement: &LabelSelectorRequirement, label: Option<&str>) -> bool {
+    let is_among = || label.is_some_and(|label| values(requirement).iter().any(|value| value == label));
+    match requirement.operator.as_str() {
+        "In" => is_among(),
+        "NotIn" => !is_among(),
+        "DoesNotExist" => label.is_none(),
+        _ => label.is_some(),
     }
 }
 
-impl Requirement {
-    /// An absent label satisfies `notin` and `!=`, as in Kubernetes.
-    fn holds(&self, label: Option<&str>) -> bool {
-        let among = |values: &[String]| label.is_some_and(|label| values.iter().any(|value| value == label));
-        match &self.test {
-            Test::Exists => label.is_some(),
-            Test::Absent => label.is_none(),
-            Test::In(values) => among(values),
-            Test::NotIn(values) => !among(values),
-        }
-    }
-
-    fn to_query(&self) -> String {
-        let key = &self.key;
-        match &self.test {
-            Test::Exists => key.clone(),
-            Test::Absent => format!("!{key}"),
-            Test::In(values) => match values.as_slice() {
-                [value] => format!("{key}={value}"),
-                values => format!("{key} in ({})", values.join(",")),
-            },
-            Test::NotIn(values) => match values.as_slice() {
-                [value] => format!("{key}!={value}"),
-                values => format!("{key} notin ({})", values.join(",")),
-            },
-        }
+fn query(requirement: &LabelSelectorRequirement) -> String {
+    let key = &requirement.key;
+    match (requirement.operator.as_str(), values(requirement)) {
+        ("In", [value]) => format!("{key}={value}"),
+        ("In", values) => format!("{key} in ({})", values.join(",")),
+        ("NotIn", [value]) => format!("{key}!={value}"),
+        ("NotIn", values) => format!("{key} notin ({})", values.join(",")),
+        ("DoesNotExist", _) => format!("!{key}"),
+        _ => key.clone(),
     }
 }
 
@@ -168,28 +141,28 @@ fn split_outside_parentheses(text: &str) -> Vec<&str> {
     .collect()
 }
 
-fn read_requirement(part: &str) -> Option<Requirement> {
-    let requirement = |key: &str, test| is_key(key).then(|| Requirement { key: key.to_owned(), test });
+fn read_requirement(part: &str) -> Option<LabelSelectorRequirement> {
+    let checked = |key: &str, operator, values| is_key(key).then(|| requirement(key, operator, values));
     if let Some(key) = part.strip_prefix('!') {
-        return requirement(key.trim(), Test::Absent);
+        return checked(key.trim(), "DoesNotExist", None);
     }
     if let Some(set) = part.strip_suffix(')') {
         let (head, values) = set.split_once('(')?;
         let (key, operator) = head.trim().rsplit_once(char::is_whitespace)?;
         let values = values.split(',').map(read_value).collect::<Option<Vec<_>>>()?;
         return match operator {
-            "in" => requirement(key.trim(), Test::In(values)),
-            "notin" => requirement(key.trim(), Test::NotIn(values)),
+            "in" => checked(key.trim(), "In", Some(values)),
+            "notin" => checked(key.trim(), "NotIn", Some(values)),
             _ => None,
         };
     }
     if let Some((key, value)) = part.split_once("!=") {
-        return requirement(key.trim(), Test::NotIn(vec![read_value(value)?]));
+        return checked(key.trim(), "NotIn", Some(vec![read_value(value)?]));
     }
     if let Some((key, value)) = part.split_once("==").or_else(|| part.split_once('=')) {
-        return requirement(key.trim(), Test::In(vec![read_value(value)?]));
+        return checked(key.trim(), "In", Some(vec![read_value(value)?]));
     }
-    requirement(part, Test::Exists)
+    checked(part, "Exists", None)
 }
 
 /// Label keys: letters, digits, `-`, `_`, `.`, and one `/` after a prefix.
@@ -203,18 +176,6 @@ fn read_value(value: &str) -> Option<String> {
     let value = value.trim();
     let legal = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
     value.chars().all(legal).then(|| value.to_owned())
-}
-
-fn of_expression(expression: LabelSelectorRequirement) -> Option<Requirement> {
-    let LabelSelectorRequirement { key, operator, values } = expression;
-    let test = match operator.as_str() {
-        "In" => Test::In(values?),
-        "NotIn" => Test::NotIn(values?),
-        "Exists" => Test::Exists,
-        "DoesNotExist" => Test::Absent,
-        _ => return None,
-    };
-    Some(Requirement { key, test })
 }
 
 fn bad_selector(text: &str, part: &str) -> Error {
