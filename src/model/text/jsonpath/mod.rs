@@ -8,20 +8,18 @@
 //!
 //! It differs from kubectl in some ways. The members of an object are visited in the order of their names, while Go
 //! has no order. `[*]` and `..` do not split a string into bytes. A template with `{range}` works for each of several
-//! objects; kubectl's state is broken after the first. Integers are printed as integers and compared with floats, also
+//! objects; kubectl's state is broken after the first. A loop without `{end}` ends with the template; kubectl then evaluates
+//! its parts once more. Integers are printed as integers and compared with floats, also
 //! those that kubectl reads as floats. Text in quotes has the escapes of JSON.
 
 mod parse;
-mod path_node;
-
-pub use self::path_node::go_text;
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use self::path_node::{Filter, PathNode, Slice, SliceEnd};
-use crate::model::text::go_json::go_json;
+use self::parse::{Filter, PathNode, Slice};
+use crate::model::text::go_json::{go_json, go_text};
 
 /// A parsed template.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +48,9 @@ impl JsonPath {
     /// # Errors
     /// kubectl's message, such as that of an index out of bounds.
     pub fn find<'a>(&'a self, document: &'a Value) -> Result<Vec<Vec<&'a Value>>, String> {
-        PathEvaluation::of(&self.nodes).find_from(0, document)
+        let mut found = Vec::new();
+        find_parts(&self.nodes, document, &mut found)?;
+        Ok(found)
     }
 
     /// Returns the text that kubectl prints for a document.
@@ -75,121 +75,77 @@ fn printed(value: &Value) -> String {
     }
 }
 
-/// The state of one evaluation, as in client-go's `jsonpath.go`.
-struct PathEvaluation<'a> {
-    nodes: &'a [PathNode],
-    /// The `range` that the last part began.
-    begun: usize,
-    /// How many loops are under way.
-    depth: usize,
-    /// The `end` that the last part reached.
-    ended: usize,
-    /// The index of the part with the last `end`.
-    last_end: Option<usize>,
-}
-
 type FoundValues<'a> = Vec<&'a Value>;
 
-impl<'a> PathEvaluation<'a> {
-    fn of(nodes: &'a [PathNode]) -> Self {
-        Self { nodes, begun: 0, depth: 0, ended: 0, last_end: None }
-    }
-
-    /// Evaluates the parts from `start` on, up to the `end` of the loop.
-    fn find_from(&mut self, start: usize, value: &'a Value) -> Result<Vec<FoundValues<'a>>, String> {
-        let mut found = Vec::new();
-        let mut next = start;
-        for (index, node) in self.nodes.iter().enumerate() {
-            if index < next {
-                continue;
-            }
-            let results = self.walk(vec![value], node)?;
-            if self.ended > 0 && self.ended <= self.depth {
-                self.ended -= 1;
-                self.last_end = Some(index);
-                break;
-            }
-            if self.begun == 0 {
-                found.push(results);
-            } else {
-                self.begun -= 1;
-                self.depth += 1;
-                if results.is_empty() {
-                    self.find_from(index + 1, &Value::Null)?; // to find the end
+/// Adds what each part of a template finds. The parts of a loop are evaluated for each value of its list.
+fn find_parts<'a>(
+    parts: &'a [PathNode],
+    value: &'a Value,
+    found: &mut Vec<FoundValues<'a>>,
+) -> Result<(), String> {
+    for part in parts {
+        match part {
+            PathNode::Range { list, parts } => {
+                for value in walk_all(vec![value], list)? {
+                    find_parts(parts, value, found)?;
                 }
-                for result in results {
-                    found.extend(self.find_from(index + 1, result)?);
-                }
-                self.depth -= 1;
-                next = self.last_end.map_or(start, |end| end + 1);
             }
+            part => found.push(walk(vec![value], part)?),
         }
-        Ok(found)
     }
+    Ok(())
+}
 
-    /// Evaluates parts one after another.
-    fn walk_all(
-        &mut self,
-        values: FoundValues<'a>,
-        nodes: &'a [PathNode],
-    ) -> Result<FoundValues<'a>, String> {
-        nodes.iter().try_fold(values, |values, node| self.walk(values, node))
-    }
+/// Evaluates parts one after another.
+fn walk_all<'a>(values: FoundValues<'a>, nodes: &'a [PathNode]) -> Result<FoundValues<'a>, String> {
+    nodes.iter().try_fold(values, walk)
+}
 
-    /// Whether an element passes a filter.
-    fn passes(&mut self, element: &'a Value, filter: &'a Filter) -> Result<bool, String> {
-        let left = self.walk_all(vec![element], &filter.left);
-        let Some((operator, right)) = &filter.comparison else {
-            return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
-        };
-        let Some(left) = only(&left?)? else { return Ok(false) };
-        let right = self.walk_all(vec![element], right)?;
-        let Some(right) = only(&right)? else { return Ok(false) };
-        compare(operator, Comparable::of(left)?, Comparable::of(right)?)
-    }
-
-    fn walk(&mut self, values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
-        match node {
-            PathNode::List(nodes) => self.walk_all(values, nodes),
-            PathNode::Text(text) => Ok(vec![text]),
-            PathNode::Literal(literal) => Ok(vec![literal; values.len()]),
-            PathNode::Field(name) => {
-                Ok(values.into_iter().filter_map(|value| value.as_object()?.get(name)).collect())
-            }
-            PathNode::Slice(slice) => elements(&values, *slice),
-            PathNode::Filter(filter) => {
-                let mut passed = Vec::new();
-                for list in values {
-                    let Value::Array(elements) = list else {
-                        let text = go_text(list);
-                        return Err(format!("{text} is not array or slice and cannot be filtered"));
-                    };
-                    for element in elements {
-                        if self.passes(element, filter)? {
-                            passed.push(element);
-                        }
+fn walk<'a>(values: FoundValues<'a>, node: &'a PathNode) -> Result<FoundValues<'a>, String> {
+    match node {
+        PathNode::List(nodes) => walk_all(values, nodes),
+        PathNode::Text(text) => Ok(vec![text]),
+        PathNode::Literal(literal) => Ok(vec![literal; values.len()]),
+        PathNode::Field(name) => {
+            Ok(values.into_iter().filter_map(|value| value.as_object()?.get(name)).collect())
+        }
+        PathNode::Slice(slice) => elements(&values, *slice),
+        PathNode::Filter(filter) => {
+            let mut passed = Vec::new();
+            for list in values {
+                let Value::Array(elements) = list else {
+                    let text = go_text(list);
+                    return Err(format!("{text} is not array or slice and cannot be filtered"));
+                };
+                for element in elements {
+                    if passes(element, filter)? {
+                        passed.push(element);
                     }
                 }
-                Ok(passed)
             }
-            PathNode::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
-            PathNode::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
-            PathNode::Union(parts) => {
-                let parts = parts.iter().map(|nodes| self.walk_all(values.clone(), nodes));
-                Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
-            }
-            PathNode::Range => {
-                self.begun += 1;
-                Ok(values)
-            }
-            PathNode::End if self.depth > 0 => {
-                self.ended += 1;
-                Ok(Vec::new())
-            }
-            PathNode::End => Err("not in range, nothing to end".to_owned()),
-            PathNode::Unknown(word) => Err(format!("unrecognized identifier {word}")),
+            Ok(passed)
         }
+        PathNode::Wildcard => Ok(values.into_iter().flat_map(children).collect()),
+        PathNode::Recursive => Ok(values.into_iter().flat_map(descendants).collect()),
+        PathNode::Union(parts) => {
+            let parts = parts.iter().map(|nodes| walk_all(values.clone(), nodes));
+            Ok(parts.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        PathNode::Range { list, .. } => walk_all(values, list),
+        PathNode::Word(word) => Err(format!("unrecognized identifier {word}")),
     }
+}
+
+/// Whether an element passes a filter.
+fn passes(element: &Value, filter: &Filter) -> Result<bool, String> {
+    let left = walk_all(vec![element], &filter.left);
+    let Some((operator, right)) = &filter.comparison else {
+        return Ok(left.map_or(true, |left| !left.is_empty())); // in kubectl an error counts as a value
+    };
+    let Some(left) = only(&left?)? else { return Ok(false) };
+    let right = walk_all(vec![element], right)?;
+    let Some(right) = only(&right)? else { return Ok(false) };
+    compare(operator, Comparable::of(left)?, Comparable::of(right)?)
 }
 
 /// Returns the members of an object, by name, or the elements of a list.
@@ -222,14 +178,7 @@ fn elements<'a>(lists: &[&'a Value], slice: Slice) -> Result<FoundValues<'a>, St
         };
         let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
         let from_end = |index: i64| if index < 0 { index.saturating_add(length) } else { index };
-        let start = slice.start.unwrap_or_default();
-        let end = match slice.end {
-            SliceEnd::OfList => length,
-            SliceEnd::At(end) => from_end(end),
-            SliceEnd::AfterStart if start == -1 => length,
-            SliceEnd::AfterStart => from_end(start.saturating_add(1)),
-        };
-        let start = from_end(start);
+        let (start, end) = (from_end(slice.start), slice.end.map_or(length, from_end));
         if start == end {
             break; // as kubectl, which leaves out the lists after an empty one
         }
@@ -244,12 +193,10 @@ fn elements<'a>(lists: &[&'a Value], slice: Slice) -> Result<FoundValues<'a>, St
         if start > end {
             return Err(format!("starting index {start} is greater than ending index {end}"));
         }
-        let step = usize::try_from(slice.step.unwrap_or(1)).ok().filter(|step| *step > 0);
-        let Some(step) = step else { return Err("step must be > 0".to_owned()) };
         let within = |index: usize| i64::try_from(index).is_ok_and(|index| (start..end).contains(&index));
         let within =
             elements.iter().enumerate().filter(|(index, _)| within(*index)).map(|(_, element)| element);
-        selected.extend(within.step_by(step));
+        selected.extend(within.step_by(slice.step));
     }
     Ok(selected)
 }

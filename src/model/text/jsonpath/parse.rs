@@ -1,26 +1,91 @@
-//! Parses a template as client-go's `parser.go` does.
+//! The parts of a JSONPath template, which are parsed as client-go's `parser.go` does.
 
 use serde_json::Value;
 
-use super::path_node::{Filter, PathNode, Slice, SliceEnd};
+/// A part of a template. Each turns a list of values into another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum PathNode {
+    /// What is between braces: its parts one after another.
+    List(Vec<PathNode>),
+    /// Text outside of braces, or a literal, for each value one.
+    Literal(Value),
+    /// Text in quotes: one value, however many there were.
+    Text(Value),
+    /// `.name`: a member of objects.
+    Field(String),
+    /// `[start:end:step]`: elements of lists.
+    Slice(Slice),
+    /// `[?(left == right)]`: the elements that pass.
+    Filter(Box<Filter>),
+    /// `.*`: all members or elements.
+    Wildcard,
+    /// `..`: the value and all values in it that have members or elements.
+    Recursive,
+    /// `[a,b]`: the results of several parts.
+    Union(Vec<Vec<PathNode>>),
+    /// `{range LIST}` with what follows up to `{end}`, which is evaluated for each value of the list.
+    Range { list: Vec<PathNode>, parts: Vec<PathNode> },
+    /// A word, which is an error when it is evaluated. `range` and `end` are none of these where they may be.
+    Word(String),
+}
 
-/// Parses a template: text, and parts in braces.
+/// The elements of a list that a slice selects. Negative indices are counted from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slice {
+    /// The first index.
+    pub(super) start: i64,
+    /// The index after the last; none for the end of the list.
+    pub(super) end: Option<i64>,
+    /// The distance between two indices.
+    pub(super) step: usize,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) left: Vec<PathNode>,
+    /// The comparison and its right side; none if the left side must only exist.
+    pub(super) comparison: Option<(String, Vec<PathNode>)>,
+}
+
+/// Parses a template: text, and parts in braces. A loop without an end ends with the template.
 pub(super) fn parse(template: &str) -> Result<Vec<PathNode>, String> {
-    let mut nodes = Vec::new();
+    let mut parts = Vec::new();
+    let mut loops = Vec::new(); // the open ones, each with its list and the parts before it
+    let close = |parts: &mut Vec<PathNode>, (list, before)| {
+        let parts_of_loop = std::mem::replace(parts, before);
+        parts.push(PathNode::Range { list, parts: parts_of_loop });
+    };
     let mut rest = template;
     while let Some((text, inside)) = rest.split_once('{') {
         if !text.is_empty() {
-            nodes.push(PathNode::Text(text.into()));
+            parts.push(PathNode::Text(text.into()));
         }
         let mut action = ActionParser { rest: inside, nodes: Vec::new() };
         action.parse()?;
-        nodes.push(PathNode::List(action.nodes));
         rest = action.rest;
+        let mut nodes = action.nodes;
+        let mut takes = |word: &str| {
+            let count = nodes.len();
+            nodes.retain(|node| !matches!(node, PathNode::Word(other) if other == word));
+            nodes.len() < count
+        };
+        if takes("range") {
+            loops.push((nodes, std::mem::take(&mut parts)));
+        } else if takes("end") {
+            let last = loops.pop().ok_or_else(|| "not in range, nothing to end".to_owned())?;
+            close(&mut parts, last);
+        } else {
+            parts.push(PathNode::List(nodes));
+        }
     }
     if !rest.is_empty() {
-        nodes.push(PathNode::Text(rest.into()));
+        parts.push(PathNode::Text(rest.into()));
     }
-    Ok(nodes)
+    while let Some(last) = loops.pop() {
+        close(&mut parts, last);
+    }
+    Ok(parts)
 }
 
 /// Parses a text as if it stood in braces.
@@ -80,9 +145,7 @@ impl<'t> ActionParser<'t> {
         self.nodes.push(match word {
             "true" => PathNode::Literal(true.into()),
             "false" => PathNode::Literal(false.into()),
-            "range" => PathNode::Range,
-            "end" => PathNode::End,
-            other => PathNode::Unknown(other.to_owned()),
+            other => PathNode::Word(other.to_owned()),
         });
     }
 
@@ -224,12 +287,14 @@ fn slice(text: &str) -> Result<Slice, String> {
         None => Ok(None),
         Some(part) => part.parse().map(Some).map_err(|_| format!("array index {part} is not a number")),
     };
-    let end = match (parts.len(), number(1)?) {
-        (1, _) => SliceEnd::AfterStart,
-        (_, Some(end)) => SliceEnd::At(end),
-        (_, None) => SliceEnd::OfList,
+    let start: i64 = number(0)?.unwrap_or(0);
+    let end = match (parts.len(), start) {
+        (1, -1) => None,
+        (1, start) => Some(start.saturating_add(1)),
+        _ => number(1)?,
     };
-    Ok(Slice { start: number(0)?, end, step: number(2)? })
+    let step = usize::try_from(number(2)?.unwrap_or(1)).ok().filter(|step| *step > 0);
+    Ok(Slice { start, end, step: step.ok_or_else(|| "step must be > 0".to_owned())? })
 }
 
 /// Whether a character ends a name.
