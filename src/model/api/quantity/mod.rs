@@ -1,7 +1,7 @@
 //! Resource quantities: `500m`, `1Gi`, `1e3`.
 //!
-//! The rules are those of `k8s.io/apimachinery/pkg/api/resource`: parsing, and printing in the canonical form, in which the API
-//! server stores quantities.
+//! The rules are those of `k8s.io/apimachinery/pkg/api/resource`, with two simplifications. An amount with an exponent is
+//! printed with a suffix, and one with a binary suffix is not cut at the largest 64-bit integer.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,28 +15,35 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub struct Quantity {
     nanos: i128,
-    format: Format,
+    /// Whether it was written with a binary suffix, which it is printed with again.
+    is_binary: bool,
 }
 
 impl Quantity {
-    /// Parses a quantity. Returns `None` for invalid or too large ones.
+    /// Parses a quantity. Returns `None` for invalid or too large ones. As in Go, any part of the number may be absent: `.`,
+    /// `m` and `+` are zero.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        if text.is_empty() {
-            return None;
-        }
-        let number = ParsedNumber::scan(text);
-        let (format, exponent) = number.unit()?;
-        let size = match format {
-            Format::BinarySi => number.times_binary(exponent)?.min(BINARY_MAX),
-            _ => number.times_decimal(exponent)?,
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
+        let (number, suffix) = unsigned.split_at(end);
+        let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let mut digits: i128 = format!("0{integer}{fraction}").parse().ok()?;
+        let binary = BINARY_SUFFIXES.iter().position(|name| *name == suffix);
+        let decimal = DECIMAL_SUFFIXES.iter().find(|(name, _)| *name == suffix);
+        let exponent: i32 = match (binary, decimal) {
+            (Some(power), _) => {
+                digits = digits.checked_mul(1024_i128.pow(u32::try_from(power).ok()? + 1))?;
+                0
+            }
+            (None, Some((_, power))) => *power,
+            (None, None) => suffix.strip_prefix(['e', 'E'])?.parse().ok()?,
         };
-        let below_one = format == Format::BinarySi && !number.fraction.is_empty() && size < ONE;
-        Some(Self {
-            nanos: if number.negative { -size } else { size },
-            format: if below_one { Format::DecimalSi } else { format },
-        })
+        let fraction = i32::try_from(fraction.len()).ok()?;
+        let size = times_power_of_ten(digits, exponent.checked_add(9)?.checked_sub(fraction)?)?;
+        let nanos = if text.starts_with('-') { -size } else { size };
+        (!text.is_empty()).then_some(Self { nanos, is_binary: binary.is_some() })
     }
 
     /// Reads a quantity from JSON; a plain number is one too.
@@ -52,7 +59,7 @@ impl Quantity {
     /// Returns zero.
     #[must_use]
     pub fn zero() -> Self {
-        Self { nanos: 0, format: Format::DecimalSi }
+        Self { nanos: 0, is_binary: false }
     }
 
     /// Returns one.
@@ -96,12 +103,9 @@ impl Quantity {
         let (mut mantissa, mut exponent) = without_factors(self.nanos, 10);
         exponent -= 9;
         // Suffixes are powers of a thousand, up to E.
-        while exponent % 3 != 0 || (self.format != Format::DecimalExponent && exponent > 18) {
+        while exponent % 3 != 0 || exponent > 18 {
             mantissa *= 10;
             exponent -= 1;
-        }
-        if self.format == Format::DecimalExponent && exponent != 0 {
-            return format!("{mantissa}e{exponent}");
         }
         let suffix = DECIMAL_SUFFIXES.iter().find(|(_, power)| *power == exponent);
         format!("{mantissa}{}", suffix.map_or("", |(suffix, _)| suffix))
@@ -109,12 +113,11 @@ impl Quantity {
 
     /// Formats with a binary suffix; none for small or fractional amounts.
     fn binary(&self) -> Option<String> {
-        let whole = self.nanos / ONE;
-        if whole.abs() < 1024 || self.nanos % ONE != 0 {
+        if self.nanos % ONE != 0 {
             return None;
         }
-        let (mantissa, power) = without_factors(whole, 1024);
-        let suffix = BINARY_SUFFIXES.get(usize::try_from(power).ok()?)?;
+        let (mantissa, power) = without_factors(self.nanos / ONE, 1024);
+        let suffix = BINARY_SUFFIXES.get(usize::try_from(power.checked_sub(1)?).ok()?)?;
         Some(format!("{mantissa}{suffix}"))
     }
 }
@@ -124,7 +127,7 @@ impl fmt::Display for Quantity {
         if self.is_zero() {
             return f.write_str("0");
         }
-        let binary = if self.format == Format::BinarySi { self.binary() } else { None };
+        let binary = if self.is_binary { self.binary() } else { None };
         f.write_str(&binary.unwrap_or_else(|| self.decimal()))
     }
 }
@@ -160,72 +163,9 @@ fn without_factors(mut value: i128, base: i128) -> (i128, i32) {
 }
 
 const ONE: i128 = 1_000_000_000;
-/// Amounts with a binary suffix are cut at the largest 64-bit integer.
-const BINARY_MAX: i128 = i64::MAX as i128 * ONE;
 const DECIMAL_SUFFIXES: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-const BINARY_SUFFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
-
-/// The family of suffixes an amount was written with, which it is printed with again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    DecimalSi,
-    BinarySi,
-    DecimalExponent,
-}
-
-/// The parts of a quantity's text. Go allows any of them to be absent: `.`, `m` and `+` are zero.
-struct ParsedNumber<'a> {
-    negative: bool,
-    /// Without leading zeros.
-    integer: &'a str,
-    fraction: &'a str,
-    suffix: &'a str,
-}
-
-impl<'a> ParsedNumber<'a> {
-    fn scan(text: &'a str) -> Self {
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let (integer, rest) = split_digits(unsigned);
-        let (fraction, suffix) = rest.strip_prefix('.').map_or(("", rest), split_digits);
-        Self { negative: text.starts_with('-'), integer: integer.trim_start_matches('0'), fraction, suffix }
-    }
-
-    /// Returns the format and the power (of ten or two) of the suffix.
-    fn unit(&self) -> Option<(Format, i32)> {
-        let suffix = self.suffix;
-        if let Some((_, power)) = DECIMAL_SUFFIXES.iter().find(|(name, _)| *name == suffix) {
-            return Some((Format::DecimalSi, *power));
-        }
-        if let Some(power) = BINARY_SUFFIXES.iter().position(|name| *name == suffix) {
-            return Some((Format::BinarySi, i32::try_from(power).ok()? * 10));
-        }
-        let exponent = suffix.strip_prefix(['e', 'E'])?.parse().ok()?;
-        Some((Format::DecimalExponent, exponent))
-    }
-
-    /// Returns all digits as one integer, without the decimal point.
-    fn digits(&self) -> Option<i128> {
-        let digits = format!("0{}{}", self.integer, self.fraction);
-        digits.parse().ok()
-    }
-
-    fn times_decimal(&self, exponent: i32) -> Option<i128> {
-        let fraction = i32::try_from(self.fraction.len()).ok()?;
-        times_power_of_ten(self.digits()?, exponent.checked_add(9)?.checked_sub(fraction)?)
-    }
-
-    fn times_binary(&self, exponent: i32) -> Option<i128> {
-        let fraction = i32::try_from(self.fraction.len()).ok()?;
-        let digits = self.digits()?.saturating_mul(1 << exponent);
-        Some(times_power_of_ten(digits, 9_i32.checked_sub(fraction)?).unwrap_or(BINARY_MAX))
-    }
-}
-
-fn split_digits(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    text.split_at(end)
-}
+const BINARY_SUFFIXES: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 /// Rounds up, as Go does: a tiny amount never becomes zero.
 fn times_power_of_ten(value: i128, exponent: i32) -> Option<i128> {
