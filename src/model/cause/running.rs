@@ -3,7 +3,7 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::{CauseContext, SLOW_AFTER};
+use super::context::CauseContext;
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
@@ -236,12 +236,15 @@ pub(super) fn find_unready(container: &Container, pod: &Pod, context: &CauseCont
     })
 }
 
+/// How long the gate for updates in place is closed in a usual update. A container has 30 seconds to terminate by default.
+const USUAL_IN_PLACE_TIME: SignedDuration = SignedDuration::from_secs(60);
+
 /// Returns the problem of a pod with a readiness gate that is not true (`spec.readinessGates`). The kubelet's
-/// message names the gate. The gate for updates in place is closed while containers restart, and
+/// message names the gate. The gate for updates in place is closed while containers terminate and restart, and
 /// the kubelet reports it a little longer.
 pub(super) fn closed_gate(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    let is_recent = |since| context.now.duration_since(since) <= SLOW_AFTER;
-    let is_usual = pod.in_place_update.is_some() && pod.readiness.since.is_some_and(is_recent);
+    let is_recent = |since| context.now.duration_since(since) <= USUAL_IN_PLACE_TIME;
+    let is_usual = pod.in_place_update.is_some() && pod.ready_since().is_some_and(is_recent);
     (pod.readiness.reason == "ReadinessGatesNotReady" && !is_usual).then(|| {
         Cause::of_pod(CauseId::ReadinessGate, "a readiness gate is closed", pod.readiness.message.as_str())
     })
@@ -293,6 +296,7 @@ pub(super) fn handler_text(probe: &Value) -> String {
 mod tests {
     use super::*;
     use crate::model::api::object::Object;
+    use crate::model::kind::Workload;
     use serde_json::json;
 
     #[test]
@@ -344,6 +348,36 @@ mod tests {
             let pod = Pod::read(&Object::read(pod).unwrap());
             let now = "2026-11-20T13:00:05Z".parse().unwrap();
             assert_eq!(is_crash_looping(&pod, AllowedRestarts::default(), now), is_looping, "{reason}");
+        }
+    }
+
+    /// The gate is closed while the containers terminate, and until the controller has seen that they run again.
+    #[test]
+    fn a_gate_that_a_usual_update_in_place_closes_is_no_cause() {
+        let workload =
+            Workload::of_json(&json!({"apiVersion": "apps.kruise.io/v1alpha1", "kind": "CloneSet",
+            "metadata": {"name": "w"}}));
+        let observed = Observation::of_alone(workload.unwrap());
+        let now = "2026-11-20T13:01:00Z".parse().unwrap();
+        let context = CauseContext::new(&observed, None, AllowedRestarts::default(), now);
+        for (what, closed, started, is_in_place, is_cause) in [
+            ("its containers terminate for 25 s", "13:00:35", "12:00:00", true, false),
+            ("its containers run again for 2 s", "12:59:00", "13:00:58", true, false),
+            ("it stays closed", "12:59:00", "12:59:30", true, true),
+            ("another gate", "13:00:35", "12:00:00", false, true),
+        ] {
+            let gate = if is_in_place { "InPlaceUpdateReady" } else { "example.com/lb" };
+            let pod = json!({"kind": "Pod", "metadata": {"name": "w-0"}, "status": {
+                "conditions": [
+                    {"type": gate, "status": "False"},
+                    {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady",
+                        "lastTransitionTime": format!("2026-11-20T{closed}Z")},
+                ],
+                "containerStatuses": [{"name": "app", "ready": true,
+                    "state": {"running": {"startedAt": format!("2026-11-20T{started}Z")}}}],
+            }});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            assert_eq!(closed_gate(&pod, &context).is_some(), is_cause, "{what}");
         }
     }
 
