@@ -8,6 +8,7 @@ use crate::model::hold::plan::Hold;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
+use crate::model::status::uses::{UseStart, start_of_last_use};
 
 /// Returns when a state of a rollout began; none if no timestamp shows it.
 ///
@@ -79,13 +80,16 @@ fn held(observed: &Observation) -> Option<Timestamp> {
 /// A new template has a new revision, which was created then. A template that is used again has the revision that it
 /// had, which is older than the rollout: a ReplicaSet with earlier numbers, or a revision that is older than the newest
 /// outdated pod. Such a rollout started when the first pod was updated after the last change of an
-/// outdated pod.
+/// outdated pod; before that, when the field manager that returned to the template wrote.
 fn rollout_start(observed: &Observation) -> Option<Timestamp> {
     let current = observed.revisions.current()?;
     let outdated = observed.outdated_pods().filter_map(Pod::updated_at).max()?;
     let created = current.created.filter(|created| *created >= outdated && current.past_numbers.is_empty());
-    created.or_else(|| {
-        observed.updated_pods().filter_map(Pod::updated_at).filter(|since| *since >= outdated).min()
+    let updated =
+        || observed.updated_pods().filter_map(Pod::updated_at).filter(|since| *since >= outdated).min();
+    created.or_else(updated).or_else(|| match start_of_last_use(observed, current)? {
+        UseStart::At(time) => Some(time),
+        UseStart::Between { .. } => None,
     })
 }
 
@@ -265,6 +269,20 @@ mod tests {
         let updated = InPlaceUpdate { since: time(Some(50)), ..InPlaceUpdate::default() };
         pods[1] = Arc::new(Pod { in_place_update: Some(updated), ..pods[1].as_ref().clone() });
         observed.pods = Some(pods);
+        assert_eq!(since(&observed, RolloutState::Progressing), time(Some(50)));
+    }
+
+    /// The controller has replaced no pod yet.
+    #[test]
+    fn a_rollback_without_an_updated_pod_began_with_the_write() {
+        let observed = observation(1, true, &json!({}), &[(2, 21, "True", 31)]);
+        assert_eq!(since(&observed, RolloutState::Progressing), None);
+        let mut object = observed.workload.object().json().clone();
+        object["metadata"]["managedFields"] = json!([{
+            "manager": "kubectl-rollout2", "operation": "Update", "time": at(50),
+            "fieldsV1": {"f:spec": {"f:template": {"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}}}}},
+        }]);
+        let observed = Observation { workload: Workload::of_json(&object).unwrap(), ..observed };
         assert_eq!(since(&observed, RolloutState::Progressing), time(Some(50)));
     }
 
