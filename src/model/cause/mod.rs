@@ -40,7 +40,7 @@ use context::CauseContext;
 /// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.
 #[must_use]
 pub fn causes(observed: &Observation, now: Timestamp) -> Vec<Cause> {
-    causes_allowing(observed, AllowedRestarts::default(), now)
+    causes_of(observed, verdict(observed).state, AllowedRestarts::default(), now)
 }
 
 /// Returns the same causes without the holds, for `step`, which holds every workload that it steps.
@@ -51,10 +51,15 @@ pub fn causes_without_holds(observed: &Observation, now: Timestamp) -> Vec<Cause
     causes
 }
 
-/// Returns the same causes as [`causes`], without the crash loops that an option allows.
+/// Returns the same causes as [`causes`] for a rollout whose verdict has this state, without the crash loops that an option
+/// allows.
 #[must_use]
-pub fn causes_allowing(observed: &Observation, allowed: AllowedRestarts, now: Timestamp) -> Vec<Cause> {
-    let state = verdict(observed).state;
+pub fn causes_of(
+    observed: &Observation,
+    state: RolloutState,
+    allowed: AllowedRestarts,
+    now: Timestamp,
+) -> Vec<Cause> {
     let deleting = deleting(&observed.workload);
     if state == RolloutState::Unobserved {
         // The controller has not observed the spec, so its pods explain nothing yet.

@@ -12,7 +12,7 @@ use super::report::{
     CauseChange, FollowerTask, Outcome, Report, RollbackTarget, RolloutFailure, ShortTimeout, TargetEffects,
 };
 use super::stability::Stability;
-use crate::model::cause::{Cause, causes_allowing, stuck_if};
+use crate::model::cause::{Cause, causes_of, stuck_if};
 use crate::model::change::effect::Effect;
 use crate::model::engine::Now;
 use crate::model::kind::Workload;
@@ -131,7 +131,7 @@ impl RolloutEvaluation {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
                     let (counted, counts) = (verdict(observation), observation.workload.counts());
                     out.reports.extend(self.status.record(&counted, counted.clone(), counts, None));
-                    let causes = self.record_causes(observation, now, out);
+                    let causes = self.record_causes(observation, counted.state, now, out);
                     out.reports.extend(causes);
                 }
                 return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
@@ -144,7 +144,11 @@ impl RolloutEvaluation {
         self.stability.observe(goal == GoalState::Reached, observation, &self.options, now);
         self.eta.record(observation, now);
         let awaits_warnings = !self.options.once && self.request_warnings(counted.state, now.elapsed, out);
-        let causes = if awaits_warnings { Vec::new() } else { self.record_causes(observation, now, out) };
+        let causes = if awaits_warnings {
+            Vec::new()
+        } else {
+            self.record_causes(observation, counted.state, now, out)
+        };
         // After the causes, because one of them can make the state stuck, and above them, because it is their headline.
         self.report_status(observation, counted, now, out);
         out.reports.extend(causes);
@@ -177,9 +181,15 @@ impl RolloutEvaluation {
     }
 
     /// Records the causes, and returns the reports of those that changed.
-    fn record_causes(&mut self, observation: &Observation, now: Now, out: &mut TargetEffects) -> Vec<Report> {
+    fn record_causes(
+        &mut self,
+        observation: &Observation,
+        state: RolloutState,
+        now: Now,
+        out: &mut TargetEffects,
+    ) -> Vec<Report> {
         let allowed = self.options.allowed_restarts;
-        let found = causes_allowing(observation, allowed, now.server_time);
+        let found = causes_of(observation, state, allowed, now.server_time);
         let (grace, last_progress) =
             (|cause: &Cause| self.options.grace(cause), self.progress.last_progress());
         let CauseUpdate { changes, logs } =

@@ -27,11 +27,8 @@ impl FollowedTarget {
 
     /// Starts the rollback after a failure. Finishes the target if there is nothing to roll back to.
     pub(super) fn roll_back(&mut self, outcome: Outcome, elapsed: Duration, out: &mut TargetEffects) {
-        self.found_rollout_failed = self
-            .start_state
-            .as_ref()
-            .is_some_and(|start| start.is_of_found_rollout(&outcome, self.workload()));
         let revision = self.rollback_revision(&outcome);
+        self.found_rollout_failed = revision != Err(OTHER_ROLLOUT);
         let result = self.result_with(outcome, elapsed);
         match revision {
             Ok(revision) => self.start_rollback(result, revision, out),
@@ -68,7 +65,7 @@ impl FollowedTarget {
     fn rollback_revision(&self, outcome: &Outcome) -> Result<String, &'static str> {
         let facts = self.start_state.as_ref().zip(self.observation());
         let (start, observation) = facts.ok_or("the observation is incomplete")?;
-        if !start.is_of_found_rollout(outcome, &observation.workload) {
+        if matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) {
             return Err(OTHER_ROLLOUT);
         }
         start.rollback_revision(observation).map(Revision::label)
@@ -130,21 +127,11 @@ impl StartState {
         Self { uid: found.object().uid().to_owned(), template: found.template_digest(), stable }
     }
 
-    /// Whether the workload is still the same object with the same template.
-    fn matches(&self, workload: &Workload) -> bool {
-        workload.object().uid() == self.uid && workload.template_digest() == self.template
-    }
-
     /// Returns the stable revision at the start, if it still exists with the same template.
     #[must_use]
     pub fn stable_revision<'a>(&self, observation: &'a Observation) -> Option<&'a Revision> {
         let (name, template) = self.stable.as_ref().ok()?;
         observation.revisions.iter().find(|revision| revision.name == *name && revision.digest == *template)
-    }
-
-    /// Whether an outcome is one of the rollout that was found, and not of a later one of another client.
-    pub(super) fn is_of_found_rollout(&self, outcome: &Outcome, workload: &Workload) -> bool {
-        !matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) && self.matches(workload)
     }
 
     /// Returns the revision to roll back to. Only a workload that still matches its start state is rolled back, and only to a
@@ -153,7 +140,8 @@ impl StartState {
     /// # Errors
     /// The reason for which it is not rolled back, as a fragment.
     pub fn rollback_revision<'a>(&self, observation: &'a Observation) -> Result<&'a Revision, &'static str> {
-        if !self.matches(&observation.workload) {
+        let workload = &observation.workload;
+        if workload.object().uid() != self.uid || workload.template_digest() != self.template {
             return Err(OTHER_ROLLOUT);
         }
         self.stable.as_ref().map_err(|why| *why)?;

@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use self::since::{ended_at, since};
 use crate::model::api::managed_fields::{Authorship, template_owners};
 use crate::model::api::pod::Pod;
-use crate::model::cause::{Cause, causes, stuck_if};
+use crate::model::cause::{AllowedRestarts, Cause, causes_of, stuck_if};
 use crate::model::change::undo::rollback_command;
 use crate::model::hold::next_change_hold;
 use crate::model::hold::plan::original_min_ready_seconds;
@@ -87,8 +87,9 @@ impl RolloutView {
     /// Evaluates an observation. `now` is the server's time.
     #[must_use]
     pub fn of(observed: &Observation, now: Timestamp) -> Self {
-        let causes = causes(observed, now);
-        let verdict = stuck_if(verdict(observed), &causes, now);
+        let verdict = verdict(observed);
+        let causes = causes_of(observed, verdict.state, AllowedRestarts::default(), now);
+        let verdict = stuck_if(verdict, &causes, now);
         Self::with(observed, verdict, causes, now)
     }
 
