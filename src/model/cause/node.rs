@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::context::{CauseContext, PodProblem, SLOW_AFTER};
 use super::group::by_cause;
-use super::runtime_messages::inner_message;
+use super::start::inner_message;
 use super::{Cause, CauseId, start};
 use crate::model::api::container::Container;
 use crate::model::api::pod::Pod;

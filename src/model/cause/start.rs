@@ -1,10 +1,12 @@
 //! Containers that do not start: their configuration, their image, their start, and what takes long before they run.
+//!
+//! containerd, CRI-O and Docker word the same failure differently. The kubelet drops their error codes, so only
+//! this file matches on their messages.
 
 use k8s_openapi::jiff::Timestamp;
 
 use super::context::{CauseContext, SLOW_AFTER};
 use super::running::handler_text;
-use super::runtime_messages::{command_in, inner_message, pull_failure, start_failure};
 use super::{Cause, CauseId, running};
 use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
@@ -221,6 +223,108 @@ fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Optio
     Some(Cause { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem })
 }
 
+/// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also
+/// contains "does not exist", and an unknown host contains "not found".
+const PULLS: [(CauseId, &str, &[&str]); 6] = [
+    (
+        CauseId::RegistryRateLimit,
+        "the registry limits pulls of IMAGE",
+        &["toomanyrequests", "too many requests"],
+    ),
+    (
+        // A registry that hides its images returns the same error.
+        CauseId::ImageUnauthorized,
+        "not allowed to pull IMAGE",
+        &[
+            "pull access denied",
+            "unauthorized",
+            "authentication required",
+            "authorization failed",
+            "no basic auth credentials",
+            "access to the resource is denied",
+            "403 forbidden",
+            "denied:",
+        ],
+    ),
+    (
+        CauseId::ImageSignatureInvalid,
+        "image IMAGE is not signed as it must be",
+        &["signature validation failed", "signaturevalidationfailed"],
+    ),
+    (
+        CauseId::ImageNotFound,
+        "no image IMAGE for the node's platform",
+        &["no match for platform in manifest", "no image found in manifest list for architecture"],
+    ),
+    (
+        CauseId::RegistryUnreachable,
+        "cannot reach the registry of IMAGE",
+        &[
+            "dial tcp",
+            "no such host",
+            "i/o timeout",
+            "connection refused",
+            "connection reset",
+            "no route to host",
+            "handshake timeout",
+            "deadline exceeded",
+            "name resolution",
+            "x509:",
+            "registry is unavailable",
+            "500 internal server error",
+            "502 bad gateway",
+            "503 service unavailable",
+            "504 gateway timeout",
+        ],
+    ),
+    (CauseId::ImageNotFound, "no image IMAGE", &["manifest unknown", "name unknown", "not found", "404 "]),
+];
+
+/// Returns the cause of a failed pull and its words; none if the message says nothing known.
+pub(super) fn pull_failure(message: &str, image: &str) -> Option<(CauseId, String)> {
+    let message = message.to_lowercase();
+    let mut known =
+        PULLS.iter().filter(|(.., phrases)| phrases.iter().any(|phrase| message.contains(phrase)));
+    known.next().map(|(id, words, _)| (*id, words.replace("IMAGE", image)))
+}
+
+/// What is wrong with the command of a container that cannot be started, with phrases of the messages.
+const STARTS: [(&str, &[&str]); 2] = [
+    ("not found", &["executable file not found", "no such file or directory"]),
+    ("is not executable", &["permission denied"]),
+];
+
+/// Returns what is wrong with the command of a container that could not be started; none for another reason. Both runc and
+/// crun write an error about a command after `exec:`. Without it, the same phrases may concern a mount.
+pub(super) fn start_failure(message: &str) -> Option<&'static str> {
+    let (_, about_command) = message.split_once("exec: ")?;
+    let mut known =
+        STARTS.iter().filter(|(_, phrases)| phrases.iter().any(|phrase| about_command.contains(phrase)));
+    known.next().map(|(words, _)| *words)
+}
+
+/// Returns the command in the message of a failed start: `exec: "CMD": ...`.
+pub(super) fn command_in(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("exec: ")?;
+    let rest = rest.trim_start_matches('\\').strip_prefix('"')?;
+    let (command, _) = rest.split_once('"')?;
+    Some(command.trim_end_matches('\\'))
+}
+
+/// Returns the message without the prefixes that the kubelet and gRPC add.
+pub(super) fn inner_message(message: &str) -> &str {
+    let mut rest = message;
+    for layer in ["ErrImagePull: ", " desc = "] {
+        rest = rest.rsplit_once(layer).map_or(rest, |(_, inner)| inner);
+    }
+    if let Some((_, inner)) =
+        rest.strip_prefix("Failed to pull image ").and_then(|rest| rest.split_once("\": "))
+    {
+        rest = inner;
+    }
+    rest.trim()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,5 +357,109 @@ mod tests {
         }
         assert_eq!(missing("container has runAsNonRoot and image will run as root"), None);
         assert_eq!(missing(r#"configmap "half"#), None);
+    }
+
+    /// Every message is copied from a component's source or from a user's report.
+    #[test]
+    fn pull_failures_of_every_runtime_are_recognized() {
+        for (message, failure) in [
+            // containerd
+            (
+                r#"failed to pull and unpack image "docker.io/library/nginx:nope": failed to resolve reference "docker.io/library/nginx:nope": docker.io/library/nginx:nope: not found"#,
+                Some((CauseId::ImageNotFound, "no image x")),
+            ),
+            (
+                r#"failed to pull and unpack image "docker.io/library/kubefleet-dashboard:latest": failed to resolve reference "docker.io/library/kubefleet-dashboard:latest": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed"#,
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
+            ),
+            (
+                r#"failed to pull and unpack image "registry.k8s.io/pause:3.9": failed to resolve reference "registry.k8s.io/pause:3.9": failed to do request: Head "https://registry.k8s.io/v2/pause/manifests/3.9": dial tcp 34.96.108.209:443: connect: connection timed out"#,
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
+            ),
+            (
+                "failed to pull and unpack image: no match for platform in manifest: not found",
+                Some((CauseId::ImageNotFound, "no image x for the node's platform")),
+            ),
+            (
+                "failed to copy: httpReadSeeker: failed open: unexpected status code https://registry-1.docker.io/v2/library/nginx/manifests/1: 429 Too Many Requests - Server message: toomanyrequests: You have reached your pull rate limit.",
+                Some((CauseId::RegistryRateLimit, "the registry limits pulls of x")),
+            ),
+            // CRI-O, with the messages of containers/image
+            (
+                "Error reading manifest latest in registry.mydomain/image: manifest unknown: manifest unknown",
+                Some((CauseId::ImageNotFound, "no image x")),
+            ),
+            (
+                "Error reading manifest latest in docker.io/crio/busybox: errors:\ndenied: requested access to the resource is denied\nunauthorized: authentication required\n",
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
+            ),
+            (
+                r#"error pinging docker registry k8s.gcr.io: Get "https://k8s.gcr.io/v2/": dial tcp: lookup k8s.gcr.io: device or resource busy"#,
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
+            ),
+            // Docker, through cri-dockerd
+            (
+                "Error response from daemon: pull access denied for rmeuser-auth, repository does not exist or may require 'docker login'",
+                Some((CauseId::ImageUnauthorized, "not allowed to pull x")),
+            ),
+            // the kubelet's own codes (pkg/kubelet/images)
+            (
+                "image pull failed for x because the registry is unavailable: down for maintenance",
+                Some((CauseId::RegistryUnreachable, "cannot reach the registry of x")),
+            ),
+            (
+                "image pull failed for x because the signature validation failed: no signature exists",
+                Some((CauseId::ImageSignatureInvalid, "image x is not signed as it must be")),
+            ),
+            ("layer is corrupt", None),
+        ] {
+            let failure = failure.map(|(id, words)| (id, words.to_owned()));
+            assert_eq!(pull_failure(message, "x"), failure, "{message}");
+        }
+    }
+
+    #[test]
+    fn start_failures_of_every_runtime_are_recognized() {
+        for (message, failure, command) in [
+            // containerd with runc
+            (
+                r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: error during container init: exec: "-c": executable file not found in $PATH"#,
+                Some("not found"),
+                Some("-c"),
+            ),
+            (
+                r#"failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "/app": stat /app: no such file or directory: unknown"#,
+                Some("not found"),
+                Some("/app"),
+            ),
+            // CRI-O, which quotes runc's message
+            (
+                r#"Container creation error: runc create failed: unable to start container process: exec: \"/bin/prometheus-config-reloader\": permission denied"#,
+                Some("is not executable"),
+                Some("/bin/prometheus-config-reloader"),
+            ),
+            ("context deadline exceeded", None, None),
+        ] {
+            assert_eq!(start_failure(message), failure, "{message}");
+            assert_eq!(command_in(message), command, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_layers_above_the_message_are_left_out() {
+        for (message, inner) in [
+            (
+                r#"Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = a:1: not found"#,
+                "a:1: not found",
+            ),
+            (
+                r#"Failed to pull image "a:1": rpc error: code = Unknown desc = dial tcp: i/o timeout"#,
+                "dial tcp: i/o timeout",
+            ),
+            (r#"Failed to pull image "a:1": a:1: not found"#, "a:1: not found"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(inner_message(message), inner);
+        }
     }
 }
