@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::evaluation::{RolloutEvaluation, TargetDecision};
-use super::goal::GoalState;
+use super::options::GoalState;
 use super::report::{FollowerTask, Outcome, RolloutFailure, TargetEffects};
 use crate::error::{Error, ErrorKind};
 use crate::model::kind::Workload;

@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use super::cause_ledger::{CauseLedger, CauseUpdate};
 use super::expected_revision::{ExpectedRevision, RevisionMatch};
-use super::goal::GoalState;
-use super::options::FollowOptions;
-use super::progress::{EtaEstimator, ProgressClock};
+use super::options::{FollowOptions, GoalState};
+use super::progress::{EtaEstimator, ProgressClock, Stability};
 use super::report::{
     CauseChange, FollowerTask, Outcome, Report, RollbackTarget, RolloutFailure, ShortTimeout, TargetEffects,
 };
-use super::stability::Stability;
 use crate::model::cause::{Cause, causes_of, stuck_if};
 use crate::model::change::effect::Effect;
 use crate::model::engine::Now;

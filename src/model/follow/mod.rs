@@ -7,11 +7,9 @@ mod cause_ledger;
 mod decision;
 mod evaluation;
 mod expected_revision;
-mod goal;
 mod options;
 mod progress;
 mod report;
-mod stability;
 mod target;
 mod undo_on_failure;
 
@@ -21,8 +19,7 @@ mod tests;
 pub(super) use cause_ledger::{CauseLedger, CauseUpdate};
 pub(super) use progress::ProgressClock;
 
-pub use goal::Goal;
-pub use options::{FollowOptions, UndoScope};
+pub use options::{FollowOptions, Goal, UndoScope};
 pub use report::{
     CauseChange, FollowerTask, Outcome, Report, Rollback, RollbackResult, RollbackTarget, RolloutFailure,
     ShortTimeout, TargetResult,

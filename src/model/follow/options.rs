@@ -1,11 +1,150 @@
-//! What a follower waits for, and when it gives up.
+//! What a follower waits for (`--until`), and when it gives up.
 
 use std::time::Duration;
 
-use super::goal::Goal;
+use crate::model::api::pod::Pod;
 use crate::model::cause::{AllowedRestarts, Cause, CauseId};
-use crate::model::kind::Workload;
+use crate::model::hold::plan::Amount;
+use crate::model::kind::verdict::{Counts, RolloutState, Verdict};
+use crate::model::kind::{Workload, strategy};
+use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
+
+/// The state of a rollout that a command waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// kubectl's success: with a partition, every released pod is updated.
+    #[default]
+    Success,
+    /// As many pods as wanted are updated, ready or not.
+    Updated,
+    /// As many pods as wanted are updated and available. Outdated pods may remain.
+    Available,
+    /// This many updated pods, or this share of the wanted ones, are available.
+    AvailableShare(Amount),
+    /// As `Available`, and the controller counts no outdated pod.
+    Complete,
+    /// As `Complete`, and no outdated pod exists, not even a terminating one.
+    OldGone,
+}
+
+impl Goal {
+    /// Returns how many updated pods the goal needs, if it does not need all of them.
+    pub(super) fn needed_pods(self, workload: &Workload) -> Option<usize> {
+        let Self::AvailableShare(share) = self else { return None };
+        usize::try_from(share.pods_at_least(workload.wanted())).ok()
+    }
+
+    /// Whether a rollout has reached the goal; none if that is not known, because pods cannot be read. `is_success` says that
+    /// kubectl calls the rollout a success.
+    ///
+    /// Some counters include outdated pods. This function then assumes the worst case. The workload
+    /// and its pods are read separately, so the pods may be older.
+    pub(super) fn is_reached(
+        self,
+        is_success: bool,
+        observation: &Observation,
+        counts: Counts,
+    ) -> Option<bool> {
+        let is_complete = || is_success && observation.workload.kind().pods().are_all_updated(counts);
+        Some(match self {
+            Self::Success => is_success,
+            Self::Updated => is_updated(counts),
+            Self::Available => is_updated(counts) && is_available(counts),
+            Self::AvailableShare(share) => is_share_available(share, observation, counts),
+            Self::Complete => is_complete(),
+            Self::OldGone if is_complete() => return outdated_pods_gone(observation),
+            Self::OldGone => false,
+        })
+    }
+
+    /// Returns what a pending goal still needs once kubectl calls the rollout a success, as a fragment.
+    pub(super) fn remainder(self, is_success: bool) -> Option<&'static str> {
+        (self == Self::OldGone && is_success).then_some("old pods to end")
+    }
+}
+
+/// Whether every pod that the partition releases is updated.
+fn is_updated(counts: Counts) -> bool {
+    counts.updated >= counts.released && (counts.released > 0 || counts.outdated() == 0)
+}
+
+/// Whether the updated pods are available even if every outdated pod is available too.
+fn is_available(counts: Counts) -> bool {
+    let available = counts.available.unwrap_or(counts.ready);
+    available - counts.outdated() >= counts.updated.min(counts.wanted)
+}
+
+/// Whether a share of the wanted pods is updated and available. The counters do not tell updated pods from outdated ones,
+/// so every outdated pod that may be ready counts as one of the available pods.
+fn is_share_available(share: Amount, observation: &Observation, counts: Counts) -> bool {
+    let needed = share.pods_at_least(counts.wanted);
+    let outdated = match &observation.pods {
+        Some(_) => old_pods(observation).filter(|pod| pod.ready).count(),
+        None => usize::MAX,
+    };
+    let outdated = i64::try_from(outdated).unwrap_or(i64::MAX).min(counts.outdated());
+    let available = counts.available.unwrap_or(counts.ready) - outdated;
+    available.min(counts.updated) >= needed && (needed > 0 || counts.outdated() == 0)
+}
+
+/// Whether no outdated pod exists; none if that is not known. A stale list of pods can only delay
+/// the answer, because its pods are outdated ones.
+fn outdated_pods_gone(observation: &Observation) -> Option<bool> {
+    let terminating = observation.workload.object().int("/status/terminatingReplicas");
+    let gone = observation.pods.as_ref().map(|_| old_pods(observation).next().is_none());
+    match (terminating, gone) {
+        (Some(terminating), Some(gone)) => Some(terminating == 0 && gone),
+        (Some(terminating), None) => Some(terminating == 0),
+        (None, gone) => gone,
+    }
+}
+
+/// Returns the outdated pods that must be deleted before the goal is reached. A terminating pod counts until the
+/// kubelet has confirmed its deletion, in any phase. A finished pod that is not terminating does not count: the garbage
+/// collector deletes it later.
+fn old_pods(observation: &Observation) -> impl Iterator<Item = &Pod> {
+    let current = observation.revisions.current();
+    let is_updated_pod =
+        move |pod: &Pod| current.is_some_and(|current| observation.workload.runs(pod, current));
+    observation.own_pods().filter(move |pod| pod.terminating || (!pod.has_ended() && !is_updated_pod(pod)))
+}
+
+/// How close a rollout is to its goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GoalState {
+    /// Reached.
+    Reached,
+    /// Not reachable before a hold ends.
+    Held,
+    /// Not reached yet.
+    Pending,
+    /// Not known, because pods cannot be read.
+    Unknown,
+}
+
+impl GoalState {
+    /// Returns how close a rollout with this verdict is to a goal.
+    pub(super) fn of(goal: Goal, observation: &Observation, verdict: &Verdict) -> Self {
+        let has_failed = verdict.state == RolloutState::Failed;
+        // The pod that lets the progress deadline pass can be one that the share does not need.
+        let is_decided = has_failed && goal.needed_pods(&observation.workload).is_none();
+        if is_decided || verdict.state == RolloutState::Unobserved {
+            return Self::Pending;
+        }
+        let counts = observation.workload.counts();
+        let is_success = verdict.state == RolloutState::Complete;
+        match goal.is_reached(is_success, observation, counts) {
+            None => return Self::Unknown,
+            Some(true) => return Self::Reached,
+            Some(false) => {}
+        }
+        let held = matches!(verdict.state, RolloutState::Held | RolloutState::Paused);
+        let partition_keeps_pods =
+            is_success && strategy::partition(&observation.workload) > 0 && counts.outdated() > 0;
+        if held || partition_keeps_pods { Self::Held } else { Self::Pending }
+    }
+}
 
 /// `MaxInt32`: the Deployment controller treats a deadline of this length as none.
 const NO_DEADLINE: i64 = i32::MAX as i64;
@@ -93,9 +232,8 @@ fn has_deadline(workload: &Workload) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
     use super::*;
+    use serde_json::{Value, json};
 
     #[test]
     fn only_a_workload_without_a_deadline_gets_one() {
