@@ -9,7 +9,7 @@ use super::values::{TABLES, output_form, revision, start_time};
 use crate::command::Access;
 use crate::command::history::Request;
 use crate::error::{Error, Result};
-use crate::model::text::start_time::StartTime;
+use crate::model::text::go_duration::StartTime;
 use crate::render::ui::{DocumentForm, TableForm};
 
 /// Show revisions, what each one changed, and which one is current

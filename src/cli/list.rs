@@ -12,8 +12,8 @@ use crate::command::targets::scope::{TargetWord, read_targets};
 use crate::error::{Error, Result};
 use crate::model::api::selector::Selector;
 use crate::model::kind::verdict::RolloutState;
+use crate::model::text::go_duration::StartTime;
 use crate::model::text::shell_command::{Word, command};
-use crate::model::text::start_time::StartTime;
 use crate::render::ui::{DocumentForm, TableForm};
 
 /// List the rollouts of a namespace or a cluster, trouble first

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::change::undo::{TargetRevision, UndoOptions};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
-use crate::model::text::start_time::StartTime;
+use crate::model::text::go_duration::StartTime;
 
 /// Roll back to an earlier revision
 ///

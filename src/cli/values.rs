@@ -12,8 +12,8 @@ use crate::command::read_template;
 use crate::error::Result;
 use crate::model::revision::RevisionWord;
 use crate::model::text::go_duration;
+use crate::model::text::go_duration::StartTime;
 use crate::model::text::jsonpath::JsonPath;
-use crate::model::text::start_time::StartTime;
 use crate::render::template_form::{CustomColumns, TemplateForm};
 use crate::render::ui::{DocumentForm, TableForm};
 

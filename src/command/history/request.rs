@@ -2,7 +2,7 @@
 
 use crate::command::targets::TargetScope;
 use crate::model::revision::RevisionWord;
-use crate::model::text::start_time::StartTime;
+use crate::model::text::go_duration::StartTime;
 use crate::render::history as render;
 use crate::render::ui::{DocumentForm, TableForm, Ui};
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::kind::Workload;
 use crate::model::revision::references::NamedConfiguration;
-use crate::model::text::start_time::StartTime;
+use crate::model::text::go_duration::StartTime;
 use crate::model::view::is_unchanged_since;
 use crate::model::view::recent::{ConfigurationChanges, recent_rollouts, sort_recent};
 use crate::render::history::not_a_revision_yet;

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
-use crate::model::text::start_time::StartTime;
+use crate::model::text::go_duration::StartTime;
 use crate::model::view::{RolloutView, sort};
 use crate::render::list as render;
 use crate::render::list::TableOptions;

@@ -9,5 +9,4 @@ pub mod name;
 pub mod plural;
 pub mod secret;
 pub mod shell_command;
-pub mod start_time;
 pub mod yaml;
