@@ -1,11 +1,8 @@
 //! API objects: the fields that the other folders read of objects, pods, nodes and events.
 
-pub mod autoscaler;
 pub mod container;
-pub mod disruption_budget;
 pub mod event;
 pub mod managed_fields;
-pub mod node;
 pub mod object;
 pub mod patch;
 pub mod pod;

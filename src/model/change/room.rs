@@ -1,15 +1,19 @@
-//! Whether the rules of a namespace leave room for a new pod: its ResourceQuotas and LimitRanges.
+//! Other objects of the namespace that an update meets: ResourceQuotas and LimitRanges that leave no room for a new pod,
+//! PodDisruptionBudgets that block every eviction, and `HorizontalPodAutoscalers` whose metric counts surge pods.
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::autoscaling::v2::{HorizontalPodAutoscaler, MetricTarget};
 use k8s_openapi::api::core::v1::{LimitRange, LimitRangeItem, ResourceQuota};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Stored;
 use serde::Deserialize as _;
 use serde_json::Value;
 
+use super::effect::{Effect, UpdatePace};
 use crate::model::api::object::Object;
 use crate::model::api::quantity::Quantity;
-use crate::model::change::effect::{Effect, UpdatePace};
+use crate::model::api::selector::Selector;
 use crate::model::kind::Workload;
 
 /// Whether a change creates a pod before an old one goes, so that a used-up quota refuses the pod. Only then is the read of
@@ -143,11 +147,99 @@ fn containers<'a>(workload: &'a Workload, list: &str) -> impl Iterator<Item = &'
     containers.and_then(Value::as_array).into_iter().flatten()
 }
 
+/// A `HorizontalPodAutoscaler` that divides a metric by `status.replicas` of its target, surge pods included
+/// (kubernetes/kubernetes issue 138505).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SurgeCountingAutoscaler {
+    /// The name.
+    pub name: String,
+    /// The type of the metric: `External` or `Object`.
+    pub metric: &'static str,
+    target: (String, String),
+}
+
+impl SurgeCountingAutoscaler {
+    /// Reads an autoscaler; none if no metric of it is `External` or `Object` with an `averageValue`.
+    #[must_use]
+    pub fn read(object: &Object) -> Option<Self> {
+        let spec = HorizontalPodAutoscaler::deserialize(object.json()).ok()?.spec;
+        let is_average = |target: &MetricTarget| target.average_value.is_some();
+        let metric = spec.metrics.iter().flatten().find_map(|metric| {
+            let external = metric.external.as_ref().filter(|metric| is_average(&metric.target));
+            let object = metric.object.as_ref().filter(|metric| is_average(&metric.target));
+            external.map(|_| "External").or(object.map(|_| "Object"))
+        })?;
+        let target = (spec.scale_target_ref.kind, spec.scale_target_ref.name);
+        Some(Self { name: object.name().to_owned(), metric, target })
+    }
+
+    /// Whether it scales a workload.
+    #[must_use]
+    pub fn is_for(&self, workload: &Object) -> bool {
+        self.target.0 == workload.kind() && self.target.1 == workload.name()
+    }
+}
+
+/// One PodDisruptionBudget.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisruptionBudget(PodDisruptionBudget);
+
+impl DisruptionBudget {
+    /// Reads a budget; none if it is malformed.
+    #[must_use]
+    pub fn read(object: &Object) -> Option<Self> {
+        PodDisruptionBudget::deserialize(object.json()).ok().map(Self)
+    }
+
+    fn name(&self) -> &str {
+        self.0.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the budget applies to the pods of a workload. One without a selector matches no pod.
+    #[must_use]
+    pub fn is_for(&self, workload: &Object) -> bool {
+        let labels = workload.at("/spec/template/metadata/labels");
+        let selector = self.0.spec.as_ref().and_then(|spec| Selector::of(spec.selector.clone()?));
+        selector.is_some_and(|selector| selector.matches_labels(|key| labels?.get(key)?.as_str()))
+    }
+
+    /// Returns why the budget never allows the eviction of a healthy pod; none if it may.
+    ///
+    /// A budget that its controller has not observed yet blocks nothing.
+    fn blocks_evictions(&self) -> Option<String> {
+        let (name, status) = (self.name(), self.0.status.as_ref()?);
+        let failed = status.conditions.iter().flatten().find(|condition| condition.reason == "SyncFailed");
+        if let Some(failed) = failed {
+            let reason = &failed.message;
+            return Some(format!("PodDisruptionBudget {name} cannot be counted by its controller: {reason}"));
+        }
+        let wanted = status.desired_healthy.unwrap_or_default();
+        let pods = status.expected_pods.unwrap_or_default();
+        let is_counted = status.observed_generation >= self.0.metadata.generation;
+        (is_counted && pods > 0 && wanted >= pods).then(|| {
+            format!("PodDisruptionBudget {name} wants {wanted} healthy pods, and it selects {pods} in all")
+        })
+    }
+}
+
+/// Returns why the pods of a workload can never be evicted, one sentence each; empty if they can.
+#[must_use]
+pub fn eviction_blockers(budgets: &[DisruptionBudget], workload: &Object) -> Vec<String> {
+    let matching: Vec<_> = budgets.iter().filter(|budget| budget.is_for(workload)).collect();
+    if matching.len() > 1 {
+        let names: Vec<_> = matching.iter().map(|budget| budget.name()).collect();
+        return vec![format!(
+            "the PodDisruptionBudgets {} select the same pods, and a pod with several budgets is never evicted",
+            names.join(", ")
+        )];
+    }
+    matching.into_iter().filter_map(DisruptionBudget::blocks_evictions).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
+    use serde_json::json;
 
     fn deployment(unavailable: i64, containers: &Value, init: &Value) -> Workload {
         let limits = json!({"maxSurge": 1, "maxUnavailable": unavailable});
@@ -295,5 +387,91 @@ mod tests {
                 expected.iter().map(|why| format!("LimitRange \"l\" refuses {why}")).collect();
             assert_eq!(refusing_limits(std::slice::from_ref(&limits), &web), expected, "{requests} {limit}");
         }
+    }
+
+    #[test]
+    fn only_a_metric_with_an_average_value_counts_surge_pods() {
+        let read = |metrics: Value| {
+            let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});
+            let object = json!({"kind": "HorizontalPodAutoscaler", "metadata": {"name": "queue"},
+                "spec": {"scaleTargetRef": target, "metrics": metrics}});
+            SurgeCountingAutoscaler::read(&Object::read(object).unwrap())
+        };
+        let average = json!({"type": "AverageValue", "averageValue": "30"});
+        for (metrics, metric) in [
+            (json!([{"type": "External", "external": {"target": average}}]), Some("External")),
+            (json!([{"type": "Object", "object": {"target": average}}]), Some("Object")),
+            (json!([{"type": "External", "external": {"target": {"type": "Value", "value": "30"}}}]), None),
+            (json!([{"type": "Pods", "pods": {"target": average}}]), None),
+            (json!([{"type": "Resource", "resource": {"name": "cpu", "target": average}}]), None),
+            (json!([]), None),
+        ] {
+            let found = read(metrics.clone());
+            assert_eq!(found.as_ref().map(|found| found.metric), metric, "{metrics}");
+            let is_for = |kind: &str, name: &str| {
+                let workload = Object::read(json!({"kind": kind, "metadata": {"name": name}})).unwrap();
+                found.as_ref().is_some_and(|found| found.is_for(&workload))
+            };
+            assert_eq!(is_for("Deployment", "web"), metric.is_some());
+            assert!(!is_for("Deployment", "shop") && !is_for("StatefulSet", "web"));
+        }
+    }
+
+    fn budget(name: &str, selector: &Value, status: &Value) -> DisruptionBudget {
+        let object = json!({"kind": "PodDisruptionBudget", "metadata": {"name": name, "generation": 1},
+            "spec": {"selector": selector}, "status": status});
+        DisruptionBudget::read(&Object::read(object).unwrap()).unwrap()
+    }
+
+    fn agent() -> Object {
+        let template = json!({"metadata": {"labels": {"app": "agent", "tier": "node"}}});
+        let object =
+            json!({"kind": "DaemonSet", "metadata": {"name": "agent"}, "spec": {"template": template}});
+        Object::read(object).unwrap()
+    }
+
+    fn counts(pods: i64, desired: i64, healthy: i64) -> Value {
+        json!({"observedGeneration": 1, "expectedPods": pods, "desiredHealthy": desired,
+            "currentHealthy": healthy, "disruptionsAllowed": (healthy - desired).max(0)})
+    }
+
+    #[test]
+    fn a_budget_applies_to_the_pods_of_its_selector() {
+        for (selector, expected) in [
+            (json!({"matchLabels": {"app": "agent"}}), true),
+            (json!({}), true),
+            (json!(null), false),
+            (json!({"matchLabels": {"app": "web"}}), false),
+            (json!({"matchExpressions": [{"key": "tier", "operator": "Exists"}]}), true),
+            (json!({"matchExpressions": [{"key": "tier", "operator": "Near"}]}), false),
+        ] {
+            assert_eq!(budget("b", &selector, &json!({})).is_for(&agent()), expected, "{selector}");
+        }
+    }
+
+    #[test]
+    fn a_budget_that_requires_all_pods_blocks_evictions() {
+        let sync_failed = json!({"disruptionsAllowed": 0, "conditions": [{"type": "DisruptionAllowed",
+            "status": "False", "lastTransitionTime": "2026-11-20T13:00:00Z", "reason": "SyncFailed", "message": "daemonsets.apps does not implement the scale subresource"}]});
+        for (status, expected) in [
+            (json!({}), None),
+            (counts(6, 5, 6), None),
+            (counts(6, 5, 4), None),
+            (counts(6, 6, 6), Some("wants 6 healthy pods, and it selects 6 in all")),
+            (counts(6, 9, 6), Some("wants 9 healthy pods, and it selects 6 in all")),
+            (counts(0, 1, 0), None),
+            (sync_failed, Some("cannot be counted by its controller: daemonsets.apps does not implement")),
+        ] {
+            let text = eviction_blockers(&[budget("b", &json!({}), &status)], &agent()).join("; ");
+            assert_eq!(text.is_empty(), expected.is_none(), "{status}: {text}");
+            assert!(text.contains(expected.unwrap_or_default()), "{status}: {text}");
+        }
+    }
+
+    #[test]
+    fn several_budgets_for_one_pod_block_evictions() {
+        let all = [budget("a", &json!({}), &counts(6, 5, 6)), budget("b", &json!({}), &counts(6, 5, 6))];
+        assert!(eviction_blockers(&all, &agent())[0].contains("a, b"));
+        assert_eq!(eviction_blockers(&[], &agent()), Vec::<String>::new());
     }
 }

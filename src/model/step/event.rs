@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::model::api::node::Node;
 use crate::model::api::patch::Patch;
+use crate::model::api::pod::Node;
 use crate::model::cause::Cause;
 use crate::model::cause::container_logs::{LogLines, LogRef};
 use crate::model::change::answer::{DeletionResult, WriteResult};

@@ -6,7 +6,7 @@ use super::deployment::StepDeployment;
 use super::partition::StepStatefulSet;
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::api::node::Node;
+use crate::model::api::pod::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
 use crate::model::kind::{HoldMethod, Workload, strategy};

@@ -14,7 +14,7 @@ use super::slot::PodSlot;
 use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
 use super::state::State;
 use super::view::{PlanView, plan_view};
-use crate::model::api::node::Node;
+use crate::model::api::pod::Node;
 use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::Now;
 use crate::model::observation::Observation;

@@ -7,13 +7,11 @@ use std::time::Duration;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::model::api::node::Node;
 use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
+use crate::model::api::pod::{Node, Pod};
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Amount, BatchSize, HOLD_ANNOTATION, Hold, Pace, Plan, PlannedBatch, Reach};
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
 use crate::model::step::StepOptions;

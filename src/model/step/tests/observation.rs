@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::fake_cluster::{FakeCluster, FakePod};
-use crate::model::api::node::Node;
 use crate::model::api::object::Object;
-use crate::model::api::pod::Pod;
+use crate::model::api::pod::{Node, Pod};
 use crate::model::engine::TargetEvent;
 use crate::model::observation::Observation;
 use crate::model::revision::Revisions;
