@@ -3,7 +3,6 @@
 pub mod references;
 mod revision_word;
 pub mod template;
-pub(in crate::model) mod template_defaults;
 
 pub use revision_word::RevisionWord;
 
