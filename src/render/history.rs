@@ -18,8 +18,8 @@ use crate::model::hold::{hold_json, hold_words, left_words};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, Role};
 use crate::model::revision::{Integrity, Revision, RevisionNumber, Revisions};
-use crate::model::status::history::{History, HistoryEntry};
 use crate::model::text::secret::without_secrets;
+use crate::model::view::history::{History, HistoryEntry};
 use crate::world::Terminal;
 
 /// The options of a table of `history`.

@@ -17,8 +17,8 @@ use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
 use rollout2::model::revision::template::Template;
-use rollout2::model::status::history::History;
 use rollout2::model::status::verdict;
+use rollout2::model::view::history::History;
 use rollout2::render::history::{HistoryTableOptions, table};
 use serde_json::{Value, json};
 

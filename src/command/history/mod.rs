@@ -13,8 +13,8 @@ use crate::model::diff::shown;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::status::history::History;
 use crate::model::text::shell_command::command;
+use crate::model::view::history::History;
 use crate::render::history as render;
 use crate::render::ui::{TableForm, Ui};
 

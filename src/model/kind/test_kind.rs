@@ -20,8 +20,8 @@ use crate::model::hold::{HeldBy, Pause, Resume, pause, resume};
 use crate::model::kind::table::{TypeWord, built_in, read_type};
 use crate::model::observation::{Observation, Role};
 use crate::model::revision::Revisions;
-use crate::model::status::history::History;
 use crate::model::status::verdict as rollout_verdict;
+use crate::model::view::history::History;
 
 /// `pools.apps.example.io`.
 pub(super) struct Pool;

@@ -1,6 +1,5 @@
-//! The status of a rollout: its verdict, its history, when each revision was used, and who changed the template.
+//! The status of a rollout: its verdict, when each revision was used, and who changed the template.
 
-pub mod history;
 pub mod stale_configuration;
 pub mod uses;
 

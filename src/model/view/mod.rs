@@ -1,7 +1,7 @@
 //! The facts of one rollout as they are shown: lines, rows, the job summary and JSON are forms of one view. The order of
 //! rollouts, trouble first, and how many are in each state.
 
-pub mod recent;
+pub mod history;
 mod since;
 
 use std::collections::BTreeMap;

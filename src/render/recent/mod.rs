@@ -19,7 +19,7 @@ use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;
 use crate::model::text::plural::{first_of, joined, plural};
 use crate::model::text::secret::without_secrets;
-use crate::model::view::recent::{ConfigurationChange, RecentRollout};
+use crate::model::view::history::{ConfigurationChange, RecentRollout};
 
 /// What changed since a time.
 #[derive(Clone, Copy, Debug)]

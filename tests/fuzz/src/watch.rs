@@ -9,8 +9,8 @@ use rollout2::model::change::effect::Effect;
 use rollout2::model::kind::Workload;
 use rollout2::model::observation::Observation;
 use rollout2::model::revision::Revisions;
-use rollout2::model::status::history::History;
 use rollout2::model::view::RolloutView;
+use rollout2::model::view::history::History;
 use rollout2::render::{history, status};
 
 /// Reads the lines of a watch.

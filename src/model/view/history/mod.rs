@@ -1,19 +1,120 @@
-//! The rollouts that began since a time, one for each revision that a workload began to use; and the ConfigMaps and Secrets that
-//! changed since then, with the workloads that read them.
+//! What `history` shows: the revisions of a workload, what each one changed, and its role in the rollout. With `--since`, the
+//! rollouts that began since a time, and the ConfigMaps and Secrets that changed since then, with the workloads that read them.
+//!
+//! A rollback moves a revision to the end of the list, so that the revision before it is often not the row above.
+
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
 
 use super::RolloutView;
 use crate::model::api::managed_fields::Authorship;
 use crate::model::diff::{Changes, SecretValues};
 use crate::model::kind::Workload;
-use crate::model::observation::Observation;
+use crate::model::observation::{Observation, PodCount, Role};
 use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
+use crate::model::revision::{Integrity, Revision};
 use crate::model::status::stale_configuration::{PodsReadingAtStart, pods_reading_at_start};
-use crate::model::status::uses::{RevisionUse, uses};
+use crate::model::status::uses::{RevisionUse, dated_uses, template_author, uses};
+
+/// The history of one workload.
+#[derive(Debug)]
+pub struct History<'a> {
+    /// The observation that it was built from.
+    pub observation: &'a Observation,
+    /// The last writer of the template; none if it is not known.
+    pub author: Option<Authorship>,
+    /// The revisions, ascending.
+    pub entries: Vec<HistoryEntry<'a>>,
+    /// The time that ages are relative to.
+    pub now: Timestamp,
+}
+
+/// One revision of a history.
+#[derive(Debug)]
+pub struct HistoryEntry<'a> {
+    /// The revision.
+    pub revision: &'a Revision,
+    /// Its pods; none if pods cannot be read.
+    pub pods: Option<PodCount>,
+    /// Its role in the rollout.
+    pub role: Option<Role>,
+    /// Whether its stored data matches its hash.
+    pub integrity: Integrity,
+    /// The images of its containers, init containers first.
+    pub images: Vec<String>,
+    /// What it changed, as the parts of one line with secrets masked; none for the oldest kept revision. Empty for no
+    /// change.
+    pub changes: Option<Vec<String>>,
+    /// The revision that its change-cause was copied from, if it is a copy.
+    pub cause_origin: Option<&'a Revision>,
+}
+
+impl<'a> History<'a> {
+    /// Builds the history of an observation.
+    #[must_use]
+    pub fn of(observation: &'a Observation, now: Timestamp) -> Self {
+        let (role, count) = (observation.roles(), observation.pod_counts());
+        let uses = dated_uses(observation);
+        let origins = cause_origins(uses.iter().map(|one| one.revision));
+        let present = uses.iter().filter(|one| one.number == one.revision.number.known());
+        let predecessors: BTreeMap<&str, &Revision> =
+            present.filter_map(|one| Some((one.revision.name.as_str(), one.before?))).collect();
+        let mut row_above: Option<(&str, Value)> = None; // mostly the predecessor
+        let entries = observation.revisions.iter().map(|revision| {
+            let template = revision.template();
+            let images = template.images().into_iter().map(str::to_owned).collect();
+            let template = template.into_canonical();
+            let between =
+                |before: &Value| Changes::between(before, &template, SecretValues::Masked).summary();
+            let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
+                (Some(before), Some((name, above))) if *name == before.name => Some(between(above)),
+                (Some(before), _) => Some(between(&before.template().into_canonical())),
+                // Recorded objects can lack the time of their creation.
+                (None, above) => {
+                    above.as_ref().filter(|_| revision.created.is_none()).map(|(_, above)| between(above))
+                }
+            };
+            row_above = Some((&revision.name, template));
+            HistoryEntry {
+                revision,
+                pods: count(revision),
+                role: role(revision),
+                integrity: revision.integrity(&observation.workload),
+                images,
+                changes,
+                cause_origin: origins.get(revision.name.as_str()).copied().flatten(),
+            }
+        });
+        let entries = entries.collect();
+        Self { observation, author: template_author(observation), entries, now }
+    }
+}
+
+/// Returns the revision from which each change-cause was copied, by the name of the revision; none for a cause of its own.
+///
+/// A change without a cause keeps the annotation of the workload, which the controller copies to the new revision. So a
+/// cause is a copy if the revision before the first use has it too.
+fn cause_origins<'a>(
+    in_order_of_use: impl Iterator<Item = &'a Revision>,
+) -> BTreeMap<&'a str, Option<&'a Revision>> {
+    let mut origins = BTreeMap::new();
+    let mut before: Option<&Revision> = None;
+    for revision in in_order_of_use {
+        if !origins.contains_key(revision.name.as_str()) {
+            let same = before.filter(|before| before.cause.is_some() && before.cause == revision.cause);
+            let origin = same.map(|same| origins.get(same.name.as_str()).copied().flatten().unwrap_or(same));
+            origins.insert(revision.name.as_str(), origin);
+        }
+        before = Some(revision);
+    }
+    origins
+}
 
 /// A revision that a workload began to use.
 #[derive(Clone, Debug)]
@@ -63,9 +164,6 @@ impl RecentRollout<'_> {
         self.used.revision.template().images().into_iter().map(str::to_owned).collect()
     }
 }
-
-#[cfg(test)]
-mod tests;
 
 /// A ConfigMap or Secret that changed.
 #[derive(Clone, Debug)]
