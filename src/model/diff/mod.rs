@@ -23,6 +23,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use self::change::Comparison;
 use self::field_change::{ChangeScope, FieldChange, FieldFormat, ShortValue, field_changes, short_value};
 use crate::model::revision::template::Template;
 
@@ -36,13 +37,7 @@ pub fn short_text(value: &Value) -> String {
 #[derive(Clone, Debug)]
 pub struct Diff {
     from: Value,
-    changes: Changes,
-}
-
-/// The changes between two templates, without the templates. A line of `history` needs no more.
-#[derive(Clone, Debug)]
-pub struct Changes {
-    list: Vec<Change>,
+    changes: Vec<Change>,
     reordered: Vec<TemplatePath>,
     several_containers: bool,
 }
@@ -51,39 +46,47 @@ impl Diff {
     /// Compares two templates.
     #[must_use]
     pub fn between(from: &Template, to: &Template, secrets: SecretValues) -> Self {
-        let (from, to) = (from.canonical(), to.canonical());
-        let changes = Changes::between(&from, &to, secrets);
-        let from = match secrets {
-            SecretValues::Shown => from,
-            SecretValues::Masked => secret::without_secret_env(&from),
+        Self::of_canonical(&from.canonical(), &to.canonical(), secrets)
+    }
+
+    /// Compares two canonical templates.
+    #[must_use]
+    pub fn of_canonical(from: &Value, to: &Value, secrets: SecretValues) -> Self {
+        let Comparison { changes, reordered, .. } = change::compare(from, to);
+        let mut containers = [from, to].into_iter().flat_map(container_names);
+        let first = containers.next();
+        let several_containers = containers.any(|name| Some(name) != first);
+        let (from, changes) = match secrets {
+            SecretValues::Shown => (from.clone(), changes),
+            SecretValues::Masked => (secret::without_secret_env(from), secret::mask_changes(changes)),
         };
-        Self { from, changes }
+        Self { from, changes, reordered, several_containers }
     }
 
     /// Whether nothing changed, apart from the order of keyed lists.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.changes.list.is_empty()
+        self.changes.is_empty()
     }
 
     /// Returns the changes, with secret values masked unless they are to be shown.
     #[must_use]
     pub fn changes(&self) -> &[Change] {
-        &self.changes.list
+        &self.changes
     }
 
     /// Returns the keyed lists whose elements changed their order. Kubernetes replaces pods for
     /// that, although the content is the same.
     #[must_use]
     pub fn reordered(&self) -> &[TemplatePath] {
-        &self.changes.reordered
+        &self.reordered
     }
 
     /// Returns both templates, canonical and masked. The elements of TO's keyed lists are in FROM's
     /// order, so a line diff shows the changes only.
     #[must_use]
     pub fn templates(&self) -> (&Value, Value) {
-        (&self.from, apply(&self.from, &self.changes.list))
+        (&self.from, apply(&self.from, &self.changes))
     }
 
     /// Returns the unified diff of the two [`templates`](Self::templates), with `context` lines
@@ -94,34 +97,12 @@ impl Diff {
         unified::hunks(from, &to, context, deadline)
     }
 
-    /// Returns the changes as the parts of one line; see [`Changes::summary`].
-    #[must_use]
-    pub fn summary(&self) -> Vec<String> {
-        self.changes.summary()
-    }
-
     /// Returns one row for each change: containers first, grouped, then the pod.
     #[must_use]
     pub fn rows(&self) -> Vec<ChangeRow> {
         let mut field_changes = field_changes(self.changes());
         field_changes.sort_by(|one, other| one.scope.cmp(&other.scope));
         field_changes.iter().map(row).collect()
-    }
-}
-
-impl Changes {
-    /// Compares two canonical templates.
-    #[must_use]
-    pub fn between(from: &Value, to: &Value, secrets: SecretValues) -> Self {
-        let comparison = change::compare(from, to);
-        let list = match secrets {
-            SecretValues::Shown => comparison.changes,
-            SecretValues::Masked => secret::mask_changes(comparison.changes),
-        };
-        let mut containers = [from, to].into_iter().flat_map(container_names);
-        let first = containers.next();
-        let several_containers = containers.any(|name| Some(name) != first);
-        Self { list, reordered: comparison.reordered, several_containers }
     }
 
     /// Returns the changes as the parts of one line, the most important first: `image
@@ -133,11 +114,11 @@ impl Changes {
             Some(PathStep::Member(list)) => format!("order of {list}"),
             _ => "order".to_owned(),
         };
-        if self.list.is_empty() {
+        if self.changes.is_empty() {
             let lists: BTreeSet<String> = self.reordered.iter().map(order).collect();
             return lists.into_iter().collect();
         }
-        line(&field_changes(&self.list), self.several_containers)
+        line(&field_changes(&self.changes), self.several_containers)
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::RolloutView;
 use crate::model::api::managed_fields::Authorship;
-use crate::model::diff::{Changes, SecretValues};
+use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
 use crate::model::observation::{Observation, PodCount, Role};
 use crate::model::revision::references::{Configuration, NamedConfiguration, ObjectKey};
@@ -71,7 +71,7 @@ impl<'a> History<'a> {
             let images = template.images().into_iter().map(str::to_owned).collect();
             let template = template.into_canonical();
             let between =
-                |before: &Value| Changes::between(before, &template, SecretValues::Masked).summary();
+                |before: &Value| Diff::of_canonical(before, &template, SecretValues::Masked).summary();
             let changes = match (predecessors.get(revision.name.as_str()), &row_above) {
                 (Some(before), Some((name, above))) if *name == before.name => Some(between(above)),
                 (Some(before), _) => Some(between(&before.template().into_canonical())),
@@ -147,7 +147,7 @@ impl RecentRollout<'_> {
     pub fn changes(&self) -> Option<Vec<String>> {
         let [before, after] =
             [self.used.before?, self.used.revision].map(|revision| revision.template().into_canonical());
-        Some(Changes::between(&before, &after, SecretValues::Masked).summary())
+        Some(Diff::of_canonical(&before, &after, SecretValues::Masked).summary())
     }
 
     /// Whether it is the first revision of the workload.
