@@ -131,10 +131,7 @@ fn contradicted_start(workload: &Workload, from: &str, by: &[String]) -> Error {
         workload.target(),
         by.join(", ")
     );
-    Error::new(ErrorKind::Refused, sentence).hint(command(
-        "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
-        [workload.command_target()],
-    ))
+    Error::new(ErrorKind::Refused, sentence).hint(choose_one(workload))
 }
 
 fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
@@ -142,10 +139,11 @@ fn plan_revision_not_stored(workload: &Workload, from: &str) -> Error {
         "revision {from}, from which the plan of {} began, is not stored any more",
         workload.target()
     );
-    Error::new(ErrorKind::NotFound, sentence).hint(command(
-        "choose one: kubectl rollout2 undo {} --to-revision NUMBER",
-        [workload.command_target()],
-    ))
+    Error::new(ErrorKind::NotFound, sentence).hint(choose_one(workload))
+}
+
+fn choose_one(workload: &Workload) -> String {
+    command("choose one: kubectl rollout2 undo {} --to-revision NUMBER", [workload.command_target()])
 }
 
 fn no_previous_revision(workload: &Workload) -> Error {
