@@ -169,10 +169,11 @@ const POD_DETECTORS: [PodDetector; 6] = [
 const WAITING_DETECTORS: [PodDetector; 3] = [awaited::in_place, running::closed_gate, start::slow];
 
 /// The detectors for a container. The first one that finds a problem decides.
-const CONTAINER_DETECTORS: [ContainerDetector; 6] = [
+const CONTAINER_DETECTORS: [ContainerDetector; 7] = [
     start::find_image_problem,
     start::find_config_problem,
-    start::find_start_problem,
+    start::find_failed_hook,
+    start::find_failed_start,
     start::find_init_problem,
     running::find_crash,
     running::find_unready,

@@ -103,19 +103,14 @@ const WAITING_REASONS: [&str; 2] = ["RunContainerError", "CreateContainerError"]
 /// The termination reasons of a container that never ran.
 const TERMINATION_REASONS: [&str; 2] = ["StartError", "ContainerCannotRun"];
 
-/// Returns the problem of a container that never ran, or that was killed because its postStart hook failed.
-pub(super) fn find_start_problem(
+/// Returns the problem of a container whose `postStart` hook failed. The kubelet reports `PostStartHookError`
+/// briefly and then `CrashLoopBackOff`, so the event about the last run identifies the failure. The exit code does
+/// not, because the kubelet killed the container.
+pub(super) fn find_failed_hook(
     container: &Container,
     pod: &Pod,
     context: &CauseContext<'_>,
 ) -> Option<Cause> {
-    failed_hook(container, pod, context).or_else(|| never_ran(container))
-}
-
-/// Returns the problem of a container whose `postStart` hook failed. The kubelet reports `PostStartHookError`
-/// briefly and then `CrashLoopBackOff`, so the event about the last run identifies the failure. The exit code does
-/// not, because the kubelet killed the container.
-fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
     let is_waiting = matches!(container.state, ContainerState::Waiting { .. });
     let began = container.latest_termination().and_then(|ending| ending.started).filter(|_| is_waiting);
     let is_reported = || {
@@ -135,7 +130,8 @@ fn failed_hook(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> 
     Some(Cause::of_pod(CauseId::PostStartHook, format!("postStart hook fails{what}"), evidence))
 }
 
-fn never_ran(container: &Container) -> Option<Cause> {
+/// Returns the problem of a container that never ran.
+pub(super) fn find_failed_start(container: &Container, _: &Pod, _: &CauseContext<'_>) -> Option<Cause> {
     let message = start_error(container)?;
     let (id, summary) = match start_failure(message) {
         Some(what) => {
@@ -205,22 +201,15 @@ pub(super) fn find_init_problem(
     if !container.init {
         return None;
     }
-    failed(container, pod, context).or_else(|| still_running(container, context))
-}
-
-fn still_running(container: &Container, context: &CauseContext<'_>) -> Option<Cause> {
+    if container.latest_termination().is_some_and(|ending| ending.exit_code != 0)
+        && let Some(problem) = running::find_crash(container, pod, context)
+    {
+        let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
+        return Some(Cause { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem });
+    }
     let ContainerState::Running { since: Some(since) } = container.state else { return None };
     let is_slow = context.now.duration_since(since) > SLOW_AFTER;
     is_slow.then(|| Cause::of_pod(CauseId::InitRunning, "init container is still running", ""))
-}
-
-fn failed(container: &Container, pod: &Pod, context: &CauseContext<'_>) -> Option<Cause> {
-    if container.latest_termination()?.exit_code == 0 {
-        return None;
-    }
-    let problem = running::find_crash(container, pod, context)?;
-    let id = if problem.id == CauseId::CrashLoop { CauseId::InitCrash } else { problem.id };
-    Some(Cause { id, summary: format!("{}{}", running::INIT, problem.summary), ..problem })
 }
 
 /// The causes of failed pulls, with their words and with phrases of the messages. The order matters. A denied pull also
