@@ -180,22 +180,26 @@ fn text(value: &Value, field: &str) -> String {
     value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
+/// Returns the containers that a pod or a pod template declares, init containers first.
+pub fn declared_containers(template: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
+    lists.filter_map(|list| value_at(template, list)?.as_array()).flatten()
+}
+
+fn declared<'a>(pod: &'a Value, name: &str) -> Option<&'a Value> {
+    declared_containers(pod).find(|container| text(container, "name") == name)
+}
+
 fn resizes(pod: &Value, name: &str) -> i64 {
     let changes = pod.pointer("/metadata/generation").and_then(Value::as_i64).unwrap_or_default() - 1;
     let restarts = |policy: &Value| text(policy, "restartPolicy") == "RestartContainer";
-    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
-    let mut containers = lists.filter_map(|list| value_at(pod, list)?.as_array()).flatten();
-    let policies = containers.find(|container| text(container, "name") == name);
-    let policies = policies.and_then(|container| container.get("resizePolicy")?.as_array());
+    let policies = declared(pod, name).and_then(|container| container.get("resizePolicy")?.as_array());
     if policies.is_some_and(|policies| policies.iter().any(restarts)) { changes.max(0) } else { 0 }
 }
 
 /// Only the spec distinguishes a sidecar from an init container (`restartPolicy: Always`).
 fn is_sidecar(pod: &Value, name: &str) -> bool {
-    let containers = value_at(pod, "/spec/initContainers").and_then(Value::as_array);
-    let mut containers = containers.into_iter().flatten();
-    containers
-        .any(|container| text(container, "name") == name && text(container, "restartPolicy") == "Always")
+    declared(pod, name).is_some_and(|container| text(container, "restartPolicy") == "Always")
 }
 
 #[cfg(test)]

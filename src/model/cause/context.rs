@@ -6,7 +6,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::CauseId;
-use crate::model::api::container::{Container, ContainerState};
+use crate::model::api::container::{Container, ContainerState, declared_containers};
 use crate::model::api::event::Event;
 use crate::model::api::pod::Pod;
 use crate::model::observation::Observation;
@@ -60,9 +60,8 @@ impl<'a> CauseContext<'a> {
 
     /// Returns a container of the revision's template.
     pub(super) fn declared(&self, name: &str) -> Option<&Value> {
-        let lists = ["/spec/containers", "/spec/initContainers"].into_iter();
-        let mut containers = lists.filter_map(|list| self.template.pointer(list)?.as_array()).flatten();
-        containers.find(|container| container.get("name").and_then(Value::as_str) == Some(name))
+        declared_containers(&self.template)
+            .find(|container| container.get("name").and_then(Value::as_str) == Some(name))
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::context::CauseContext;
 use super::group::since;
 use super::{Cause, CauseId};
+use crate::model::api::container::declared_containers;
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
@@ -101,9 +102,7 @@ fn asks_for_as_much(pod: &Pod, revision: &Revision, observed: &Observation) -> b
 
 /// Returns what the containers of a template request, each with what says whether it runs beside the others.
 fn requests(template: &Value) -> Vec<[&Value; 2]> {
-    let spec = &template["spec"];
-    let containers = ["initContainers", "containers"].map(|list| spec[list].as_array());
-    let containers = containers.into_iter().flatten().flatten();
+    let containers = declared_containers(template);
     containers.map(|container| [&container["resources"]["requests"], &container["restartPolicy"]]).collect()
 }
 

@@ -54,7 +54,11 @@ pub struct Revision {
     pub secrets: Vec<String>,
     /// The hash over the stored data, for kinds whose hash can be verified.
     data_hash: Option<DataHash>,
-    object: RevisionObject,
+    /// The JSON of the template, unknown fields included. Parsed JSON takes ten times the memory of its text, and most
+    /// revisions are only counted. So text is kept and parsed on demand.
+    template: Box<str>,
+    /// The JSON of the whole object; none unless a command prints it.
+    document: Option<Box<str>>,
 }
 
 /// The counters in the status of a ReplicaSet, and how they are counted.
@@ -125,7 +129,8 @@ impl Revision {
             refused: Condition::read(&object, "ReplicaFailure"),
             secrets: secrets_in(template.json()),
             data_hash,
-            object: RevisionObject::of(&template),
+            template: text(template.json()),
+            document: None,
             digest: template.into_digest(),
         }
     }
@@ -153,19 +158,19 @@ impl Revision {
     /// Keeps the whole object, for commands that print it.
     #[must_use]
     pub fn with_document(self, object: &Object) -> Self {
-        Self { object: self.object.with_document(object), ..self }
+        Self { document: Some(text(object.json())), ..self }
     }
 
     /// Returns the stored object; null unless [`Revision::with_document`] kept it.
     #[must_use]
     pub fn json(&self) -> Value {
-        self.object.json()
+        parsed(self.document.as_deref().unwrap_or_default())
     }
 
     /// Returns the template; null if it was not kept.
     #[must_use]
     pub fn template(&self) -> Template {
-        Template::from(self.object.template())
+        Template::from(parsed(&self.template))
     }
 
     /// Returns the number, or the name of the object if there is no number.
@@ -199,39 +204,6 @@ impl Workload {
     #[must_use]
     pub fn name_of_next_revision(&self) -> Option<String> {
         self.kind().revisions().name_of_new(self.object())
-    }
-}
-
-/// What is kept of the ReplicaSet or ControllerRevision that stores a revision, unknown fields included.
-///
-/// Parsed JSON takes ten times the memory of its text, and most revisions are only counted. So text is
-/// kept and parsed on demand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct RevisionObject {
-    template: Box<str>,
-    /// The whole object; none unless a command prints it.
-    document: Option<Box<str>>,
-}
-
-impl RevisionObject {
-    /// Keeps the template.
-    fn of(template: &Template) -> Self {
-        Self { template: text(template.json()), document: None }
-    }
-
-    /// Keeps the whole object too.
-    fn with_document(self, object: &Object) -> Self {
-        Self { document: Some(text(object.json())), ..self }
-    }
-
-    /// Returns the JSON of the object; null if it was not kept.
-    fn json(&self) -> Value {
-        parsed(self.document.as_deref().unwrap_or_default())
-    }
-
-    /// Returns the JSON of the template; null if it was not kept.
-    fn template(&self) -> Value {
-        parsed(&self.template)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::model::api::container::declared_containers;
 use crate::model::api::managed_fields::{Authorship, last_author};
 use crate::model::api::object::Object;
 use crate::model::api::patch::FieldPath;
@@ -60,11 +61,6 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Returns the containers of the spec of a template, init containers first.
-fn containers(spec: &Value) -> impl Iterator<Item = &Value> {
-    ["initContainers", "containers"].into_iter().flat_map(|list| elements(spec, list))
-}
-
 /// Returns the ConfigMaps and Secrets of the environment of a container.
 fn environment(container: &Value) -> impl Iterator<Item = Place<'_>> {
     let all = elements(container, "envFrom").map(|source| (source, ["configMapRef", "secretRef"]));
@@ -105,8 +101,12 @@ pub fn references(template: &Value) -> Vec<Reference> {
         (&RUNTIME_CLASS, "runtimeClassName"),
     ];
     let of_pod = of_pod.into_iter().filter_map(|(type_, member)| Place::of(type_, Some(spec), member));
-    let places =
-        containers(spec).flat_map(environment).chain(volumes).chain(pull).chain(devices).chain(of_pod);
+    let places = declared_containers(template)
+        .flat_map(environment)
+        .chain(volumes)
+        .chain(pull)
+        .chain(devices)
+        .chain(of_pod);
     for reference in places.filter(|place| !place.is_optional()).filter_map(|place| place.reference()) {
         let exists_anyway = reference.type_ == &SERVICE_ACCOUNT && reference.name == "default";
         if !exists_anyway && !found.contains(&reference) {
@@ -189,7 +189,7 @@ impl ConfigurationUse {
 pub fn configuration_of(template: &Value) -> Vec<ConfigurationUse> {
     let mut found = Vec::new();
     let Some(spec) = template.get("spec") else { return found };
-    for container in containers(spec) {
+    for container in declared_containers(template) {
         for object in environment(container).filter_map(|place| place.reference()) {
             add(&mut found, object, Some(container));
         }
@@ -197,7 +197,8 @@ pub fn configuration_of(template: &Value) -> Vec<ConfigurationUse> {
     for volume in elements(spec, "volumes") {
         for object in files(volume).filter_map(|place| place.reference()) {
             add(&mut found, object.clone(), None);
-            for container in containers(spec).filter(|container| mounts_parts(container, volume)) {
+            for container in declared_containers(template).filter(|container| mounts_parts(container, volume))
+            {
                 add(&mut found, object.clone(), Some(container));
             }
         }

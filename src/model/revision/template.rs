@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::api::object::value_at;
+use crate::model::api::container::declared_containers;
 use crate::model::api::quantity::Quantity;
 use crate::model::kind;
 use crate::model::kind::Workload;
@@ -32,8 +32,7 @@ pub(in crate::model) const EMPTY_IS_ABSENT: [&str; 9] = [
 /// Returns the values of a template's env whose names look secret.
 #[must_use]
 pub fn secrets_in(template: &Value) -> Vec<String> {
-    let lists = ["/spec/initContainers", "/spec/containers"].into_iter();
-    let containers = lists.filter_map(|list| value_at(template, list)?.as_array()).flatten();
+    let containers = declared_containers(template);
     let variables = containers.filter_map(|container| container.get("env")?.as_array()).flatten();
     let value = |variable: &Value| {
         let text = |field: &str| variable.get(field).and_then(Value::as_str);
@@ -120,12 +119,7 @@ impl Template {
     /// Returns the container images, init containers first.
     #[must_use]
     pub fn images(&self) -> Vec<&str> {
-        ["/spec/initContainers", "/spec/containers"]
-            .into_iter()
-            .filter_map(|list| value_at(&self.0, list)?.as_array())
-            .flatten()
-            .filter_map(|container| container.get("image")?.as_str())
-            .collect()
+        declared_containers(&self.0).filter_map(|container| container.get("image")?.as_str()).collect()
     }
 }
 
