@@ -103,6 +103,6 @@ pub(super) fn reason(failure: &RolloutFailure) -> String {
         RolloutFailure::ProgressDeadline(None) => "progress deadline exceeded".to_owned(),
         RolloutFailure::Deadline(limit) => format!("no progress for {}", go_duration::short(*limit)),
         RolloutFailure::Cause { id, grace } => format!("{} for {}", id.name(), go_duration::short(*grace)),
-        RolloutFailure::Superseded(_) => "replaced by another revision".to_owned(),
+        RolloutFailure::Replaced(_) => "replaced by another revision".to_owned(),
     }
 }

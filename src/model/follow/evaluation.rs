@@ -124,7 +124,7 @@ impl RolloutEvaluation {
                 out.reports.extend(self.status.wait(reason));
                 return TargetDecision::Continue;
             }
-            Some(Ok(RevisionMatch::Superseded(line))) => {
+            Some(Ok(RevisionMatch::Replaced(line))) => {
                 if self.options.once {
                     // The only evaluation says how the other revision does, without kubectl's line about it.
                     let (counted, counts) = (verdict(observation), observation.workload.counts());
@@ -132,7 +132,7 @@ impl RolloutEvaluation {
                     let causes = self.record_causes(observation, counted.state, now, out);
                     out.reports.extend(causes);
                 }
-                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Superseded(line)));
+                return TargetDecision::Finish(Outcome::Failed(RolloutFailure::Replaced(line)));
             }
             None | Some(Ok(RevisionMatch::Expected | RevisionMatch::NotYet(_))) => {}
         }

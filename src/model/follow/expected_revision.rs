@@ -4,7 +4,7 @@ use super::options::FollowOptions;
 use crate::error::Result;
 use crate::model::api::managed_fields::last_template_author;
 use crate::model::kind::Workload;
-use crate::model::kind::verdict::taken_over_line;
+use crate::model::kind::verdict::replaced_line;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
 use crate::model::text::digest::Digest;
@@ -28,7 +28,7 @@ pub(super) enum RevisionMatch {
     /// Not known yet; what the follower waits for.
     NotYet(String),
     /// The workload rolls out another revision; kubectl's message for it, or ours after a write.
-    Superseded(String),
+    Replaced(String),
 }
 
 impl ExpectedRevision {
@@ -62,7 +62,7 @@ impl ExpectedRevision {
             // The controller numbers a new template later, and its old number is no answer.
             let current = current.map(|number| number.to_string()).filter(|current| current != label);
             let current = current.unwrap_or_else(|| "another".to_owned());
-            return Ok(RevisionMatch::Superseded(taken_over_line(label, &current)));
+            return Ok(RevisionMatch::Replaced(replaced_line(label, &current)));
         }
         Ok(RevisionMatch::Expected)
     }
@@ -88,7 +88,7 @@ impl ExpectedRevision {
                 word.check_number(current, &observation.revisions)?;
             }
             if current > wanted || once {
-                return Ok(Some(RevisionMatch::Superseded(taken_over_line(&wanted, &current))));
+                return Ok(Some(RevisionMatch::Replaced(replaced_line(&wanted, &current))));
             }
         }
         Ok(Some(RevisionMatch::NotYet(format!("the controller to number revision {wanted}"))))
@@ -107,5 +107,5 @@ fn compare_template(written: &Workload, now: &Workload) -> RevisionMatch {
     let author = last_template_author(now.object());
     let by = author.filter(|author| last_template_author(written.object()).as_ref() != Some(author));
     let by = by.map(|author| format!(" by {}", author.manager)).unwrap_or_default();
-    RevisionMatch::Superseded(format!("another revision replaced it: the template was changed{by}"))
+    RevisionMatch::Replaced(format!("another revision replaced it: the template was changed{by}"))
 }

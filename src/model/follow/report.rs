@@ -224,7 +224,7 @@ pub enum RolloutFailure {
         grace: Duration,
     },
     /// Another revision replaced the expected one; kubectl's message, or ours after a write.
-    Superseded(String),
+    Replaced(String),
 }
 
 impl TargetResult {
@@ -280,7 +280,7 @@ impl RolloutFailure {
             Self::ProgressDeadline(_) => "progress-deadline",
             Self::Deadline(_) => "deadline",
             Self::Cause { id, .. } => id.name(),
-            Self::Superseded(_) => "taken-over",
+            Self::Replaced(_) => "taken-over",
         }
     }
 }

@@ -110,7 +110,7 @@ impl FollowedTarget {
         let (observed, verdict) = self.observation().zip(self.verdict())?;
         let view = RolloutView::with(observed, verdict.clone(), self.causes().cloned().collect(), now);
         Some(match self.result().map(|result| &result.outcome) {
-            Some(Outcome::Failed(RolloutFailure::Superseded(line))) => view.superseded(line.clone()),
+            Some(Outcome::Failed(RolloutFailure::Replaced(line))) => view.replaced(line.clone()),
             _ => view,
         })
     }

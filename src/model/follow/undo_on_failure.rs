@@ -65,7 +65,7 @@ impl FollowedTarget {
     fn rollback_revision(&self, outcome: &Outcome) -> Result<String, &'static str> {
         let facts = self.start_state.as_ref().zip(self.observation());
         let (start, observation) = facts.ok_or("the observation is incomplete")?;
-        if matches!(outcome, Outcome::Failed(RolloutFailure::Superseded(_))) {
+        if matches!(outcome, Outcome::Failed(RolloutFailure::Replaced(_))) {
             return Err(OTHER_ROLLOUT);
         }
         start.rollback_revision(observation).map(Revision::label)

@@ -169,6 +169,6 @@ impl Verdict {
 
 /// Returns kubectl's message for a rollout of another revision than the expected one.
 #[must_use]
-pub fn taken_over_line(wanted: &impl Display, running: &impl Display) -> String {
+pub fn replaced_line(wanted: &impl Display, running: &impl Display) -> String {
     format!("desired revision ({wanted}) is different from the running revision ({running})")
 }

@@ -150,7 +150,7 @@ impl RolloutView {
 
     /// Says that it is a rollout of another revision than the expected one. What serves and whether it needs a fix stay.
     #[must_use]
-    pub(in crate::model) fn superseded(self, line: String) -> Self {
+    pub(in crate::model) fn replaced(self, line: String) -> Self {
         Self { verdict: Verdict::new(RolloutState::Failed, line), next_change_hold: None, ..self }
     }
 

@@ -63,7 +63,7 @@ pub(super) fn end(
 /// Whether the end of a failed, unfinished or held rollout says what still serves.
 fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
     match &result.outcome {
-        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::Held => view.needs_a_fix || view.is_outage,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => !is_rolled_back(result),
         Outcome::TimedOut(_) => true,
@@ -80,7 +80,7 @@ fn way_on(view: &RolloutView, result: &TargetResult) -> Vec<String> {
 /// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
 pub(in crate::render) fn way_back(view: &RolloutView, result: &TargetResult) -> Option<String> {
     let helps = match &result.outcome {
-        Outcome::Failed(RolloutFailure::Superseded(_)) => false,
+        Outcome::Failed(RolloutFailure::Replaced(_)) => false,
         Outcome::Unfinished | Outcome::TimedOut(_) | Outcome::Held => view.needs_a_fix,
         Outcome::Failed(_) | Outcome::OtherTargetFailed(_) => true,
         _ => false,
@@ -130,7 +130,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
         Outcome::Held | Outcome::Failed(RolloutFailure::ProgressDeadline(_)) if target.options().once => {
             return None;
         }
-        Outcome::Failed(RolloutFailure::Superseded(message)) if target.options().once => {
+        Outcome::Failed(RolloutFailure::Replaced(message)) if target.options().once => {
             format!("error: {}", named_line(target.workload(), message, names))
         }
         Outcome::Reached => reached(target.workload(), names),
@@ -144,7 +144,7 @@ pub(super) fn ended(target: &FollowedTarget, result: &TargetResult, names: NameC
                 limit.unwrap_or_default()
             )
         }
-        Outcome::Failed(RolloutFailure::Superseded(line)) => format!("error: {name}: {line}"),
+        Outcome::Failed(RolloutFailure::Replaced(line)) => format!("error: {name}: {line}"),
         Outcome::Failed(failure) => format!("error: {name} failed: {}{last}", reason(failure)),
         Outcome::Deleted => gone(&name, false),
         Outcome::Recreated => gone(&name, true),

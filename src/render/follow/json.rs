@@ -117,7 +117,7 @@ fn ended(result: &TargetResult) -> Value {
     };
     let error = match &result.outcome {
         Outcome::Unreadable(error) => Some(without_secrets(&error.sentence())),
-        Outcome::Failed(RolloutFailure::Superseded(line)) => Some(line.clone()),
+        Outcome::Failed(RolloutFailure::Replaced(line)) => Some(line.clone()),
         Outcome::OtherTargetFailed(other) => Some(format!("{other} failed")),
         Outcome::TimedOut(_) => {
             result.since_answer.map(|ago| format!("the server does not answer; known {} ago", lasting(ago)))

@@ -34,7 +34,7 @@ fn a_future_revision_is_waited_for() {
 #[test]
 fn a_replaced_revision_fails() {
     let taken_over = |fixture: &FollowerFixture| {
-        matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Superseded(_))))
+        matches!(fixture.outcome(), Some(Outcome::Failed(RolloutFailure::Replaced(_))))
     };
     let mut fixture = FollowerFixture::of(options_for_revision("2"), Truth { counts: BEGUN, ..at(2, 2, 2) });
     assert_eq!(fixture.outcome(), None);
@@ -47,7 +47,7 @@ fn a_replaced_revision_fails() {
     unnumbered.spec["template"] = json!({"spec": {"containers": [{"name": "app", "image": "app:3"}]}});
     fixture.becomes(unnumbered);
     let line = "desired revision (2) is different from the running revision (another)";
-    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Superseded(line.to_owned()))));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Replaced(line.to_owned()))));
     // From the start.
     assert!(taken_over(&FollowerFixture::of(options_for_revision("1"), at(2, 2, 2))));
     // The same template under another number: another client rolled back to it.
@@ -67,7 +67,7 @@ fn the_written_template_is_the_expected_revision() {
     assert_eq!(fixture.outcome(), None, "older than what was written");
     fixture.becomes(Truth { counts: BEGUN, ..at(3, 4, 2) });
     let reported = "another revision replaced it: the template was changed";
-    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Superseded(reported.to_owned()))));
+    assert_eq!(fixture.outcome(), Some(&Outcome::Failed(RolloutFailure::Replaced(reported.to_owned()))));
     let mut fixture = FollowerFixture::of(written(), Truth { counts: BEGUN, ..at(2, 2, 1) });
     fixture.becomes(at(2, 2, 2));
     assert_eq!(fixture.outcome(), Some(&Outcome::Reached));

@@ -169,7 +169,7 @@ fn another_template_during_a_rollback_ends_it() {
     fixture.becomes(Truth { generation: 4, revision: 5, ..written() });
     assert!(matches!(
         end(&fixture).rollback,
-        Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::Superseded(_)), .. })
+        Some(RollbackResult::RolledBack { outcome: Outcome::Failed(RolloutFailure::Replaced(_)), .. })
     ));
 }
 
