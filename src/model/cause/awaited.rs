@@ -8,8 +8,8 @@ use k8s_openapi::jiff::SignedDuration;
 use serde_json::Value;
 
 use super::context::{CauseContext, PodProblem, SLOW_AFTER};
-use super::group::{by_cause, since};
 use super::node::is_unreachable;
+use super::running::since;
 use super::{Cause, CauseId};
 use crate::model::api::pod::Pod;
 use crate::model::diff::pod_update::PodUpdate;
@@ -21,9 +21,9 @@ use crate::model::text::plural::plural;
 /// The time that the kubelet has after the grace period to confirm the end of a pod.
 const CONFIRMATION_TIME: SignedDuration = SignedDuration::from_secs(30);
 
-/// Returns the cause for slow terminating pods that the controller waits for before it creates their replacements.
+/// Returns the problems of slow terminating pods that the controller waits for before it creates their replacements.
 /// A Deployment waits only with `Recreate`, a DaemonSet unless it may surge, and a StatefulSet always.
-pub(super) fn terminating(context: &CauseContext<'_>) -> Vec<Cause> {
+pub(super) fn terminating<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
     let workload = &context.observed.workload;
     let waits = workload.kind().pods().wait_for_terminating_pods(workload);
     let began =
@@ -32,14 +32,14 @@ pub(super) fn terminating(context: &CauseContext<'_>) -> Vec<Cause> {
         let is_slow = began(pod).is_some_and(|began| context.now.duration_since(began) > SLOW_AFTER);
         waits && is_slow && !is_late(pod, context)
     };
-    let found = context.observed.own_pods().filter(is_awaited).map(|pod| {
+    let problems = context.observed.own_pods().filter(is_awaited).map(|pod| {
         let grace = Duration::from_secs(
             pod.grace_seconds.and_then(|seconds| seconds.try_into().ok()).unwrap_or_default(),
         );
         let summary = format!("old pod is still terminating, grace period {}", go_duration::write(grace));
         PodProblem { pod, container: None, cause: Cause::of_pod(CauseId::OldPodsTerminating, summary, "") }
     });
-    by_cause(found.collect(), context.allowed)
+    problems.collect()
 }
 
 fn is_late(pod: &Pod, context: &CauseContext<'_>) -> bool {
@@ -47,14 +47,14 @@ fn is_late(pod: &Pod, context: &CauseContext<'_>) -> bool {
         .is_some_and(|deletion_deadline| context.now.duration_since(deletion_deadline) > CONFIRMATION_TIME)
 }
 
-/// Returns the causes for pods, of any revision, that outlive their grace period.
-pub(super) fn outliving_grace_period(context: &CauseContext<'_>) -> Vec<Cause> {
-    let found = context.observed.own_pods().filter(|pod| is_late(pod, context)).map(|pod| PodProblem {
+/// Returns the problems of pods, of any revision, that outlive their grace period.
+pub(super) fn outliving_grace_period<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
+    let problems = context.observed.own_pods().filter(|pod| is_late(pod, context)).map(|pod| PodProblem {
         pod,
         container: None,
         cause: Cause::of_pod(CauseId::StuckTerminating, summary(pod), pod.message.as_str()),
     });
-    by_cause(found.collect(), context.allowed)
+    problems.collect()
 }
 
 /// Returns the summary for a pod that outlives its grace period. An unreachable kubelet cannot confirm the end of

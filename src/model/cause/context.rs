@@ -98,6 +98,19 @@ impl Cause {
         Self { is_transient: false, ..Self::of_workload(id, "") }
     }
 
+    /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
+    #[must_use]
+    pub fn needs_a_fix(&self) -> bool {
+        !self.is_transient && !self.id.is_hold()
+    }
+
+    /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
+    /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
+    pub(in crate::model) fn is_fatal(&self) -> bool {
+        let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
+        self.needs_a_fix() && !is_excepted
+    }
+
     /// Returns a cause of the workload itself.
     pub(super) fn of_workload(id: CauseId, summary: impl Into<String>) -> Self {
         Self {

@@ -8,7 +8,6 @@ mod admission;
 mod awaited;
 pub mod container_logs;
 mod context;
-mod group;
 mod held;
 mod id;
 mod node;
@@ -17,23 +16,25 @@ mod start;
 mod surge_deadlock;
 
 pub use context::{AllowedRestarts, Cause};
-pub use group::without_secrets_of;
 pub use id::CauseId;
 pub(in crate::model) use running::{has_crash_loop, is_crash_looping};
 pub use surge_deadlock::surge_deadlock_commands;
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::model::api::container::Container;
+use crate::model::api::container::{Container, ContainerState};
 use crate::model::api::pod::Pod;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::{RolloutState, Verdict};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
+use crate::model::revision::template::secrets_in;
 use crate::model::status::verdict;
+use crate::model::text::secret::{MASK, without_secrets};
 use context::{CauseContext, PodProblem};
 
 /// Returns the causes why a rollout does not progress, with the holds. Causes that need a user come first.
@@ -68,21 +69,22 @@ pub fn causes_of(
     let mut causes: Vec<_> = held::holds(&context, state).collect();
     causes.extend(held::unavailable_pods(&context, state));
     causes.extend(deleting);
-    causes.extend(awaited::outliving_grace_period(&context));
+    let mut problems = awaited::outliving_grace_period(&context);
     if state != RolloutState::Complete {
-        causes.extend(awaited::terminating(&context));
+        problems.extend(awaited::terminating(&context));
+        problems.extend(node::unreachable(&context));
+        problems.extend(context.pod_problems());
         causes.extend(admission::causes(&context));
         causes.extend(awaited::blocking(&context));
         causes.extend(awaited::in_place_of_all(&context, state));
-        causes.extend(node::unreachable(&context));
-        causes.extend(group::by_cause(context.pod_problems(), context.allowed));
         if matches!(state, RolloutState::Progressing | RolloutState::Failed) {
             let deadlock = surge_deadlock::cause(&context, &causes);
             causes.extend(deadlock);
         }
     }
+    causes.extend(by_cause(problems, allowed));
     causes.sort_by(by_importance);
-    group::mask_secrets(&mut causes, observed);
+    mask_secrets(&mut causes, observed);
     causes
 }
 
@@ -109,9 +111,92 @@ fn deleting(workload: &Workload) -> Option<Cause> {
 #[must_use]
 pub fn causes_of_revision(observed: &Observation, revision: &Revision, now: Timestamp) -> Vec<Cause> {
     let context = CauseContext::new(observed, Some(revision), AllowedRestarts::default(), now);
-    let mut causes = group::by_cause(context.pod_problems(), context.allowed);
-    group::mask_secrets(&mut causes, observed);
+    let mut causes = by_cause(context.pod_problems(), context.allowed);
+    mask_secrets(&mut causes, observed);
     causes
+}
+
+/// Merges problems that differ only in the pod into one cause. The example is the pod whose container restarted
+/// most often, or the first by name.
+///
+/// A container that crashed no more often than is allowed may recover.
+fn by_cause(found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Vec<Cause> {
+    let mut groups: BTreeMap<_, Vec<PodProblem<'_>>> = BTreeMap::new();
+    for found in found {
+        let container = found.container.map(|container| container.name.clone());
+        // The kubelet reports the same lack of memory as `OOMKilled` and as `Error`.
+        let is_out_of_memory = found.cause.id == CauseId::OutOfMemory;
+        let summary = if is_out_of_memory { "" } else { running::without_state(&found.cause.summary) };
+        let key = (found.cause.id, container, summary.to_owned());
+        groups.entry(key).or_default().push(found);
+    }
+    groups.into_iter().map(|((_, container, _), found)| cause(container, found, allowed)).collect()
+}
+
+fn cause(container: Option<String>, mut found: Vec<PodProblem<'_>>, allowed: AllowedRestarts) -> Cause {
+    let restarts = |found: &PodProblem<'_>| found.container.map_or(0, |container| container.restarts);
+    found.sort_by(|a, b| restarts(b).cmp(&restarts(a)).then_with(|| a.pod.name.cmp(&b.pod.name)));
+    let since =
+        found.iter().filter_map(|found| running::since(found.cause.id, found.pod, found.container)).min();
+    let pods = found.iter().map(|found| found.pod.name.clone()).collect();
+    let example = found.swap_remove(0);
+    let is_replaced = |found: &&PodProblem<'_>| found.pod.has_ended() && found.cause.id.ends_container();
+    let replaced = found.iter().chain([&example]).filter(is_replaced).count();
+    let restarts = restarts(&example).saturating_add(i64::try_from(replaced).unwrap_or(i64::MAX));
+    let is_running =
+        example.container.is_some_and(|container| matches!(container.state, ContainerState::Running { .. }));
+    let may_recover = example.cause.id.ends_container() && restarts <= allowed.limit();
+    let is_transient = example.cause.is_transient || may_recover;
+    Cause { is_transient, container, pods, restarts, is_running, since, ..example.cause }
+}
+
+/// Masks the values of secret-looking variables in the causes. A failing program often prints its configuration.
+fn mask_secrets(causes: &mut [Cause], observed: &Observation) {
+    if causes.is_empty() {
+        return; // without causes, there is no need to read the templates of a long history
+    }
+    let secrets = secrets(observed);
+    for cause in causes {
+        // The name of a missing object may be the value of a variable such as `SECRET_NAME`. It is no secret.
+        let known = if names_objects(cause.id) { &[] } else { secrets.as_slice() };
+        cause.summary = without(known, &cause.summary);
+        cause.evidence = cause.evidence.take().map(|evidence| without(&secrets, &evidence));
+    }
+}
+
+/// Whether the summary of a cause consists of the names of objects and keys.
+fn names_objects(id: CauseId) -> bool {
+    id.is_hold()
+        || matches!(
+            id,
+            CauseId::MissingConfigMap | CauseId::MissingSecret | CauseId::MissingKey | CauseId::MissingClaim
+        )
+}
+
+/// Masks the secrets in a container's last lines: values with the form of a secret, and the secret values in the
+/// workload's templates.
+#[must_use]
+pub fn without_secrets_of(observed: Option<&Observation>, lines: &[String]) -> Vec<String> {
+    let secrets = observed.map(secrets).unwrap_or_default();
+    lines.iter().map(|line| without(&secrets, line)).collect()
+}
+
+/// Masks these secrets in a text, and every value with the form of a secret.
+fn without(secrets: &[String], text: &str) -> String {
+    let known = secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MASK));
+    without_secrets(&known)
+}
+
+/// Returns the values of environment variables with secret-looking names, in every revision and in the live
+/// template. A template that admission rejects never becomes a revision, but the error may quote it.
+fn secrets(observed: &Observation) -> Vec<String> {
+    let live = observed.workload.object().at("/spec/template").map(secrets_in).unwrap_or_default();
+    let revisions = observed.revisions.iter().flat_map(|revision| revision.secrets.iter().cloned());
+    let mut secrets: Vec<_> = revisions.chain(live).collect();
+    // Longest first, because one secret may be a part of another.
+    secrets.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
+    secrets.dedup();
+    secrets
 }
 
 /// A rollout is stuck once a cause has needed a fix for this long.
@@ -132,19 +217,6 @@ pub fn stuck_if<'c>(
 }
 
 impl Cause {
-    /// Whether the cause does not end without a fix. A hold needs none: a user requested it.
-    #[must_use]
-    pub fn needs_a_fix(&self) -> bool {
-        !self.is_transient && !self.id.is_hold()
-    }
-
-    /// Whether a rollout fails if the cause outlasts its grace period: it does not end without a fix. A user has asked for
-    /// a deletion and for `InPlaceOnly`, and an outdated pod that blocks an update says nothing about the new revision.
-    pub(in crate::model) fn is_fatal(&self) -> bool {
-        let is_excepted = matches!(self.id, CauseId::Deleting | CauseId::InPlaceOnly | CauseId::BlockedByPod);
-        self.needs_a_fix() && !is_excepted
-    }
-
     /// Whether two causes have the same text, apart from the state of a crash loop.
     #[must_use]
     pub(in crate::model) fn reads_as(&self, other: &Self) -> bool {
@@ -345,6 +417,26 @@ mod tests {
             }
             let first_crash = 5 + run;
             assert_eq!(stuck_since, Some(first_crash + run + 30), "the second run and 30 s later");
+        }
+    }
+
+    #[test]
+    fn a_crash_after_no_more_restarts_than_are_allowed_needs_no_fix() {
+        let pod = Pod::read(&Object::read(json!({"kind": "Pod", "metadata": {"name": "p"}})).unwrap());
+        for (allowed, id, restarts, is_transient) in [
+            (None, CauseId::CrashLoop, 1, true),
+            (None, CauseId::CrashLoop, 2, false),
+            (Some(0), CauseId::CrashLoop, 0, true),
+            (Some(0), CauseId::CrashLoop, 1, false),
+            (Some(3), CauseId::OutOfMemory, 3, true),
+            (Some(3), CauseId::OutOfMemory, 4, false),
+            (Some(3), CauseId::MissingSecret, 1, false),
+        ] {
+            let container = Container { restarts, ..Container::default() };
+            let cause = Cause::of_pod(id, "crashed", "");
+            let found = vec![PodProblem { pod: &pod, container: Some(&container), cause }];
+            let causes = by_cause(found, AllowedRestarts(allowed));
+            assert_eq!(causes[0].is_transient, is_transient, "{allowed:?} {id:?} {restarts}");
         }
     }
 }

@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::context::{CauseContext, PodProblem, SLOW_AFTER};
-use super::group::by_cause;
 use super::start::inner_message;
 use super::{Cause, CauseId, start};
 use crate::model::api::container::Container;
@@ -152,15 +151,15 @@ pub(super) fn no_sandbox(pod: &Pod, context: &CauseContext<'_>) -> Option<Cause>
     Some(Cause::of_pod(CauseId::PodSandbox, "no sandbox for the pod", inner_message(&warning.message)))
 }
 
-/// Returns the causes for pods, of any revision, on unreachable nodes. A DaemonSet waits for each of its nodes.
-pub(super) fn unreachable(context: &CauseContext<'_>) -> Vec<Cause> {
+/// Returns the problems of pods, of any revision, on unreachable nodes. A DaemonSet waits for each of its nodes.
+pub(super) fn unreachable<'a>(context: &CauseContext<'a>) -> Vec<PodProblem<'a>> {
     let pods = context.observed.own_pods().filter(|pod| !pod.terminating && is_unreachable(pod));
-    let found = pods.map(|pod| PodProblem {
+    let problems = pods.map(|pod| PodProblem {
         pod,
         container: None,
         cause: Cause::of_pod(CauseId::NodeNotReady, format!("node {} does not answer", pod.node), ""),
     });
-    by_cause(found.collect(), context.allowed)
+    problems.collect()
 }
 
 /// Whether the pod is on an unreachable node. The node controller then sets `Ready` to false and leaves

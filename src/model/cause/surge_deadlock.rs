@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::context::CauseContext;
-use super::group::since;
+use super::running::since;
 use super::{Cause, CauseId};
 use crate::model::api::container::declared_containers;
 use crate::model::api::pod::Pod;
