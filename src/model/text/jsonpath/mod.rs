@@ -145,7 +145,7 @@ fn passes(element: &Value, filter: &Filter) -> Result<bool, String> {
     let Some(left) = only(&left?)? else { return Ok(false) };
     let right = walk_all(vec![element], right)?;
     let Some(right) = only(&right)? else { return Ok(false) };
-    compare(operator, Comparable::of(left)?, Comparable::of(right)?)
+    compare(operator, left, right)
 }
 
 /// Returns the members of an object, by name, or the elements of a list.
@@ -223,35 +223,16 @@ fn only<'a>(values: &[&'a Value]) -> Result<Option<&'a Value>, String> {
     }
 }
 
-/// A value that Go's templates can compare.
-#[derive(Clone, Copy)]
-enum Comparable<'a> {
-    Bool(bool),
-    Number(f64),
-    Text(&'a str),
-}
-
-impl<'a> Comparable<'a> {
-    fn of(value: &'a Value) -> Result<Self, String> {
-        match value {
-            Value::Bool(flag) => Ok(Self::Bool(*flag)),
-            Value::String(text) => Ok(Self::Text(text)),
-            Value::Number(number) => number.as_f64().map(Self::Number).ok_or_else(not_comparable),
-            Value::Null | Value::Array(_) | Value::Object(_) => Err(not_comparable()),
-        }
-    }
-}
-
-/// Compares two values by an operator of a filter.
-fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Result<bool, String> {
+/// Compares two values by an operator of a filter, as Go's templates do.
+fn compare(operator: &str, left: &Value, right: &Value) -> Result<bool, String> {
+    let not_comparable = || Err("invalid type for comparison".to_owned());
     let order = match (left, right) {
-        (Comparable::Bool(left), Comparable::Bool(right)) => match operator {
-            "==" => return Ok(left == right),
-            "!=" => return Ok(left != right),
-            _ => return Err(not_comparable()),
-        },
-        (Comparable::Number(left), Comparable::Number(right)) => left.partial_cmp(&right),
-        (Comparable::Text(left), Comparable::Text(right)) => Some(left.cmp(right)),
+        (Value::Null | Value::Array(_) | Value::Object(_), _)
+        | (_, Value::Null | Value::Array(_) | Value::Object(_)) => return not_comparable(),
+        (Value::Bool(left), Value::Bool(right)) if ["==", "!="].contains(&operator) => Some(left.cmp(right)),
+        (Value::Bool(_), Value::Bool(_)) => return not_comparable(),
+        (Value::Number(left), Value::Number(right)) => left.as_f64().partial_cmp(&right.as_f64()),
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
         _ => return Err("incompatible types for comparison".to_owned()),
     };
     match operator {
@@ -263,10 +244,6 @@ fn compare(operator: &str, left: Comparable<'_>, right: Comparable<'_>) -> Resul
         ">=" => Ok(matches!(order, Some(Ordering::Greater | Ordering::Equal))),
         other => Err(format!("unrecognized filter operator {other}")),
     }
-}
-
-fn not_comparable() -> String {
-    "invalid type for comparison".to_owned()
 }
 
 #[cfg(test)]
