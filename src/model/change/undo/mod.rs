@@ -1,27 +1,26 @@
-//! `undo`: the patch that rolls a workload back.
+//! `undo`: the patch that rolls a workload back, reasons to doubt that it goes to the right revision, and the command that rolls
+//! a failed rollout back.
 
-mod doubt;
 mod target_revision;
 
-pub use doubt::{Doubt, blocked_rollback, doubts, is_unproven, rollback_command, unproven_refusal};
 pub use target_revision::TargetRevision;
 
 use serde_json::Value;
 
-use self::target_revision::revision_word;
+use self::target_revision::{is_replaced_by_earlier, is_rollback_from, is_undo, revision_word};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::api::object::Object;
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::effect::Effect;
-use crate::model::diff;
+use crate::model::change::owners::synced_config;
+use crate::model::change::stuck_pods::stuck_pods;
 use crate::model::hold::plan::{HOLD_ANNOTATION, Hold};
 use crate::model::hold::{end_pause, lost_hold};
 use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
-use crate::model::revision::{CHANGE_CAUSE, Revision};
-use crate::model::text::go_json::go_json;
-use crate::model::text::shell_command::command;
+use crate::model::revision::{CHANGE_CAUSE, Revision, RevisionWord};
+use crate::model::text::shell_command::{Word, command};
 
 /// The options of an undo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,16 +48,6 @@ pub struct Undo<'a> {
     pub ends_hold: Option<Hold>,
     /// The hold that stays until the pods below the original partition are rolled back too, without a lock.
     pub below: Option<Hold>,
-}
-
-/// Whether `kubectl apply` of the manifest that was applied last changes the template of a revision. A manifest that is not
-/// readable may set anything.
-#[must_use]
-pub fn apply_reverts(workload: &Workload, target: &Revision) -> bool {
-    let Some(text) = workload.object().annotation(LAST_APPLIED) else { return false };
-    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
-    let synced = synced_config(text, target.template().json(), workload);
-    synced.map_or(true, |synced| value(&synced) != value(text))
 }
 
 /// Whether the live template already equals the revision.
@@ -179,72 +168,120 @@ fn no_template(target: &Revision) -> Error {
     )
 }
 
-/// Returns the last-applied configuration with the template of the revision (`--sync-last-applied`).
-///
-/// `kubectl apply` removes fields that the last-applied configuration contains and the manifest
-/// lacks. After a rollback it still contains the fields of the later release, so applying the
-/// earlier manifest would change the template again. Each field of its template takes the value of
-/// the revision, or is removed if the revision lacks it. Nothing is added, because `kubectl apply`
-/// ignores fields that it never applied.
-///
-/// # Errors
-/// If it is not a JSON object.
-fn synced_config(text: &str, template: &Value, workload: &Workload) -> Result<String> {
-    let mut applied_config: Value = serde_json::from_str(text)
-        .ok()
-        .filter(Value::is_object)
-        .ok_or_else(|| unreadable_config(workload))?;
-    if let Some(applied) = applied_config.pointer_mut("/spec/template") {
-        align("template", applied, template);
-    }
-    // kubectl ends it with a newline; an unchanged configuration stays equal byte by byte.
-    let end = if text.ends_with('\n') { "\n" } else { "" };
-    Ok(go_json(&applied_config) + end)
+/// A reason to ask before a rollback.
+#[derive(Clone, Copy, Debug)]
+pub enum Doubt<'a> {
+    /// The revision has pods, and none of them is ready.
+    NotReady {
+        /// The number of its pods.
+        pods: usize,
+    },
+    /// An earlier revision replaced the target. If that was a rollback, going there ends it.
+    ReplacedByEarlier {
+        /// The current revision, which is the earlier one.
+        current: &'a Revision,
+        /// Its number at that time, if it is recorded.
+        was: Option<i64>,
+        /// Whether `undo` replaced the target. Otherwise the client that did cannot be known, or not what it was for.
+        is_undo: bool,
+    },
+    /// Every pod runs the current revision, and it is an outage: no pod shows whether the target works.
+    Unproven,
+    /// The default target is not the stable revision, as when two bad releases follow each other.
+    NotStable {
+        /// The stable revision.
+        stable: &'a Revision,
+    },
 }
 
-fn align(name: &str, applied: &mut Value, revision: &Value) {
-    match (&mut *applied, revision) {
-        (Value::Object(members), Value::Object(revision_value)) => members.retain(|member, value| {
-            let Some(revision_value) = revision_value.get(member) else { return false };
-            align(member, value, revision_value);
-            true
-        }),
-        (Value::Array(elements), Value::Array(revision_value)) => match diff::identity_fields(name) {
-            Some(fields) => {
-                elements.retain_mut(|element| match matching_element(element, revision_value, fields) {
-                    Some(revision_value) => {
-                        align("", element, revision_value);
-                        true
-                    }
-                    None => false,
-                });
-            }
-            None => *applied = revision.clone(),
-        },
-        _ => *applied = revision.clone(),
-    }
+/// Returns the reasons to doubt a rollback from the current revision to `target`. A user who names one revision may want to
+/// take a rollback back. A word that counts back is another revision after each rollback.
+#[must_use]
+pub fn doubts<'a>(observation: &'a Observation, target: &Revision, word: &TargetRevision) -> Vec<Doubt<'a>> {
+    let count = observation.pod_count(target).filter(|count| count.total > 0 && count.ready == 0);
+    let not_ready = count.map(|count| Doubt::NotReady { pods: count.total });
+    let counts_back =
+        *word == TargetRevision::Previous || matches!(word, TargetRevision::Named(RevisionWord::Back(_)));
+    let current = observation.revisions.current().filter(|_| counts_back);
+    let replaced = current.filter(|current| is_replaced_by_earlier(target, current));
+    let replaced = replaced.zip(is_undo(&observation.workload, target)).map(|(current, is_undo)| {
+        let was = current.past_numbers.last().copied();
+        Doubt::ReplacedByEarlier { current, was, is_undo }
+    });
+    let stable = observation.stable().filter(|_| *word == TargetRevision::Previous);
+    let stable = stable.filter(|stable| stable.name != target.name);
+    let not_stable = stable.map(|stable| Doubt::NotStable { stable });
+    let unproven = is_unproven(observation, target, word).then_some(Doubt::Unproven);
+    not_ready.into_iter().chain(replaced).chain(not_stable).chain(unproven).collect()
 }
 
-/// Returns the element with the same key fields, as far as the configuration contains them.
-/// Defaults such as a port's protocol are only in the revision.
-fn matching_element<'a>(element: &Value, revision_value: &'a [Value], fields: &[&str]) -> Option<&'a Value> {
-    let field = |of: &Value, path: &str| -> Option<Value> {
-        path.split('.').try_fold(of, |value, member| value.get(member)).cloned()
-    };
-    let applied: Vec<(&str, Value)> =
-        fields.iter().filter_map(|path| Some((*path, field(element, path)?))).collect();
-    let is_same = |other: &&Value| {
-        !applied.is_empty() && applied.iter().all(|(path, value)| field(other, path).as_ref() == Some(value))
-    };
-    revision_value.iter().find(is_same)
+/// Whether `--failed` found a revision of which no pod shows that it works.
+#[must_use]
+pub fn is_unproven(observation: &Observation, target: &Revision, word: &TargetRevision) -> bool {
+    let is_stable = || observation.stable().is_some_and(|stable| stable.name == target.name);
+    *word == TargetRevision::StableOrPrevious && !observation.revisions.is_current(target) && !is_stable()
 }
 
-fn unreadable_config(workload: &Workload) -> Error {
-    let message = format!(
-        "the last-applied configuration of {} is not readable, so it cannot be synced",
+/// Returns the refusal of such a rollback where nobody can be asked.
+#[must_use]
+pub fn unproven_refusal(workload: &Workload, target: &Revision) -> Error {
+    let sentence = format!(
+        "no pod of revision {} of {} runs, so nothing proves that it works; nothing was written",
+        target.label(),
         workload.target()
     );
-    Error::new(ErrorKind::Malformed, message).hint("run undo without --sync-last-applied")
+    let words = [workload.command_target(), revision_word(target)];
+    Error::new(ErrorKind::Refused, sentence)
+        .hint(command("add --yes, or name the revision: kubectl rollout2 undo {} --to {}", words))
+}
+
+/// Returns the current revision if `undo` restored it and stuck pods block it. `undo --replace-stuck-pods` without a
+/// revision then completes this rollback, because another one would return to the revision that was undone.
+#[must_use]
+pub fn blocked_rollback(observation: &Observation) -> Option<&Revision> {
+    let current = observation.revisions.current()?;
+    let previous = TargetRevision::Previous.find(observation).ok()?;
+    let is_rollback = doubts(observation, previous, &TargetRevision::Previous)
+        .iter()
+        .any(|doubt| matches!(doubt, Doubt::ReplacedByEarlier { is_undo: true, .. }));
+    let is_blocked = !stuck_pods(observation, &observation.workload, Some(current)).is_empty();
+    (is_rollback && is_blocked).then_some(current)
+}
+
+/// Returns the command that rolls a failed rollout back: to the stable revision, or else to the default target of
+/// `undo`. If this rollout is a rollback that stuck pods block, it is the command that replaces them. None if no other
+/// revision is stored, or if this rollout is another rollback: going back would end at the revision that was rolled back.
+#[must_use]
+pub fn rollback_command(observation: &Observation) -> Option<String> {
+    if blocked_rollback(observation).is_some() {
+        let target = observation.workload.command_target();
+        return Some(command("kubectl rollout2 undo {} --to current --replace-stuck-pods", [target]));
+    }
+    if is_rollback(observation) {
+        return None;
+    }
+    let default = TargetRevision::Previous.find(observation).ok();
+    let target = observation.stable().or(default)?;
+    if observation.revisions.is_current(target) || is_rollback_from(observation, target) {
+        return None;
+    }
+    let is_default = default.is_some_and(|default| default.name == target.name);
+    let to =
+        if is_default { Word::command("", []) } else { Word::command(" --to {}", [revision_word(target)]) };
+    let is_stuck = !stuck_pods(observation, &observation.workload, Some(target)).is_empty();
+    let stuck = Word::command(if is_stuck { " --replace-stuck-pods" } else { "" }, []);
+    let workload = &observation.workload;
+    let is_refused = workload.is_paused() && Hold::in_force(workload).is_none();
+    let resume = Word::command(if is_refused { " --resume" } else { "" }, []);
+    Some(command("kubectl rollout2 undo {}{}{}{}", [workload.command_target(), to, stuck, resume]))
+}
+
+/// Whether the rollout returns to the stable revision that the controller names. The default target of `undo` is then
+/// the revision that failed.
+fn is_rollback(observation: &Observation) -> bool {
+    let stable = observation.workload.recorded_stable_revision();
+    let current = observation.revisions.current().map(|current| current.name.as_str());
+    stable.is_some() && stable == current && observation.workload.counts().outdated() > 0
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
+mod doubts;
+
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
+use crate::model::change::owners::apply_reverts;
 use crate::model::hold::HeldBy;
 use crate::model::revision::Revisions;
 
