@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// A source file.
 pub(crate) struct SourceFile {
-    /// The path below the package: `src/model/text/digest.rs`.
+    /// The path below the package: `src/model/text/secret/mod.rs`.
     pub(crate) name: String,
     /// The paths of two or more words in code that is not a test, from the crate's root where they begin with `crate`,
     /// `super`, `self`, a child of the module or an imported module.

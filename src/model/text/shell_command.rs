@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::control::is_misleading;
-use crate::model::text::name::is_object_name;
+use crate::model::text::control::is_object_name;
 
 /// The placeholder for a word in a template.
 const HOLE: &str = "{}";

@@ -10,7 +10,6 @@
 //! in a circle.
 
 mod scalar;
-mod style;
 
 use std::cmp::Ordering;
 
