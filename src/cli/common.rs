@@ -10,7 +10,7 @@ use super::values::{Words, count, seconds_or_duration, words};
 use crate::command::Access;
 use crate::command::overrides::{AuthInfo, Cluster, Overrides};
 use crate::error::{Error, Result};
-use crate::model::text::control;
+use crate::model::text::untrusted;
 use crate::render::appearance::Color;
 use crate::world::InputPath;
 
@@ -61,7 +61,7 @@ impl CommonArgs {
 
 /// Checks a namespace. kubectl sends any name that a URL can contain, and finds nothing in it.
 fn check_namespace(namespace: &str) -> Result<()> {
-    if control::is_namespace_name(namespace) {
+    if untrusted::is_namespace_name(namespace) {
         return Ok(());
     }
     Err(Error::usage(format!("{namespace:?} is not a valid namespace name"))

@@ -14,7 +14,7 @@ use crate::command::targets::scope::{TargetWord, read_one_target};
 use crate::error::{Error, Result};
 use crate::model::diff::SecretValues;
 use crate::model::revision::RevisionWord;
-use crate::model::text::control;
+use crate::model::text::untrusted;
 use crate::render::ui::DocumentForm;
 
 /// Compare two revisions, or two workloads
@@ -133,7 +133,7 @@ impl DiffArgs {
     /// Returns where the other workload is; none to compare templates of one workload.
     fn elsewhere(&self, workload: Option<TargetWord>, access: &Access) -> Result<Option<Elsewhere>> {
         let namespace = self.with_namespace.clone().filter(|name| !name.is_empty());
-        namespace.as_deref().map_or(Ok(()), control::check_namespace)?;
+        namespace.as_deref().map_or(Ok(()), untrusted::check_namespace)?;
         let origin = match (&self.with_context, &self.with_file) {
             (Some(name), _) => ElsewhereOrigin::Context(name.clone()),
             (None, Some(path)) => ElsewhereOrigin::File(path.clone().into()),

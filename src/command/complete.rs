@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::model::api::object::Object;
 use crate::model::api::resource_type::NAMESPACE;
 use crate::model::kind::{Kind, Workload};
-use crate::model::text::control::is_object_name;
+use crate::model::text::untrusted::is_object_name;
 use crate::model::view::history::History;
 use crate::render::completion::{self, Candidate, Directive};
 use crate::render::history::changes;

@@ -9,7 +9,7 @@ use super::pods;
 use crate::model::diff::pod_update::PodUpdate;
 use crate::model::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
 use crate::model::kind::Workload;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 use crate::model::text::plural::first_of;
 
 /// Returns the title line: `deployment/web  revision 3 -> 5`.

@@ -4,7 +4,7 @@ use serde::Serialize as _;
 use serde_json::Value;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
-use crate::model::text::go_json::html_escaped;
+use crate::model::text::json::html_escaped;
 
 /// Returns the document, with a newline at the end.
 #[must_use]

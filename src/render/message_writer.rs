@@ -17,8 +17,8 @@ use super::appearance::{Color, is_build, wants_color};
 use super::fit_width::LongWord;
 use super::frame::Frame;
 use super::line::{Line, Style, text_of};
-use crate::model::text::control::disarmed;
 use crate::model::text::secret::without_secrets;
+use crate::model::text::untrusted::disarmed;
 use crate::world::{Environment, Stream, Terminal, is_github_actions};
 
 /// Writes messages to stderr. Clones share one state, so that the transport can print a retry while a

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::kubectl_json;
 use super::line::Line;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::text::go_json::go_text;
+use crate::model::text::json::go_text;
 use crate::model::text::jsonpath::JsonPath;
 
 /// A template of the user.

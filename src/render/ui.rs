@@ -11,7 +11,7 @@ use super::line::{Line, escaped_block, text_of};
 use super::message_writer::MessageWriter;
 use super::template_form::TemplateForm;
 use crate::error::{Error, Result};
-use crate::model::text::control::{disarmed, escaped_json};
+use crate::model::text::untrusted::{disarmed, escaped_json};
 use crate::model::text::yaml::yaml;
 use crate::world::{Stream, Terminal, World};
 

@@ -13,7 +13,7 @@ use crate::model::api::selector::Selector;
 use crate::model::hold::plan::{
     Amount, BatchSize, CheckFlag, LEAST_CHECK_INTERVAL, OnFailure, PaceFlags, Reach,
 };
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// The size of batches, the goal, the soaks, and the failure of a batch.
 #[derive(Debug, Args)]

@@ -8,8 +8,8 @@ use super::message::ApiResponse;
 use super::request_error::RequestError;
 use crate::cluster::kubeconfig::Endpoint;
 use crate::error::{Error, ErrorKind};
-use crate::model::text::control::is_namespace_name;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::text::untrusted::is_namespace_name;
 
 /// The API server of a connection, and how it is reached.
 #[derive(Debug)]

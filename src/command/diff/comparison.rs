@@ -12,7 +12,7 @@ use crate::model::diff::{Diff, yaml};
 use crate::model::kind::Workload;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 use crate::model::text::shell_command::command;
 use crate::render::ui::Ui;
 use crate::render::{diff as render, pods};

@@ -15,8 +15,8 @@ use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
 use crate::model::kind::{Kind, Workload};
 use crate::model::observation::Observation;
-use crate::model::text::control;
 use crate::model::text::shell_command::{Word, command};
+use crate::model::text::untrusted;
 use crate::render::ui::Ui;
 
 /// Reads the revisions and pods of a workload for a write, and prints what is missing.
@@ -176,7 +176,7 @@ impl<'a> TargetFinder<'a> {
         scope: &TargetScope,
     ) -> Result<Workload> {
         let namespace = Some(declared.namespace()).filter(|namespace| !namespace.is_empty());
-        namespace.map_or(Ok(()), control::check_namespace)?;
+        namespace.map_or(Ok(()), untrusted::check_namespace)?;
         let workload = self.named(kind, declared.name(), namespace).await?;
         match (namespace, &scope.namespace) {
             (Some(declared), Some(asked)) if declared != asked => Err(other_namespace(declared, asked)),
@@ -196,9 +196,9 @@ impl<'a> TargetFinder<'a> {
             return Err(Error::usage("a resource cannot be retrieved by name across all namespaces")
                 .hint("name its namespace with -n"));
         };
-        control::check_object(name)?; // the name may come from a manifest, unchecked
+        untrusted::check_object(name)?; // the name may come from a manifest, unchecked
         if self.source.is_live() {
-            control::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
+            untrusted::check_namespace(namespace)?; // a snapshot may hold namespaces of any name
         }
         let Some(object) = self.source.get(type_, namespace, name).await? else {
             if self.is_missing(namespace).await? {
@@ -309,7 +309,7 @@ pub(super) fn namespace_of(scope: &TargetScope, source: &Source) -> Result<Optio
         None => {
             let namespace = source.default_namespace()?;
             if source.is_live() {
-                control::check_namespace(&namespace)?; // it comes from the kubeconfig, unchecked
+                untrusted::check_namespace(&namespace)?; // it comes from the kubeconfig, unchecked
             }
             Ok(Some(namespace))
         }

@@ -6,7 +6,7 @@ use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
 use crate::model::kind::{self, Kind, Workload};
-use crate::model::text::control;
+use crate::model::text::untrusted;
 
 /// Which workloads the user named or selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub fn read_targets(words: &[String], has_selector: bool) -> Result<Vec<TargetWo
     if has_selector {
         return Err(Error::usage("name cannot be provided when a selector is specified"));
     }
-    names.iter().try_for_each(|name| control::check_object(name))?;
+    names.iter().try_for_each(|name| untrusted::check_object(name))?;
     Ok(types.iter().flat_map(|type_| names.iter().map(|name| type_.with_name(name))).collect())
 }
 
@@ -175,7 +175,7 @@ fn read_pair(word: &str) -> Result<TargetWord> {
     match word.split('/').collect::<Vec<_>>().as_slice() {
         [type_, name] if !type_.is_empty() && !name.is_empty() && !type_.contains(',') => {
             match read_types(type_)?.as_slice() {
-                [type_] => control::check_object(name).map(|()| type_.with_name(name)),
+                [type_] => untrusted::check_object(name).map(|()| type_.with_name(name)),
                 _ => Err(single_form()),
             }
         }

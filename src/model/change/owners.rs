@@ -9,7 +9,7 @@ use crate::model::api::patch::FieldPath;
 use crate::model::diff;
 use crate::model::kind::Workload;
 use crate::model::revision::Revision;
-use crate::model::text::go_json::go_json;
+use crate::model::text::json::go_json;
 use crate::model::text::shell_command::{Word, command};
 
 /// A tool that owns a manifest of the workload.

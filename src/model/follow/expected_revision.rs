@@ -7,7 +7,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::verdict::replaced_line;
 use crate::model::observation::Observation;
 use crate::model::revision::RevisionWord;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// The expected revision.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use crate::model::kind::verdict::Verdict;
 use crate::model::observation::Observation;
 use crate::model::revision::references::Configuration;
 use crate::model::status::stale_configuration::{StaleConfiguration, stale_configuration};
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 use crate::model::view::RolloutView;
 
 /// Some causes appear without an event: a container that stays unready for too long, or a pod that

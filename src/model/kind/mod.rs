@@ -37,7 +37,7 @@ use self::verdict::{CounterNames, RolloutFacts, Verdict};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::ResourceType;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// Where a field is in an API version: the version, and the path.
 pub type VersionedPath = (&'static str, &'static [&'static str]);

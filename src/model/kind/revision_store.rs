@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::model::api::object::Object;
 use crate::model::api::pod::Pod;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, REPLICA_SET, ResourceType};
-use crate::model::text::go_json::go_json;
+use crate::model::text::json::go_json;
 
 /// Where the controller of a kind stores revisions.
 ///

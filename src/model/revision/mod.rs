@@ -18,7 +18,7 @@ use crate::model::kind::fields::HOLD_ANNOTATION;
 use crate::model::kind::revision_store::DataHash;
 pub use crate::model::kind::revision_store::RevisionNumber;
 use crate::model::kind::{Kind, Workload};
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// The annotation for the cause of a change.
 pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";

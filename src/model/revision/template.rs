@@ -6,7 +6,7 @@ use crate::model::api::container::declared_containers;
 use crate::model::api::quantity::Quantity;
 use crate::model::kind;
 use crate::model::kind::Workload;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 use crate::model::text::secret::{SHORTEST_SECRET, looks_secret};
 
 /// The annotation by which `kubectl rollout restart` makes a new revision of the same template.

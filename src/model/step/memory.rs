@@ -15,7 +15,7 @@ use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.

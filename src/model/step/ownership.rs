@@ -13,7 +13,7 @@ use crate::model::hold::plan::{HOLD_ANNOTATION, Hold, Lock, guarded};
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::text::go_json::go_json;
+use crate::model::text::json::go_json;
 
 /// The lock of this process, and the annotations that it wrote.
 #[derive(Debug, Default)]

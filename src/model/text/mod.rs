@@ -1,10 +1,10 @@
 //! Text: secrets, text that something would obey, shell commands, and the formats of Go, JSONPath and YAML.
 
-pub mod control;
 pub mod go_duration;
-pub mod go_json;
+pub mod json;
 pub mod jsonpath;
 pub mod plural;
 pub mod secret;
 pub mod shell_command;
+pub mod untrusted;
 pub mod yaml;

@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use super::control::is_misleading;
-use crate::model::text::control::is_object_name;
+use super::untrusted::is_misleading;
+use crate::model::text::untrusted::is_object_name;
 
 /// The placeholder for a word in a template.
 const HOLE: &str = "{}";

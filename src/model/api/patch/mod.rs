@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::object::Object;
-use crate::model::text::go_json::go_json;
+use crate::model::text::json::go_json;
 
 /// The members from the root of an object to one value.
 ///

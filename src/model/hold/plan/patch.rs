@@ -6,7 +6,7 @@ use super::hold::{END_BY_HAND, Hold};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
 use crate::model::kind::{Workload, strategy};
-use crate::model::text::go_json::go_json;
+use crate::model::text::json::go_json;
 use crate::model::text::shell_command::{Word, command};
 
 impl Hold {

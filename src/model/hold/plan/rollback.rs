@@ -18,7 +18,7 @@ use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// Whether the plan of a workload is rolling back to the live template, whether or not its hold is in force.
 #[must_use]

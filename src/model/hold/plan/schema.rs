@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::failure::BatchFailure;
 use super::pace::{Pace, Reach};
 use crate::model::kind::Workload;
-use crate::model::text::go_json::Digest;
+use crate::model::text::json::Digest;
 
 /// The plan of `step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use k8s_openapi::jiff::civil::Date;
 
-use crate::model::text::control::{ESCAPED_HASH, is_command, is_misleading};
+use crate::model::text::untrusted::{ESCAPED_HASH, is_command, is_misleading};
 
 /// After this column kubectl folds a line at the next space.
 const WIDTH: usize = 80;
