@@ -164,7 +164,7 @@ mod tests {
     /// They run `/bin/sh`.
     #[cfg(unix)]
     mod programs {
-        use std::time::Duration;
+        use harness::held_pipe::HeldPipe;
 
         use super::*;
 
@@ -191,13 +191,13 @@ mod tests {
 
         #[tokio::test]
         async fn a_dropped_future_kills_the_program() {
-            let file = std::env::temp_dir().join(format!("rollout2-capture-{}", std::process::id()));
-            let script = format!("exec 2>&-; sleep 1; echo late > {}", file.display());
-            let (environment, program) = (path(), shell(&script));
-            let run = program.capture(&environment, b"");
-            assert!(tokio::time::timeout(Duration::from_millis(200), run).await.is_err());
-            tokio::time::sleep(Duration::from_millis(1500)).await;
-            assert!(!file.exists(), "the program survived");
+            let mut held = HeldPipe::new();
+            let (environment, program) = (path(), shell(&format!("{}; exec sleep 1000", held.script())));
+            tokio::select! {
+                ended = program.capture(&environment, b"") => panic!("{ended:?}"),
+                () = held.is_opened() => {}
+            }
+            assert!(held.is_closed().await, "the program survived");
         }
 
         #[tokio::test]

@@ -56,8 +56,12 @@ fn plugin(mark: &std::path::Path) -> Value {
 }
 
 async fn history(kubeconfig: &Value, more: &[&str]) -> Output {
-    let args = ["history", "deployment/web", "--request-timeout", "5s"];
-    Run::of(args).kubeconfig(kubeconfig).args(more).env("PATH", "/usr/bin:/bin").run_async().await
+    Run::of(["history", "deployment/web"])
+        .kubeconfig(kubeconfig)
+        .args(more)
+        .env("PATH", "/usr/bin:/bin")
+        .run_async()
+        .await
 }
 
 #[tokio::test]

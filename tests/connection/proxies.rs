@@ -153,10 +153,10 @@ async fn no_proxy_excludes_a_server() {
 #[tokio::test]
 async fn a_proxy_refusal_is_reported_as_such() {
     let server = Cluster::recorded("shop").served();
-    let address = {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        listener.local_addr().unwrap().to_string()
-    };
+    // A stopped server refuses connections, and keeps its port from other tests.
+    let mut proxy = Cluster::recorded("shop").served();
+    proxy.server_mut().stop().await;
+    let address = proxy.server().address();
     for scheme in ["http", "socks5"] {
         let mut kubeconfig = kubeconfig_behind_proxy(&server);
         kubeconfig["clusters"][0]["cluster"]["proxy-url"] = json!(format!("{scheme}://{address}"));

@@ -3,8 +3,8 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::time::Instant;
 
+use harness::held_pipe::HeldPipe;
 use harness::prelude::*;
 use tokio::sync::watch;
 
@@ -194,26 +194,19 @@ async fn a_signal_stops_kubectl_and_the_command() {
 }
 
 async fn check_signal(signal: i32, exit: u8) {
-    let directory = Directory::new();
-    let program = directory.program("echo > started; sleep 2; echo > survived");
+    let mut held = HeldPipe::new();
+    let program = Directory::new().program(&format!("{}; exec sleep 1000", held.script()));
     let (send, signals) = watch::channel(0);
-    let started = directory.file("started");
     let run = preview_with(&program, &["-f", MANIFEST]).signals(signals);
     let cluster = cluster();
     let interrupt = async {
-        let begun = Instant::now();
-        while !started.exists() && begun.elapsed() < Duration::from_secs(20) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        held.is_opened().await;
         send.send(signal).unwrap();
     };
-    let begun = Instant::now();
     let (ended, ()) = tokio::join!(run_on(&cluster, run), interrupt);
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "stopped; nothing was written\n"));
     ended.ends(exit);
-    assert!(begun.elapsed() < Duration::from_secs(20));
-    tokio::time::sleep(Duration::from_millis(2200)).await;
-    assert!(!directory.file("survived").exists(), "kubectl was killed");
+    assert!(held.is_closed().await, "kubectl was not killed");
 }
 
 #[tokio::test]

@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
+use harness::files::{directory, file, program};
+use harness::write_script;
 use serde_json::json;
 
 use crate::step::setup::{changed, replicas_on, run_of};
@@ -50,15 +51,6 @@ fn serve(status: u16, body: &str) -> String {
     address
 }
 
-/// Writes an executable file.
-fn executable(name: &str, text: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
-}
-
 #[expect(clippy::print_stderr, reason = "a skipped test prints a note")]
 fn are_installed(programs: &[&str]) -> bool {
     let has = |program: &&str| Command::new(program).arg("--version").output().is_ok();
@@ -80,7 +72,7 @@ async fn each_check_passes_and_fails_its_batch() {
     let monitor = |state: &str| json!({"overall_state": state}).to_string();
     let found = scripts("step.md");
     let [http, promql, datadog] = found.as_slice() else { panic!("{} recipes", found.len()) };
-    let headers = executable("check-recipes/headers", "DD-API-KEY: k\nDD-APPLICATION-KEY: a\n");
+    let headers = file("headers", "DD-API-KEY: k\nDD-APPLICATION-KEY: a\n");
     let path = std::env::var("PATH").unwrap_or_default();
     for (name, script, status, body, exit) in [
         ("http", http, 200, "ok".to_owned(), 0),
@@ -94,7 +86,7 @@ async fn each_check_passes_and_fails_its_batch() {
         ("datadog", datadog, 200, monitor("No Data"), 4),
         ("datadog", datadog, 403, "{}".to_owned(), 4),
     ] {
-        let check = executable(&format!("check-recipes/{name}"), script);
+        let check = program(name, script);
         let address = serve(status, &body);
         let environment = [
             ("PATH", path.as_str()),
@@ -116,7 +108,7 @@ async fn each_check_passes_and_fails_its_batch() {
 fn the_script_for_helm_ends_with_the_code_of_status() {
     let found = scripts("pipelines.md");
     let [helm] = found.as_slice() else { panic!("{} recipes", found.len()) };
-    let script = executable("helm-recipe/deploy", helm);
+    let (script, bin) = (program("deploy", helm), directory());
     let log = script.with_file_name("log");
     for (upgrade, status, commands) in [
         (0, 0, "helm upgrade,kubectl rollout2,"),
@@ -126,14 +118,13 @@ fn the_script_for_helm_ends_with_the_code_of_status() {
         (9, 0, "helm upgrade,"),
     ] {
         let stub = |name: &str, exit: i32| {
-            let text =
-                format!("#!/bin/sh\nprintf '%s %s,' {name} \"$1\" >> '{}'\nexit {exit}\n", log.display());
-            executable(&format!("helm-recipe/bin/{name}"), &text)
+            let text = format!("printf '%s %s,' {name} \"$1\" >> '{}'\nexit {exit}", log.display());
+            write_script(&bin.join(name), &text);
         };
-        let bin = stub("helm", upgrade);
+        stub("helm", upgrade);
         stub("kubectl", status);
         let _ = std::fs::remove_file(&log);
-        let run = Command::new("/bin/sh").arg(&script).env("PATH", bin.parent().unwrap()).output().unwrap();
+        let run = Command::new("/bin/sh").arg(&script).env("PATH", &bin).output().unwrap();
         let expected = if upgrade == 0 { status } else { 1 };
         assert_eq!(run.status.code(), Some(expected), "{run:?}");
         assert_eq!(std::fs::read_to_string(&log).unwrap(), commands, "{status}");

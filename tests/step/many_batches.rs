@@ -1,8 +1,6 @@
 //! Plans with more batches than the output lists.
 
-use std::fs;
-use std::path::Path;
-
+use harness::files::file;
 use harness::objects::{pod, revision, workload};
 use harness::prelude::*;
 
@@ -19,15 +17,9 @@ fn snapshot(replicas: usize) -> Value {
 }
 
 fn plan(replicas: usize, args: &[&str]) -> String {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
-        "step-many-{replicas}-{}-{}.json",
-        args.len(),
-        std::process::id()
-    ));
-    fs::write(&file, snapshot(replicas).to_string()).unwrap();
+    let objects = file("many.json", &snapshot(replicas).to_string());
     let output =
-        Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(&file).args(args).run();
-    fs::remove_file(&file).unwrap();
+        Run::of(["step", "sts/db", "--dry-run", "--soak", "1m", "--from"]).arg(objects).args(args).run();
     output.ends(0);
     output.stdout
 }

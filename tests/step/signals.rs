@@ -1,6 +1,7 @@
 //! An interrupted command releases the lock, reports what continues in the cluster, and can be repeated.
 
 use harness::files::directory;
+use harness::held_pipe::HeldPipe;
 use harness::prelude::*;
 
 /// A cluster on a socket with a StatefulSet `db`.
@@ -29,7 +30,11 @@ impl SteppedSet {
 
     /// Starts a command as a process.
     fn start(&self, args: &str) -> Process {
-        let mut command = self.cluster.process(args.split_whitespace());
+        self.start_with(args.split_whitespace())
+    }
+
+    fn start_with<'a>(&self, args: impl Iterator<Item = &'a str>) -> Process {
+        let mut command = self.cluster.process(args);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         Process::start(command.env("USER", "ada").env("HOSTNAME", "laptop"))
     }
@@ -71,14 +76,13 @@ async fn the_lock_is_released_and_the_same_command_continues() {
 #[tokio::test]
 async fn a_check_is_killed_at_an_interrupt() {
     let served = SteppedSet::new().await;
-    let mark = directory().join("mark");
-    let check = format!("sleep${{IFS}}2;touch${{IFS}}{}", mark.display());
-    let mut step = served.start(&format!("step statefulset/db --soak 0s --check {check}"));
-    step.prints("checking").await;
+    let mut held = HeldPipe::new();
+    let args = "step statefulset/db --soak 0s --check".split(' ');
+    let mut step = served.start_with(args.chain([format!("{}; sleep 1000", held.script()).as_str()]));
+    held.is_opened().await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.stderr());
-    tokio::time::sleep(Duration::from_millis(2500)).await;
-    assert!(!mark.exists(), "the check was not killed");
+    assert!(held.is_closed().await, "the check was not killed");
 }
 
 /// A holder that runs is reported, and stays. After `kill -9` the next process on its host replaces it.
@@ -108,11 +112,21 @@ async fn a_second_step_stops_unless_the_first_has_ended_or_is_taken_over() {
     assert!(fourth.stderr().contains("note: replaced the lock of ada@laptop"), "{}", fourth.stderr());
 }
 
-/// A rollback is no longer held, even if `step` is interrupted.
+/// A rollback is no longer held, even if `step` is interrupted. No controller runs until then, so that the rollback
+/// cannot end before.
 #[tokio::test]
 async fn an_interrupted_rollback_is_reported() {
     let served = SteppedSet::new().await;
-    let mut step = served.start("step statefulset/db --soak 0s --check false --on-failure undo");
+    let fifo = directory().join("fifo");
+    let check = format!("mkfifo {0}; cat {0}; false", fifo.display());
+    let args = "step statefulset/db --soak 0s --on-failure undo --check".split(' ');
+    let mut step = served.start_with(args.chain([check.as_str()]));
+    step.prints("checking").await;
+    served.cluster.stop_controllers();
+    while !fifo.exists() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    std::fs::write(&fifo, "").unwrap();
     step.prints("rolls back to revision 1").await;
     step.signal("-INT");
     assert_eq!(step.wait().await, Some(130), "{}", step.stderr());
@@ -128,6 +142,7 @@ async fn an_interrupted_rollback_is_reported() {
     );
     let hold = served.hold();
     assert!(hold["plan"]["rollingBack"] == true && hold["lock"].is_null(), "{hold}");
+    tokio::spawn(Controllers::new().run(served.cluster.sim.clone()));
     let mut on = served.start("step statefulset/db");
     assert_eq!(on.wait().await, Some(4), "{}", on.stderr());
     assert!(on.stderr().contains("the check of batch 1 failed: exit 1"), "{}", on.stderr());

@@ -59,7 +59,6 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
         ),
         (FaultAction::ResetStream, false, "read it again: it is unchanged: "),
         (FaultAction::Html(502), false, "read it again: it is unchanged: "),
-        (FaultAction::Stall, false, "read it again: it is unchanged: "),
         (FaultAction::CutBody(10), true, "the change was applied\n"),
     ];
     for (protocols, (act, applied, stderr)) in
@@ -68,13 +67,24 @@ async fn an_unknown_result_is_resolved_by_reading_the_object() {
         let server = Cluster::recorded("shop").served_with(ServerCertificate::Good, protocols);
         let before = object(&server.sim, &web());
         server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act.clone()));
-        let output = run(&server, &["undo", "deployment/web", "--request-timeout=1s"]).await;
+        let output = run(&server, &["undo", "deployment/web"]).await;
         assert!(messages(&output).contains(stderr), "{protocols:?} {act:?}: {}", output.stderr);
         assert_eq!(output.exit, u8::from(!applied), "{protocols:?} {act:?}: {}", output.stderr);
         assert_eq!(output.stdout.is_empty(), !applied, "{protocols:?} {act:?}");
         assert_eq!(object(&server.sim, &web()) != before, applied, "{protocols:?} {act:?}");
         assert_eq!(patches(&server).len(), 1, "{protocols:?} {act:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_without_an_answer_is_resolved_at_the_request_timeout() {
+    let cluster = Cluster::recorded("shop").start();
+    let before = object(&cluster.sim, &web());
+    cluster.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), FaultAction::Stall));
+    let output = run(&cluster, &["undo", "deployment/web"]).await;
+    assert!(messages(&output).contains("read it again: it is unchanged: "), "{}", output.stderr);
+    assert_eq!((output.stdout.as_str(), output.exit), ("", 1));
+    assert_eq!((object(&cluster.sim, &web()), patches(&cluster).len()), (before, 1));
 }
 
 /// The server stores nothing in a dry run, so that reading the object again shows nothing.

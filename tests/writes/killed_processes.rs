@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use crate::writes::{db, object, observe, web};
 
 /// Runs the program and kills it at request number `at` (from 0), before the server processes the request (`done` is
-/// false) or before it responds.
+/// false) or before it responds. The server records a request and processes it without a pause in between.
 async fn run_and_kill(server: &Cluster, args: &[&str], at: usize, done: bool) {
     let act = if done { FaultAction::StallBody(0) } else { FaultAction::Stall };
     server.sim.fault(Fault::on(Requests::any(), act).after(at).once());
@@ -18,7 +18,6 @@ async fn run_and_kill(server: &Cluster, args: &[&str], at: usize, done: bool) {
     while server.sim.requests().len() <= at && !process.has_ended() {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    tokio::time::sleep(Duration::from_millis(50)).await; // the server processes the request now
     process.kill();
     server.sim.clear_faults();
 }

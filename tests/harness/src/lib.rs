@@ -18,6 +18,8 @@
 pub mod cluster;
 mod cluster_state;
 pub mod files;
+#[cfg(unix)]
+pub mod held_pipe;
 pub mod kruise;
 mod kubectl_status;
 pub mod many_workloads;
