@@ -199,6 +199,11 @@ impl Pace {
         self.max_unavailable.unwrap_or(Share::Pods(1)).of(replicas)
     }
 
+    /// How long the last batch soaks: `--final-soak` is how much longer than the others.
+    pub(crate) fn last_soak(&self) -> i64 {
+        self.soak + self.final_soak
+    }
+
     /// The same pace with the options of a command.
     pub(crate) fn then(&self, words: &Words) -> Self {
         Self {

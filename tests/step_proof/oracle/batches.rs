@@ -43,9 +43,8 @@ impl Oracle for BatchOrder {
             return Ok(());
         }
         if scene.ends_plan() {
-            let soak = scene.pace.soak.max(scene.pace.final_soak);
             self.check_check(scene, "the plan ends")?;
-            return self.check_soaked(scene, soak, "the plan ends");
+            return self.check_soaked(scene, scene.pace.last_soak(), "the plan ends");
         }
         if !scene.releases() {
             return Ok(());

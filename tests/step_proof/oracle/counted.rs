@@ -104,7 +104,7 @@ impl Counted {
             if before.rolls_back() {
                 return Ok(());
             }
-            let soak = scene.pace.soak.max(scene.pace.final_soak);
+            let soak = scene.pace.last_soak();
             let goal = self.batch.as_ref().map_or(0, |batch| batch.goal);
             let goal = if before.kind == Kind::Deployment { after.replicas() } else { goal };
             return self.check_check("the plan ends").and(self.check_soaked(

@@ -30,7 +30,6 @@ impl Oracle for Nodes {
         if scene.writer().is_none() {
             return removed_updated(scene);
         }
-        let soak = scene.pace.soak.max(scene.pace.final_soak);
         if scene.rolls_back() {
             self.batch.clear();
             self.is_refused = false; // a rollback restores a revision that did not fail
@@ -40,7 +39,7 @@ impl Oracle for Nodes {
             return Err("the plan ends, and the check refused the last batch".to_owned());
         }
         if scene.ends_plan() {
-            return self.check_soaked(scene, soak, "the plan ends");
+            return self.check_soaked(scene, scene.pace.last_soak(), "the plan ends");
         }
         if scene.begins_anew() {
             self.batch.clear(); // it was of a plan that another client ended

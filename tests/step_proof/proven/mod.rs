@@ -121,6 +121,7 @@ impl History {
         match words[..] {
             // The options of the first process, and of the second one.
             ["soak", seconds] => process.words.soak = seconds.parse().ok(),
+            ["final", "soak", seconds] => process.words.final_soak = seconds.parse().ok(),
             ["to", pods] => process.words.reach = Some(Reach::To(Share::Pods(number(pods)))),
             ["by", pods] => process.words.batches = Some(Batches::By(Share::Pods(number(pods)))),
             ["max-unavailable", pods] => process.words.max_unavailable = Some(Share::Pods(number(pods))),
