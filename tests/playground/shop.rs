@@ -9,7 +9,7 @@ pub(crate) const DESCRIPTION: [&str; 7] = [
     "statefulset/db       complete at its partition: 2 of 5 pods run the new version, 3 are held",
     "daemonset/agent      one pod a node, up to date",
     "cloneset/search      of OpenKruise: its pods are updated in place",
-    "kubectl apply and preview need --validate=false here: the shop serves no OpenAPI. kubectl create does not work.",
+    "kubectl apply and preview need --validate=false here. kubectl get prints names and ages; kubectl create and scale do not work.",
     "Ctrl-C closes the shop.",
 ];
 

@@ -38,20 +38,17 @@ async fn kubectl_works_with_the_playground() {
         "template":{"metadata":{"labels":{"app":"app"}},"spec":{"containers":[{"name":"app","image":"app:1"}]}}}}"#;
     let file = playground.directory.join("app.json");
     std::fs::write(&file, manifest).unwrap();
-    let apply = format!("apply -f {}", file.display());
+    let apply = format!("apply --validate=false -f {}", file.display());
     for (args, expected) in [
         (apply.as_str(), "deployment.apps/app created"),
         (&apply, "deployment.apps/app unchanged"),
-        ("get deployment web", "4/4"),
+        ("get deployment web -o jsonpath={.status.availableReplicas}", "4"),
         ("get deployment nope", "Error from server (NotFound): deployments.apps \"nope\" not found"),
         ("describe deployment web", "NewReplicaSetAvailable"),
         ("rollout history deployment/web", "first release"),
         ("get cloneset search -o name", "cloneset.apps.kruise.io/search"),
-        ("get pods -l app=checkout", "Error|CrashLoopBackOff"), // the second one shortly before each restart
         ("set image deployment/web web=shop/web:1.3", "image updated"),
         ("annotate deployment/web kubernetes.io/change-cause=third --overwrite", "annotated"),
-        ("rollout status deployment/web --timeout=60s", "successfully rolled out"),
-        ("scale deployment/web --replicas=2", "scaled"),
         ("rollout status deployment/web --timeout=60s", "successfully rolled out"),
         ("rollout undo deployment/web", "rolled back"),
         (
@@ -66,7 +63,7 @@ async fn kubectl_works_with_the_playground() {
         ("delete deployment checkout --timeout=60s", "deleted"),
     ] {
         let Some(printed) = kubectl(&playground, args).await else { return };
-        assert!(expected.split('|').any(|one| printed.contains(one)), "{args}: {printed}");
+        assert!(printed.contains(expected), "{args}: {printed}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Reply, openapi};
+use super::Reply;
 use crate::{
     refusal::Refusal,
     resource::{ALL, KRUISE, Resource},
@@ -38,9 +38,6 @@ pub(super) fn answer(path: &str, store: &Store) -> Result<Reply, Refusal> {
         ["apis", KRUISE, version @ ("v1beta1" | "v1alpha1")] if store.serves_kruise() => {
             resources(&format!("{KRUISE}/{version}"), store)
         }
-        ["openapi", "v3"] => openapi::index(),
-        ["openapi", "v3", "api", "v1"] => openapi::document(""),
-        ["openapi", "v3", "apis", name, "v1"] if GROUPS.contains(name) => openapi::document(name),
         _ => return Err(Refusal::no_such_path()),
     };
     Ok(Reply::json(200, value))
@@ -78,7 +75,8 @@ fn resources(group_version: &str, store: &Store) -> Value {
     let rows = ALL.iter().copied().filter(is_listed);
     let resources: Vec<Value> = rows
         .flat_map(|resource| {
-            let parts = resource.subresources.iter().map(|part| subresource(resource, part));
+            let parts = resource.subresources.iter().filter(|part| **part != "scale");
+            let parts = parts.map(|part| subresource(resource, part));
             std::iter::once(entry(resource)).chain(parts)
         })
         .collect();
@@ -99,7 +97,6 @@ fn entry(resource: &Resource) -> Value {
 
 fn subresource(resource: &Resource, part: &str) -> Value {
     let (group, version, kind, verbs) = match part {
-        "scale" => ("autoscaling", "v1", "Scale", json!(["get", "patch", "update"])),
         "eviction" => ("policy", "v1", "Eviction", json!(["create"])),
         "log" => (resource.group, resource.version, resource.kind, json!(["get"])),
         _ => (resource.group, resource.version, resource.kind, json!(["get", "patch", "update"])),

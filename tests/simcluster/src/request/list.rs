@@ -3,7 +3,7 @@
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::{Call, route::Target, table::table, view::View};
+use super::{Call, route::Target, view::View};
 use crate::{
     object,
     refusal::Refusal,
@@ -41,16 +41,9 @@ pub(super) fn list(store: &Store, target: &Target, call: &Call) -> Result<Value,
             metadata["remainingItemCount"] = rest.len().into();
         }
     }
-    if let View::Table(now) = call.view {
-        let mut table = table(target.resource.kind, shown.iter().map(|(_, value)| &**value), now);
-        table["metadata"] = metadata;
-        return Ok(table);
-    }
     let items: Vec<Value> = shown.iter().map(|(_, value)| call.view.item(value)).collect();
     let (api_version, kind) = match call.view {
-        View::Whole | View::Table(_) => {
-            (target.resource.api_version(), format!("{}List", target.resource.kind))
-        }
+        View::Whole => (target.resource.api_version(), format!("{}List", target.resource.kind)),
         View::Metadata => ("meta.k8s.io/v1".to_owned(), "PartialObjectMetadataList".to_owned()),
     };
     let mut list = json!({ "kind": kind, "apiVersion": api_version, "metadata": metadata });

@@ -4,11 +4,8 @@ mod body;
 mod discovery;
 mod list;
 mod log;
-mod openapi;
 mod query;
 mod route;
-mod scale;
-mod table;
 mod view;
 mod watch;
 
@@ -81,9 +78,6 @@ fn answer_resource(store: &mut Store, call: &Call, target: &Target) -> Result<Re
     }
     match (target.verb, target.subresource.as_str()) {
         (Verb::Get, "log") => log::read(store, target, &call.query).map(Reply::Text),
-        (Verb::Get | Verb::Update | Verb::Patch, "scale") => {
-            scale::answer(store, call, target).map(|scale| Reply::json(200, scale))
-        }
         (Verb::Create, "eviction") => evict(store, call, target),
         (Verb::Get, "" | "status") => Ok(Reply::json(200, call.view.object(store.find(&target.key())?))),
         (Verb::List, "") => list::list(store, target, call).map(|list| Reply::json(200, list)),

@@ -1,10 +1,7 @@
 //! The representation of an object, which the `Accept` header selects.
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::table::table;
-use crate::object;
 use crate::refusal::Refusal;
 
 /// The representation of the objects in a response.
@@ -15,23 +12,21 @@ pub enum View {
     Whole,
     /// `PartialObjectMetadata`.
     Metadata,
-    /// Rows of a table, with ages at this time.
-    Table(Timestamp),
 }
 
 impl View {
-    /// Reads an `Accept` header of a request that arrived at this time.
-    pub fn of_accept(accept: &str, now: Timestamp) -> Result<Self, Refusal> {
+    /// Reads an `Accept` header.
+    pub fn of_accept(accept: &str) -> Result<Self, Refusal> {
         if accept.is_empty() {
             return Ok(Self::Whole);
         }
-        accept.split(',').find_map(|text| Self::of_media_type(text, now)).ok_or_else(|| {
+        accept.split(',').find_map(Self::of_media_type).ok_or_else(|| {
             let message = "only the following media types are accepted: application/json, application/json;stream=watch";
             Refusal { reason: "NotAcceptable", ..Refusal::with_status(406, message) }
         })
     }
 
-    fn of_media_type(text: &str, now: Timestamp) -> Option<Self> {
+    fn of_media_type(text: &str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let media_type = parts.next().unwrap_or_default();
         if !matches!(media_type, "application/json" | "application/*" | "*/*" | "text/plain") {
@@ -40,7 +35,6 @@ impl View {
         match parts.find_map(|parameter| parameter.strip_prefix("as=")) {
             None => Some(Self::Whole),
             Some(form) if form.starts_with("PartialObjectMetadata") => Some(Self::Metadata),
-            Some("Table") => Some(Self::Table(now)),
             Some(_) => None,
         }
     }
@@ -49,7 +43,6 @@ impl View {
     pub(super) fn object(self, value: &Value) -> Value {
         match self {
             Self::Whole => value.clone(),
-            Self::Table(now) => table(object::text(value, &["kind"]), std::iter::once(value), now),
             Self::Metadata => {
                 json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": value["metadata"] })
             }

@@ -114,23 +114,3 @@ pub fn matches_labels(selector: &Value, labels: &Value) -> bool {
         Requirement { key: key.to_owned(), test }.allows(labels)
     })
 }
-
-/// A `LabelSelector` object in the syntax of a query, as a scale's status and kubectl write it.
-pub fn selector_text(selector: &Value) -> String {
-    let equal = object::at(selector, &["matchLabels"]).and_then(Value::as_object).into_iter().flatten();
-    let mut parts: Vec<String> =
-        equal.map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default())).collect();
-    parts.extend(object::list(selector, &["matchExpressions"]).iter().map(|expression| {
-        let key = object::text(expression, &["key"]);
-        let mut values: Vec<&str> =
-            object::list(expression, &["values"]).iter().filter_map(Value::as_str).collect();
-        values.sort_unstable();
-        match object::text(expression, &["operator"]) {
-            "In" => format!("{key} in ({})", values.join(",")),
-            "NotIn" => format!("{key} notin ({})", values.join(",")),
-            "DoesNotExist" => format!("!{key}"),
-            _ => key.to_owned(),
-        }
-    }));
-    parts.join(",")
-}

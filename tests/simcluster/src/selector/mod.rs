@@ -5,7 +5,7 @@ mod labels;
 
 use serde_json::Value;
 
-pub use self::labels::{matches_labels, selector_text};
+pub use self::labels::matches_labels;
 use self::{
     fields::{FieldRequirement, parse_fields},
     labels::{Requirement, parse_labels},

@@ -101,10 +101,9 @@ impl SimService {
                 return Ok(answer);
             }
         }
-        let now = self.shared.write(|store| store.now());
         let outcome = self.admit(&parts, &route).and_then(|()| {
             let view = match &route {
-                Route::Resource(_) => View::of_accept(text(&parts, header::ACCEPT), now)?,
+                Route::Resource(_) => View::of_accept(text(&parts, header::ACCEPT))?,
                 Route::Path(_) => View::Whole,
             };
             let call = Call {
