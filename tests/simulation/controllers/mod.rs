@@ -11,7 +11,6 @@ mod interleaving;
 mod kruise;
 mod kubelets;
 mod lab;
-mod recorded_nodes;
 mod stateful_set;
 mod trace_deployment;
 mod trace_held_deployment;

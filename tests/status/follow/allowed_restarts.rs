@@ -5,9 +5,8 @@ use simcluster::KubeletTiming;
 
 /// Creates a Deployment whose update crashes and runs from its fourth restart on, 70 seconds later.
 async fn recovering() -> Cluster {
-    let cluster = Cluster::simulated()
-        .controllers(Controllers::new().kubelet_timing(KubeletTiming::recorded()))
-        .start();
+    let timing = KubeletTiming { back_off: Duration::from_secs(10), ..KubeletTiming::default() };
+    let cluster = Cluster::simulated().controllers(Controllers::new().kubelet_timing(timing)).start();
     let web = cluster.deployment(2, &json!({}));
     cluster.advance(30).await;
     cluster.editor().set_image(&web, "app:2.0-recovers");

@@ -1,6 +1,5 @@
 //! Events of core/v1. Equal events about the same object are one object with a count.
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hash::{fnv1a, safe_encoded};
@@ -19,8 +18,6 @@ pub struct Event {
     warning: bool,
     reason: &'static str,
     message: String,
-    /// When it happened; when it is written, if that is not known.
-    occurred: Option<Timestamp>,
 }
 
 impl Event {
@@ -31,7 +28,7 @@ impl Event {
         reason: &'static str,
         message: String,
     ) -> Self {
-        Self { regarding: reference(about), component, warning: false, reason, message, occurred: None }
+        Self { regarding: reference(about), component, warning: false, reason, message }
     }
 
     /// An event of type `Warning`.
@@ -44,22 +41,17 @@ impl Event {
         Self { warning: true, ..Self::normal(about, component, reason, message) }
     }
 
-    /// The same event, about a container in a list of a pod's spec.
-    pub(super) fn in_container(mut self, list: &str, container: &str) -> Self {
-        self.regarding["fieldPath"] = format!("spec.{list}{{{container}}}").into();
+    /// The same event, about a container of a pod.
+    pub(super) fn in_container(mut self, container: &str) -> Self {
+        self.regarding["fieldPath"] = format!("spec.containers{{{container}}}").into();
         self
-    }
-
-    /// The same event, with the time at which it happened.
-    pub(super) fn at(self, time: Timestamp) -> Self {
-        Self { occurred: Some(time), ..self }
     }
 
     /// Stores the event, or increments the count of an equal event.
     pub(super) fn record(self, store: &mut Store, author: &Author) -> Result<(), Refusal> {
         let namespace = object::text(&self.regarding, &["namespace"]).to_owned();
         let key = Key::new(&EVENTS, &namespace, &self.name());
-        let now = stamp(self.occurred.unwrap_or_else(|| store.now()));
+        let now = stamp(store.now());
         if store.get(&key).is_some() {
             return store
                 .edit(&key, Part::Object, author, |event| {

@@ -3,45 +3,33 @@
 /// What a container does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// Runs, and is ready soon. An init container ends with 0.
+    /// Runs, and is ready soon.
     Healthy,
-    /// `slow`: runs, and is ready late. An init container ends late.
+    /// `slow`: runs, and is ready late.
     Slow,
-    /// `notready`: runs, and is never ready. An init container never ends.
+    /// `notready`: runs, and is never ready.
     NotReady,
     /// `bad`: its image cannot be pulled.
     BadImage,
-    /// `slowpull`: the pull of its image takes long.
-    SlowPull,
     /// `config`: it refers to a `ConfigMap` that does not exist.
     BadConfig,
     /// `crash`: exits with 1 soon after each start.
     Crash,
-    /// `crashlate`: exits with 1 some time after each start.
-    CrashLate,
     /// `recovers`: exits with 1 soon after its first starts, and runs from its fourth restart on.
     Recovers,
     /// `oom`: exceeds its memory limit soon after each start.
     OutOfMemory,
-    /// `slowstop`: takes long to end after SIGTERM.
-    SlowStop,
-    /// `nosigterm`: ignores SIGTERM.
-    IgnoresSigterm,
 }
 
 /// The words that a tag is searched for, in this order.
-const TAGS: [(&str, Behaviour); 11] = [
+const TAGS: [(&str, Behaviour); 7] = [
     ("bad", Behaviour::BadImage),
-    ("crashlate", Behaviour::CrashLate),
     ("crash", Behaviour::Crash),
     ("recovers", Behaviour::Recovers),
     ("oom", Behaviour::OutOfMemory),
     ("config", Behaviour::BadConfig),
     ("notready", Behaviour::NotReady),
-    ("slowpull", Behaviour::SlowPull),
-    ("slowstop", Behaviour::SlowStop),
     ("slow", Behaviour::Slow),
-    ("nosigterm", Behaviour::IgnoresSigterm),
 ];
 
 impl Behaviour {
@@ -54,11 +42,6 @@ impl Behaviour {
 
     /// Whether it ends again and again.
     pub(super) fn crashes(self) -> bool {
-        matches!(self, Self::Crash | Self::CrashLate | Self::Recovers | Self::OutOfMemory)
-    }
-
-    /// Whether the kubelet never starts it.
-    pub(super) fn never_starts(self) -> bool {
-        matches!(self, Self::BadImage | Self::BadConfig)
+        matches!(self, Self::Crash | Self::Recovers | Self::OutOfMemory)
     }
 }

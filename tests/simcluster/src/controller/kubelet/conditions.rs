@@ -21,15 +21,10 @@ pub(super) fn closed_gate(pod: &Value) -> Option<&str> {
 
 /// Returns all conditions of a pod: first those of the kubelet, then the others as they are.
 pub(super) fn of(state: &PodState, pod: &Value, now: Timestamp) -> Value {
-    let incomplete = state.incomplete_init_containers();
     let unready = state.containers.iter().filter(|one| !one.phase.is_ready).map(|one| one.name.as_str());
     let unready = (!state.is_ready()).then(|| {
         let message = format!("containers with unready status: [{}]", unready.collect::<Vec<_>>().join(" "));
         ("ContainersNotReady", message)
-    });
-    let uninitialized = (!incomplete.is_empty()).then(|| {
-        let message = format!("containers with incomplete status: [{}]", incomplete.join(" "));
-        ("ContainersNotInitialized", message)
     });
     let closed = closed_gate(pod).map(|gate| ("ReadinessGatesNotReady", closed_gate_message(pod, gate)));
     write(
@@ -37,24 +32,9 @@ pub(super) fn of(state: &PodState, pod: &Value, now: Timestamp) -> Value {
         now,
         &[
             ("PodReadyToStartContainers", None),
-            ("Initialized", uninitialized),
+            ("Initialized", None),
             ("Ready", unready.clone().or(closed)),
             ("ContainersReady", unready),
-        ],
-    )
-}
-
-/// Returns the conditions of a pod whose containers have ended because the pod is deleted.
-pub(super) fn of_ended(pod: &Value, now: Timestamp) -> Value {
-    let completed = || Some(("PodCompleted", String::new()));
-    write(
-        pod,
-        now,
-        &[
-            ("PodReadyToStartContainers", Some(("", String::new()))),
-            ("Initialized", if holds(pod, "Initialized") { None } else { completed() }),
-            ("Ready", completed()),
-            ("ContainersReady", completed()),
         ],
     )
 }

@@ -1,6 +1,7 @@
 //! Simulated kubelets. The tag of an image decides what its containers do.
 //!
-//! The states, their order and the logs are those of recorded kubelets (`tests/data/node`). An API stamp has whole
+//! The states, their order and the logs are those of recorded kubelets (`tests/data/node`), which `harness::replay`
+//! replays, without those that last for less than a status update. An API stamp has whole
 //! seconds, so a kubelet remembers the exact time at which it began to start or to stop a pod. The store has
 //! everything else.
 
@@ -8,14 +9,13 @@ mod behaviour;
 mod conditions;
 mod crash_loop;
 mod events_and_logs;
-mod image_pull;
 mod phase;
 mod pod_state;
 mod restart;
-mod termination;
 mod timing;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,7 +23,6 @@ use serde_json::Value;
 use self::pod_state::{Known, PodState};
 use self::restart::Restart;
 pub use self::restart::restart_patch;
-use self::termination::Termination;
 pub use self::timing::KubeletTiming;
 use super::event::Event;
 use super::plan::{Plan, Write};
@@ -56,14 +55,12 @@ struct Memory {
     stopping: Option<Timestamp>,
     /// How often each container was restarted with another image.
     new_images: BTreeMap<String, u64>,
-    /// Events that are not in the API server yet, and when they will be.
-    late_events: Vec<(Timestamp, Event)>,
 }
 
 impl Memory {
     fn of(pod: &Value, since: Timestamp, is_restart: bool) -> Self {
         let uid = object::uid(pod).to_owned();
-        Self { uid, since, is_restart, stopping: None, new_images: BTreeMap::new(), late_events: Vec::new() }
+        Self { uid, since, is_restart, stopping: None, new_images: BTreeMap::new() }
     }
 }
 
@@ -84,7 +81,6 @@ impl Kubelets {
         } else {
             self.run(store, key, pod, &mut plan);
         }
-        self.deliver_events(key, store.now(), &mut plan);
         plan
     }
 
@@ -125,10 +121,7 @@ impl Kubelets {
         }
         if let Some(changed) = changed {
             plan.update(key, Part::Status, changed);
-            let due = later(now, timing.event_delay);
-            memory
-                .late_events
-                .extend(events_and_logs::events(pod, &state).into_iter().map(|event| (due, event.at(now))));
+            events_and_logs::events(pod, &state).into_iter().for_each(|event| plan.record_event(event));
         }
         if let Some(next) = state.next_change {
             plan.requeue_at(next);
@@ -138,24 +131,15 @@ impl Kubelets {
     /// Stops the containers of a deleted pod, and removes the pod when they have ended.
     fn stop(&mut self, store: &Store, key: &Key, pod: &Value, plan: &mut Plan) {
         let (now, timing) = (store.now(), self.timing);
-        let termination = Termination::of(pod, &timing);
+        let grace = object::at(pod, &["metadata", "deletionGracePeriodSeconds"]).and_then(Value::as_u64);
+        let takes = timing.stopping(object::uid(pod)).min(Duration::from_secs(grace.unwrap_or(30)));
         let (memory, _) = self.remember(key, pod, now);
         if memory.stopping.is_none() {
-            let killing = Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned());
-            memory.late_events.push((later(now, timing.event_delay), killing.at(now)));
+            plan.record_event(Event::normal(pod, COMPONENT, "Killing", "Stopping containers".to_owned()));
         }
-        let ended = later(*memory.stopping.get_or_insert(now), termination.takes);
-        let removed = later(ended, timing.remove);
+        let ended = later(*memory.stopping.get_or_insert(now), takes);
         if now < ended {
             plan.requeue_at(ended);
-            return;
-        }
-        let has_status = !object::list(pod, &["status", "containerStatuses"]).is_empty();
-        if now < removed && has_status {
-            if !matches!(pod::phase(pod), "Failed" | "Succeeded") {
-                plan.update(key, Part::Status, termination.ended(pod, now));
-            }
-            plan.requeue_at(removed);
             return;
         }
         let deletion = Deletion {
@@ -164,19 +148,6 @@ impl Kubelets {
             ..Deletion::default()
         };
         plan.writes.push(Write::Delete { key: key.clone(), deletion });
-    }
-
-    /// Writes the events that are due.
-    fn deliver_events(&mut self, key: &Key, now: Timestamp, plan: &mut Plan) {
-        let Some(memory) = self.memories.get_mut(key) else { return };
-        for (due, event) in std::mem::take(&mut memory.late_events) {
-            if due <= now {
-                plan.record_event(event);
-            } else {
-                plan.requeue_at(due);
-                memory.late_events.push((due, event));
-            }
-        }
     }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use super::behaviour::Behaviour;
-use super::timing::KubeletTiming;
-use super::{crash_loop, image_pull};
+use super::crash_loop;
 
 /// A state of a container, for as long as the kubelet reports it. Times count from the start of the container.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,16 +58,11 @@ impl Phase {
         self.until = self.until.map(|until| until + by);
         self
     }
-
-    /// Whether an init container has done its work.
-    pub(super) fn is_completed(&self) -> bool {
-        matches!(self.state, State::Terminated(Run { exit_code: 0, .. }))
-    }
 }
 
 /// What decides the phases of a container.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start<'t> {
+pub(super) struct Start {
     pub(super) behaviour: Behaviour,
     /// When the container runs.
     pub(super) runs: Duration,
@@ -78,33 +72,20 @@ pub(super) struct Start<'t> {
     pub(super) is_probed: bool,
     /// Whether this is a restart, which is reported as a container that runs and is not ready yet.
     pub(super) is_restart: bool,
-    /// The reason of the state before the first run.
-    pub(super) reason: &'static str,
-    pub(super) timing: &'t KubeletTiming,
+    /// The back-off before the second restart.
+    pub(super) back_off: Duration,
 }
 
 /// Returns the phase of a container.
-pub(super) fn of_container(start: &Start<'_>, elapsed: Duration) -> Phase {
-    let timing = start.timing;
-    if start.behaviour == Behaviour::SlowPull && elapsed < timing.pull {
-        return Phase::first(State::Waiting(start.reason), false, Some(timing.pull));
-    }
-    let pulled = if start.behaviour == Behaviour::SlowPull { timing.pull } else { Duration::ZERO };
-    started(start, elapsed.saturating_sub(pulled)).later(pulled)
-}
-
-/// Returns the phase of a container whose image is on the node.
-fn started(start: &Start<'_>, elapsed: Duration) -> Phase {
+pub(super) fn of_container(start: &Start, elapsed: Duration) -> Phase {
     let runs = if start.is_restart { Duration::ZERO } else { start.runs };
     if elapsed < runs {
-        return Phase::first(State::Waiting(start.reason), false, Some(runs));
+        return Phase::first(State::Waiting("ContainerCreating"), false, Some(runs));
     }
     let begins = if start.is_restart { start.ready } else { runs };
     let ready = if start.is_probed || start.is_restart { start.ready } else { runs };
     match start.behaviour {
-        Behaviour::BadImage => {
-            image_pull::phase(elapsed.saturating_sub(runs), start.timing.pull_sync).later(runs)
-        }
+        Behaviour::BadImage => Phase::first(State::Waiting("ImagePullBackOff"), false, None),
         Behaviour::BadConfig => Phase::first(State::Waiting("CreateContainerConfigError"), false, None),
         behaviour if behaviour.crashes() && elapsed >= begins => {
             crash_loop::phase(start, elapsed.saturating_sub(begins)).later(begins)
@@ -112,23 +93,5 @@ fn started(start: &Start<'_>, elapsed: Duration) -> Phase {
         Behaviour::NotReady => Phase::first(State::Running(runs), false, None),
         _ if elapsed < ready => Phase::first(State::Running(runs), false, Some(ready)),
         _ => Phase::first(State::Running(runs), true, None),
-    }
-}
-
-/// Returns the phase of an init container.
-pub(super) fn of_init_container(start: &Start<'_>, elapsed: Duration) -> Phase {
-    let run = if start.behaviour == Behaviour::Slow { start.timing.slow } else { start.timing.init };
-    let began = start.runs;
-    match start.behaviour {
-        behaviour if behaviour.crashes() || behaviour.never_starts() || elapsed < began => {
-            let phase = of_container(&Start { is_probed: false, ..*start }, elapsed);
-            Phase { is_ready: false, ..phase }
-        }
-        Behaviour::NotReady => Phase::first(State::Running(began), false, None),
-        _ if elapsed < began + run => Phase::first(State::Running(began), false, Some(began + run)),
-        _ => {
-            let run = Run { began, ended: began + run, exit_code: 0, reason: "Completed" };
-            Phase::first(State::Terminated(run), true, None)
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! The status of a pod, from the phases of its containers.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -29,7 +28,6 @@ pub(super) struct ContainerState {
 /// What the kubelet reports of a pod at a moment.
 #[derive(Debug)]
 pub(super) struct PodState {
-    pub(super) init_containers: Vec<ContainerState>,
     pub(super) containers: Vec<ContainerState>,
     /// The time from which the phases are counted.
     since: Timestamp,
@@ -55,51 +53,35 @@ impl PodState {
     /// Returns the state of a pod.
     pub(super) fn at(now: Timestamp, pod: &Value, known: &Known<'_>) -> Self {
         let elapsed = now.duration_since(known.since).unsigned_abs();
-        let (init_containers, initialized) = if known.is_restart {
-            (Vec::new(), Some(Duration::ZERO))
-        } else {
-            init_containers(elapsed, pod, known)
-        };
-        let mut containers = specs(pod, "containers");
+        let mut containers = specs(pod);
         let has_slow = containers.iter().any(|(_, _, behaviour, _)| *behaviour == Behaviour::Slow);
         let ready = known.timing.starting(object::uid(pod), has_slow);
         let has_probe = containers.iter().any(|(_, _, _, is_probed)| *is_probed);
         let runs = if has_probe { known.timing.create.min(ready) } else { ready };
-        let reason = if init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
         let containers: Vec<ContainerState> = containers
             .drain(..)
             .map(|(name, image, behaviour, is_probed)| {
-                let (is_restart, timing) = (known.is_restart, known.timing);
-                let start = Start { behaviour, runs, ready, is_probed, is_restart, reason, timing };
-                let phase = match initialized {
-                    Some(after) => phase::of_container(&start, elapsed.saturating_sub(after)).later(after),
-                    None => Phase::first(State::Waiting(reason), false, None),
-                };
+                let (is_restart, back_off) = (known.is_restart, known.timing.back_off);
+                let start = Start { behaviour, runs, ready, is_probed, is_restart, back_off };
+                let phase = phase::of_container(&start, elapsed);
                 let restarts =
                     known.ended + known.new_images.get(&name).copied().unwrap_or(0) + phase.restarts;
                 ContainerState { name, image, behaviour, phase, restarts }
             })
             .collect();
-        let ends = init_containers.iter().chain(&containers).filter_map(|one| one.phase.until);
+        let ends = containers.iter().filter_map(|one| one.phase.until);
         let next_change = ends.filter(|until| *until > elapsed).min().map(|until| later(known.since, until));
-        Self { init_containers, containers, since: known.since, next_change }
+        Self { containers, since: known.since, next_change }
     }
 
     /// Returns the pod with this state in its status; `None` if the status has it already.
     pub(super) fn written_into(&self, pod: &Value, now: Timestamp) -> Option<Value> {
         let known = &pod["status"];
-        let is_written = |member: &str, states: &[ContainerState]| {
-            let statuses = object::list(known, &[member]);
-            statuses.len() == states.len()
-                && statuses.iter().zip(states).all(|(status, state)| state.is_reported_in(status))
-        };
+        let statuses = object::list(known, &["containerStatuses"]);
+        let is_written = statuses.len() == self.containers.len()
+            && statuses.iter().zip(&self.containers).all(|(status, state)| state.is_reported_in(status));
         let is_ready = self.is_ready() && conditions::closed_gate(pod).is_none();
-        let is_initialized = self.incomplete_init_containers().is_empty();
-        if (self.init_containers.is_empty() || is_written("initContainerStatuses", &self.init_containers))
-            && is_written("containerStatuses", &self.containers)
-            && conditions::holds(pod, "Initialized") == is_initialized
-            && pod::is_ready(pod) == is_ready
-        {
+        if is_written && conditions::holds(pod, "Initialized") && pod::is_ready(pod) == is_ready {
             return None;
         }
         let mut written = pod.clone();
@@ -108,36 +90,25 @@ impl PodState {
         let has_run = status.get("phase").is_some_and(|phase| phase == "Running");
         let waits =
             |one: &ContainerState| matches!(one.phase.state, State::Waiting(_)) && one.phase.last.is_none();
-        let is_pending = !is_initialized || (!has_run && self.containers.iter().any(waits));
+        let is_pending = !has_run && self.containers.iter().any(waits);
         status.insert("phase".to_owned(), if is_pending { "Pending" } else { "Running" }.into());
         status.entry("startTime").or_insert_with(|| stamp(now).into());
         status.insert("hostIP".to_owned(), "10.0.0.1".into());
         status.insert("podIPs".to_owned(), json!([{ "ip": address }]));
         status.insert("podIP".to_owned(), address.into());
         status.insert("conditions".to_owned(), conditions::of(self, pod, now));
-        let statuses = |member: &str, states: &[ContainerState]| -> Value {
-            let before = object::list(known, &[member]);
-            states.iter().map(|one| self.container_status(one, before, object::uid(pod))).collect()
-        };
-        if !self.init_containers.is_empty() {
-            status.insert(
-                "initContainerStatuses".to_owned(),
-                statuses("initContainerStatuses", &self.init_containers),
-            );
-        }
-        status.insert("containerStatuses".to_owned(), statuses("containerStatuses", &self.containers));
+        let reported: Value = self
+            .containers
+            .iter()
+            .map(|one| self.container_status(one, statuses, object::uid(pod)))
+            .collect();
+        status.insert("containerStatuses".to_owned(), reported);
         Some(written)
     }
 
     /// Whether all containers are ready.
     pub(super) fn is_ready(&self) -> bool {
         self.containers.iter().all(|one| one.phase.is_ready)
-    }
-
-    /// Returns the init containers that have not done their work.
-    pub(super) fn incomplete_init_containers(&self) -> Vec<&str> {
-        let incomplete = self.init_containers.iter().filter(|one| !one.phase.is_completed());
-        incomplete.map(|one| one.name.as_str()).collect()
     }
 
     /// The status of a container. A state that the status before has keeps its times.
@@ -194,35 +165,9 @@ impl ContainerState {
     }
 }
 
-/// The states of the init containers, which run one after the other, and when the last one is completed.
-fn init_containers(
-    elapsed: Duration,
-    pod: &Value,
-    known: &Known<'_>,
-) -> (Vec<ContainerState>, Option<Duration>) {
-    let ready = known.timing.starting(object::uid(pod), false);
-    let mut began = Some(Duration::ZERO);
-    let states = specs(pod, "initContainers").into_iter().map(|(name, image, behaviour, _)| {
-        let (reason, timing) = ("PodInitializing", known.timing);
-        let (is_probed, is_restart) = (false, false);
-        let start = Start { behaviour, runs: ready, ready, is_probed, is_restart, reason, timing };
-        let phase = match began {
-            Some(began) => phase::of_init_container(&start, elapsed.saturating_sub(began)).later(began),
-            None => Phase::first(State::Waiting(reason), false, None),
-        };
-        began = match &phase.state {
-            State::Terminated(run) if run.exit_code == 0 => Some(run.ended),
-            _ => None,
-        };
-        ContainerState { name, image, behaviour, restarts: phase.restarts, phase }
-    });
-    let states = states.collect();
-    (states, began)
-}
-
-/// Name, image, behaviour, and whether there is a readiness probe, of each container in a list of the spec. An image
-/// that is ready late or never implies the probe.
-fn specs(pod: &Value, list: &str) -> Vec<(String, String, Behaviour, bool)> {
+/// Name, image, behaviour, and whether there is a readiness probe, of each container of the spec. An image that is ready
+/// late or never implies the probe.
+fn specs(pod: &Value) -> Vec<(String, String, Behaviour, bool)> {
     let of_container = |container: &Value| {
         let image = object::text(container, &["image"]);
         let behaviour = Behaviour::of_image(image);
@@ -230,13 +175,12 @@ fn specs(pod: &Value, list: &str) -> Vec<(String, String, Behaviour, bool)> {
         let is_slow = matches!(behaviour, Behaviour::Slow | Behaviour::NotReady);
         (name, image.to_owned(), behaviour, is_slow || container.get("readinessProbe").is_some())
     };
-    object::list(pod, &["spec", list]).iter().map(of_container).collect()
+    object::list(pod, &["spec", "containers"]).iter().map(of_container).collect()
 }
 
 /// `state.waiting`.
 fn waiting(one: &ContainerState, reason: &str, uid: &str) -> Value {
     let message = match reason {
-        "ErrImagePull" => "not found".to_owned(),
         "ImagePullBackOff" => format!("Back-off pulling image \"{}\": ErrImagePull: not found", one.image),
         "CreateContainerConfigError" => "configmap \"missing\" not found".to_owned(),
         "CrashLoopBackOff" => format!("back-off 10s restarting failed container={} pod={uid}", one.name),
