@@ -17,12 +17,14 @@ use crate::model::kind::Workload;
 use crate::model::text::plural::plural;
 use crate::model::text::shell_command::command;
 
-/// A workload whose manifest the API server refuses.
+/// A workload whose manifest is refused.
 #[derive(Clone, Debug)]
 pub struct RefusedObject {
     /// The workload of the manifest.
     pub workload: Workload,
-    /// The API server's message.
+    /// Who refuses it: the API server, or kubectl before it asks the API server.
+    pub by: &'static str,
+    /// The message.
     pub message: String,
 }
 
@@ -43,11 +45,16 @@ pub fn block(preview: &Preview, in_namespace: bool) -> Vec<Line> {
     lines
 }
 
-/// Returns the block of an object that the API server refuses.
+/// Returns the block of an object that is refused.
 #[must_use]
 pub fn refused(refused: &RefusedObject, in_namespace: bool) -> Line {
     let workload = &refused.workload;
-    title(&workload.target(), workload.object().namespace(), in_namespace, "refused by the API server")
+    title(
+        &workload.target(),
+        workload.object().namespace(),
+        in_namespace,
+        &format!("refused by {}", refused.by),
+    )
 }
 
 fn title(name: &str, namespace: &str, in_namespace: bool, words: &str) -> Line {
@@ -225,7 +232,7 @@ pub fn item_json(preview: &Preview) -> Value {
     })
 }
 
-/// Returns the item of an object that the API server refuses.
+/// Returns the item of an object that is refused.
 #[must_use]
 pub fn refused_item_json(refused: &RefusedObject) -> Value {
     let object = refused.workload.object();

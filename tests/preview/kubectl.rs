@@ -188,6 +188,32 @@ async fn a_refused_object_is_reported_and_the_others_are_previewed() {
     assert_eq!(refused["message"], "spec: Forbidden: updates are forbidden");
 }
 
+/// It was called a refusal by the API server.
+#[tokio::test]
+async fn what_kubectl_itself_refuses_is_its_refusal() {
+    let directory = Directory::new();
+    let good = changed("Deployment", "web", image("shop/web:9"));
+    let bad = changed("Deployment", "checkout", |object| object["spec"]["replica"] = 1.into());
+    directory.write("all.json", &list(&[good.clone(), bad]));
+    directory.write("web.json", &good.to_string());
+    let program = directory.program(
+        "case \"$*\" in\n\
+         create*) cat all.json; exit;;\n\
+         *--filename=-*) ;;\n\
+         *) echo 'several errors' >&2; exit 1;;\n\
+         esac\n\
+         case $(cat) in\n\
+         *'\"name\":\"web\"'*) cat web.json;;\n\
+         *) echo 'error: error validating \"STDIN\": error validating data: unknown field \"replica\"' >&2; exit 1;;\n\
+         esac",
+    );
+    let ended = run_on(&cluster(), preview_with(&program, &["-f", "src", "-n", "shop"])).await;
+    ended.prints("deployment/checkout  refused by kubectl\n");
+    let reason = "error validating \"STDIN\": error validating data: unknown field \"replica\"";
+    ended.reports(&format!("error: deployment/checkout: refused by kubectl: {reason}\n"));
+    ended.ends(1);
+}
+
 #[tokio::test]
 async fn a_signal_stops_kubectl_and_the_command() {
     tokio::join!(check_signal(2, 130), check_signal(15, 143), check_signal(1, 129));

@@ -53,22 +53,22 @@ pub fn input_of(files: &[String], stdin: &mut dyn Read) -> Result<Vec<u8>> {
 #[derive(Debug, Default)]
 pub(super) struct ApplyResult {
     pub(super) objects: Vec<Object>,
-    /// The workloads that it refuses.
+    /// The workloads that are refused.
     pub(super) refused: Vec<RefusedObject>,
     /// The errors of other objects.
     pub(super) errors: Vec<Error>,
 }
 
 impl ApplyResult {
-    /// Records an object that the API server refuses.
-    pub(super) fn refuse(&mut self, manifest: &Object, message: String) {
+    /// Records an object that the API server or kubectl refuses.
+    fn refuse(&mut self, manifest: &Object, (by, message): (&'static str, String)) {
         let Some(workload) = Workload::of(manifest.clone()) else {
             let name = format!("{}/{}", manifest.kind().to_lowercase(), manifest.name());
-            let message = format!("{name}: refused by the API server: {message}");
+            let message = format!("{name}: refused by {by}: {message}");
             self.errors.push(Error::new(ErrorKind::Refused, message));
             return;
         };
-        self.refused.push(RefusedObject { workload, message });
+        self.refused.push(RefusedObject { workload, by, message });
     }
 }
 
@@ -136,8 +136,7 @@ impl<'a> KubectlApply<'a> {
                 pass_on(&result.stderr, ui);
                 applied.objects.extend(objects_in(&result.stdout)?);
             } else {
-                let message = refusal(&String::from_utf8_lossy(&result.stderr));
-                applied.refuse(manifest, message);
+                applied.refuse(manifest, refusal(&String::from_utf8_lossy(&result.stderr)));
             }
         }
         Ok(applied)
@@ -194,22 +193,24 @@ fn pass_on(stderr: &[u8], ui: &mut Ui) {
     }
 }
 
-/// Returns why the API server refused one object, from kubectl's messages. kubectl prints the whole patch before the
-/// reason, and the object around it in several forms.
-fn refusal(stderr: &str) -> String {
+/// Returns who refused one object and why, from kubectl's messages. kubectl prints the whole patch before the reason, and
+/// the object around it in several forms. `error:` begins what kubectl itself refuses, such as an object of an unknown
+/// kind, or one that its own validation finds wrong.
+fn refusal(stderr: &str) -> (&'static str, String) {
     let lines = stderr.lines().filter(|line| !line.starts_with("Warning: ") && !line.trim().is_empty());
     let text = lines.map(str::trim).collect::<Vec<_>>().join(" ");
     let text = ["error when patching \"STDIN\": ", "error when creating \"STDIN\": "]
         .iter()
         .find_map(|phrase| text.split_once(phrase).map(|(_, reason)| reason))
         .unwrap_or(&text);
+    let by = if text.starts_with("error: ") { "kubectl" } else { "the API server" };
     let reason = text.split_once(" is invalid: ").map_or(text, |(_, reason)| reason);
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
     let reason = match reason.strip_prefix("Error from server (").and_then(|rest| rest.split_once("): ")) {
         Some((_, reason)) => reason,
         None => reason,
     };
-    without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason })
+    (by, without_secrets(if reason.is_empty() { "kubectl printed no reason" } else { reason }))
 }
 
 /// Returns the flags that a kubeconfig cannot hold. Each is one word, so that no value can be read as a flag.
@@ -272,7 +273,8 @@ mod tests {
             ),
             ("", "kubectl printed no reason"),
         ] {
-            assert_eq!(refusal(stderr), reason, "{stderr}");
+            let by = if stderr.starts_with("error: ") { "kubectl" } else { "the API server" };
+            assert_eq!(refusal(stderr), (by, reason.to_owned()), "{stderr}");
         }
     }
 

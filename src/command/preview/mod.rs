@@ -104,8 +104,8 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
-        let message =
-            format!("{}: refused by the API server: {}", refused.workload.target(), refused.message);
+        let RefusedObject { workload, by, message } = refused;
+        let message = format!("{}: refused by {by}: {message}", workload.target());
         let hint = explained(refused, source).await;
         errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
