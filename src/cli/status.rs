@@ -22,8 +22,9 @@ use crate::render::ui::DocumentForm;
 /// a hold with -.
 ///
 /// All workloads are followed at once, until each is complete, failed or held. Exits with 0 when all rollouts
-/// are complete, 1 when a workload was deleted or cannot be read, 3 when it timed out, 4 when a rollout
-/// failed, and 5 when one is held: paused, OnDelete, or a partition that lets no pod update.
+/// are complete, 1 when a workload was deleted or cannot be read, 3 when it timed out, or with --watch=false
+/// when a rollout is not complete yet, 4 when a rollout failed, and 5 when one is held: paused, OnDelete, or a
+/// partition that lets no pod update.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]

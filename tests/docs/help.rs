@@ -40,6 +40,16 @@ fn a_verbs_own_flags_come_first() {
     assert!(short.lines().count() * 2 < long.lines().count(), "{short}");
 }
 
+/// Exit code 3 was said to come only from `--timeout`.
+#[test]
+fn the_help_of_status_says_when_one_evaluation_exits_with_3() {
+    let words = help(&["status", "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("3 when it timed out, or with --watch=false when a rollout is not complete yet"),
+        "{words}"
+    );
+}
+
 #[test]
 fn connection_options_have_their_own_list() {
     let options = help(&["help", "options"]);

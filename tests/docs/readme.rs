@@ -103,6 +103,19 @@ fn every_cause_has_a_row_and_every_row_a_cause() {
     assert_eq!(ids("Remarks"), [STALE_CONFIG]);
 }
 
+/// `--replace-stuck-pods` was missing.
+#[test]
+fn every_goal_and_time_limit_of_status_is_described() {
+    let definition = definition();
+    let status = definition.find_subcommand("status").unwrap();
+    let options = status.get_arguments().filter(|arg| arg.get_help_heading() == Some("Goal and time limits"));
+    let names: Vec<_> = options.filter_map(clap::Arg::get_long).collect();
+    assert!(names.contains(&"replace-stuck-pods"), "{names:?}");
+    let page = page("docs/status.md");
+    let missing = names.into_iter().filter(|name| !page.contains(&format!("`--{name}")));
+    assert_eq!(missing.collect::<Vec<_>>(), [""; 0]);
+}
+
 /// Returns the code spans of a text.
 fn spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
