@@ -67,18 +67,23 @@ pub fn last_lines(log: &str) -> Vec<String> {
 /// say where.
 const ERROR_PREFIXES: [&str; 4] = ["panic", "fatal", "error", "exception"];
 
+/// Returns the line of a log or a termination message that explains a crash best: the first with a known prefix,
+/// otherwise the last non-empty one. Most languages without such a prefix print the error below its stack trace.
+pub(super) fn error_line<'a>(lines: impl DoubleEndedIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let mut lines = lines.map(str::trim).filter(|line| !line.is_empty());
+    let begins = |line: &&str| {
+        ERROR_PREFIXES
+            .iter()
+            .any(|word| line.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word)))
+    };
+    lines.clone().find(begins).or_else(|| lines.next_back())
+}
+
 impl LogLines {
-    /// Returns the line that explains the crash best: the first with a known prefix, otherwise the
-    /// last non-empty one.
+    /// Returns the line that explains the crash best.
     #[must_use]
     pub fn error_line(&self) -> Option<&str> {
-        let mut lines = self.lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty());
-        let begins = |line: &&str| {
-            ERROR_PREFIXES.iter().any(|word| {
-                line.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
-            })
-        };
-        lines.clone().find(begins).or_else(|| lines.next_back())
+        error_line(self.lines.iter().map(String::as_str))
     }
 }
 

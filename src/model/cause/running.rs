@@ -3,7 +3,8 @@
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::CauseContext;
+use super::container_logs::error_line;
+use super::context::{CauseContext, SLOW_AFTER};
 use super::{AllowedRestarts, Cause, CauseId};
 use crate::model::api::container::{Container, ContainerState, Termination};
 use crate::model::api::pod::Pod;
@@ -61,15 +62,12 @@ pub(super) fn find_crash(container: &Container, pod: &Pod, context: &CauseContex
         0 => COMPLETED,
         _ => CRASHED,
     };
+    let message = error_line(ending.message.lines()).unwrap_or_default();
     if let Some(limit) = memory_limit_of_killed(container, ending, context) {
         let summary = format!("{what}, {}, memory limit {limit}", exit(ending));
-        return Some(Cause::of_pod(CauseId::OutOfMemory, summary, most_informative_line(&ending.message)));
+        return Some(Cause::of_pod(CauseId::OutOfMemory, summary, message));
     }
-    Some(Cause::of_pod(
-        CauseId::CrashLoop,
-        format!("{what}, {}", exit(ending)),
-        most_informative_line(&ending.message),
-    ))
+    Some(Cause::of_pod(CauseId::CrashLoop, format!("{what}, {}", exit(ending)), message))
 }
 
 /// Whether a container of the current revision is in a crash loop. Readiness does not matter: without a readiness
@@ -246,14 +244,6 @@ fn signal(number: i64) -> Option<&'static str> {
     })
 }
 
-/// Returns the most informative line of a termination message. Go prints a panic above its stack trace; most
-/// other languages print the error below it.
-fn most_informative_line(message: &str) -> &str {
-    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let panics = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
-    lines.clone().find(panics).or_else(|| lines.next_back()).unwrap_or_default()
-}
-
 /// The seconds within which the kubelet reports a container without a readiness probe as ready.
 const READINESS_REPORT_SECONDS: i64 = 10;
 
@@ -343,24 +333,36 @@ mod tests {
     use crate::model::kind::Workload;
     use serde_json::json;
 
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
+    /// Java and Node.js print the error above its stack trace, as Go does.
     #[test]
-    fn the_most_informative_line_is_quoted() {
+    fn the_line_of_the_error_is_quoted() {
         for (message, line) in [
-            ("", ""),
+            ("", None),
             (
                 "panic: DB_URL is not set\n\ngoroutine 1 [running]:\nmain.main()\n\t/app/main.go:9 +0x1d",
-                "panic: DB_URL is not set",
+                Some("panic: DB_URL is not set"),
             ),
             (
                 "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'DB_URL'\n",
-                "KeyError: 'DB_URL'",
+                Some("KeyError: 'DB_URL'"),
             ),
+            (
+                "Exception in thread \"main\" java.lang.IllegalStateException: no DB_URL\n\tat Main.main(Main.java:3)",
+                Some("Exception in thread \"main\" java.lang.IllegalStateException: no DB_URL"),
+            ),
+            ("Error: no DB_URL\n    at main.js:9:1\n\nNode.js v24.1.0\n", Some("Error: no DB_URL")),
         ] {
-            assert_eq!(most_informative_line(message), line);
+            let ending = json!({"exitCode": 1, "message": message});
+            let container = json!({"name": "app", "restartCount": 3, "state": {"terminated": ending}});
+            let pod = json!({"kind": "Pod", "metadata": {"name": "p"}, "status": {"containerStatuses": [container]}});
+            let pod = Pod::read(&Object::read(pod).unwrap());
+            let workload =
+                Workload::of_json(&json!({"kind": "Deployment", "metadata": {"name": "w"}})).unwrap();
+            let observed = Observation::of_alone(workload);
+            let context =
+                CauseContext::new(&observed, None, AllowedRestarts::default(), Timestamp::UNIX_EPOCH);
+            let cause = find_crash(&pod.containers[0], &pod, &context).unwrap();
+            assert_eq!(cause.evidence.as_deref(), line);
         }
     }
 
