@@ -6,7 +6,7 @@ use super::columns::aligned;
 use super::json::workload_json;
 use super::line::{Line, Style};
 use super::pods;
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::{Change, ChangeRow, Diff, DiffSide, Hunk, HunkLine, TemplatePath};
 use crate::model::kind::Workload;
 use crate::model::text::json::Digest;
@@ -131,10 +131,10 @@ pub fn json(
     [(from, from_digest), (to, to_digest)]: [(&str, Digest); 2],
     with: Option<&OtherWorkload>,
     diff: &Diff,
-    update: &PodUpdate,
+    update: &UpdatedPods,
 ) -> Value {
     let digest = |digest: Digest| format!("sha256:{}", digest.hex());
-    let update = with.is_none().then(|| pods::update_json(update));
+    let update = with.is_none().then(|| pods::plan_update_json(update));
     let with = with.map(|with| {
         let not_compared: Vec<String> = with.not_compared.iter().map(ToString::to_string).collect();
         json!({

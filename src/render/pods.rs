@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use super::line::{Line, Style};
 use crate::model::change::effect::{Effect, UpdatePace, UpdatedPods};
 use crate::model::diff::TemplatePath;
-use crate::model::diff::pod_update::{PodUpdate, RESIZE_GATE, needs_only_resize};
+use crate::model::diff::pod_update::{RESIZE_GATE, needs_only_resize};
 use crate::model::hold::HeldBy;
-use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::text::plural::{first_of, plural};
 
 /// Returns the effect of a change on the pods: `replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)`, and
@@ -96,18 +95,6 @@ fn count(names: &[String]) -> i64 {
 /// The most paths in one line.
 const MAX_PATHS: usize = 3;
 
-/// Returns the sentence for a change between two templates; none for equal ones.
-#[must_use]
-pub fn update_words(update: &PodUpdate, policy: PodUpdatePolicy) -> Option<String> {
-    Some(match update {
-        PodUpdate::None => return None,
-        PodUpdate::InPlace { restarted } => format!("pods are updated in place: {}", restarts(restarted)),
-        PodUpdate::Recreate { .. } if policy == PodUpdatePolicy::Recreate => "pods are recreated".to_owned(),
-        PodUpdate::Recreate { because } => format!("pods are recreated: {}", not_in_place(because)),
-        PodUpdate::Refused { because } => format!("InPlaceOnly forbids it: {}", not_in_place(because)),
-    })
-}
-
 /// Returns what happens to the pods of an effect: `restarts main`, `spec.x cannot change in place`. None where
 /// the first line of the effect says it all.
 #[must_use]
@@ -125,9 +112,10 @@ pub(super) fn update_details(update: &UpdatedPods) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns how the pods of a plan are updated: `pods are updated in place: restarts app`.
+/// Returns how pods are updated: `pods are updated in place: restarts app`. `may_stay` adds the details, which kinds without
+/// updates in place do not have.
 #[must_use]
-pub(super) fn plan_update(update: &UpdatedPods, may_stay: bool) -> String {
+pub fn plan_update(update: &UpdatedPods, may_stay: bool) -> String {
     let details =
         update_details(update).filter(|_| may_stay).map(|details| format!(": {details}")).unwrap_or_default();
     match (update.in_place, update.recreated) {
@@ -138,7 +126,7 @@ pub(super) fn plan_update(update: &UpdatedPods, may_stay: bool) -> String {
     }
 }
 
-/// Returns `{kind, containers, because}` for the outdated pods of a plan, which may run several revisions.
+/// Returns `{kind, containers, because}` for pods, which may run several revisions. docs/json.md documents the fields.
 #[must_use]
 pub(super) fn plan_update_json(update: &UpdatedPods) -> Value {
     let kind = match (update.in_place, update.recreated) {
@@ -150,13 +138,6 @@ pub(super) fn plan_update_json(update: &UpdatedPods) -> Value {
     };
     let because: Vec<String> = update.because.iter().map(ToString::to_string).collect();
     json!({"kind": kind, "containers": update.restarted, "because": because})
-}
-
-/// Returns `{kind, containers, because}`. The README documents the fields.
-#[must_use]
-pub fn update_json(update: &PodUpdate) -> Value {
-    let because: Vec<String> = update.because().iter().map(ToString::to_string).collect();
-    json!({"kind": update.word(), "containers": update.restarted(), "because": because})
 }
 
 fn restarts(containers: &[String]) -> String {
@@ -227,8 +208,9 @@ fn distance(one: &str, other: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::diff::pod_update::PodUpdate;
     use crate::model::kind::Pods;
-    use crate::model::kind::update_budget::UpdateBudget;
+    use crate::model::kind::update_budget::{PodUpdatePolicy, UpdateBudget};
     use crate::model::revision::template::Template;
 
     fn line(wanted: i64, replaced: Option<&[&str]>, held: &[&str], held_by: Option<HeldBy>) -> String {
@@ -347,10 +329,10 @@ mod tests {
         ] {
             for (policy, before) in [
                 (PodUpdatePolicy::InPlaceIfPossible, "pods are recreated"),
-                (PodUpdatePolicy::InPlaceOnly, "InPlaceOnly forbids it"),
+                (PodUpdatePolicy::InPlaceOnly, "pods keep their revision: InPlaceOnly forbids it"),
             ] {
                 let update = PodUpdate::between(&old, &new, policy);
-                assert_eq!(update_words(&update, policy), Some(format!("{before}: {expected}")));
+                assert_eq!(plan_update(&update.into(), true), format!("{before}: {expected}"));
             }
         }
     }

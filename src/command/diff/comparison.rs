@@ -7,9 +7,10 @@ use tokio::time::Instant;
 
 use crate::command::history::with_history_hint;
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::{Diff, yaml};
 use crate::model::kind::Workload;
+use crate::model::kind::update_budget::PodUpdatePolicy;
 use crate::model::revision::template::Template;
 use crate::model::revision::{RevisionWord, Revisions};
 use crate::model::text::json::Digest;
@@ -31,7 +32,7 @@ pub(super) struct ComparedTemplates {
     pub(super) live: Option<String>,
     pub(super) digests: [Digest; 2],
     pub(super) diff: Diff,
-    pub(super) pod_update: PodUpdate,
+    pub(super) pod_update: UpdatedPods,
     pub(super) with: Option<render::OtherWorkload>,
 }
 
@@ -47,10 +48,9 @@ impl ComparedTemplates {
         };
         ui.out_lines(&[title]);
         ui.out_lines(&words);
-        let is_of_interest = self.workload.has_pod_update_policy();
-        let words = pods::update_words(&self.pod_update, self.workload.pod_update_policy());
-        if let Some(words) = words.filter(|_| is_of_interest) {
-            ui.out_lines(&[render::pod_update(&words)]);
+        if self.workload.has_pod_update_policy() && self.pod_update != UpdatedPods::default() {
+            let may_stay = self.workload.pod_update_policy() != PodUpdatePolicy::Recreate;
+            ui.out_lines(&[render::pod_update(&pods::plan_update(&self.pod_update, may_stay))]);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::cluster::source::{Access, Source};
 use crate::command::targets::scope::{TargetWord, not_one};
 use crate::command::targets::{TargetScope, find_named};
 use crate::error::{Error, ErrorKind, Result};
-use crate::model::diff::pod_update::PodUpdate;
+use crate::model::change::effect::UpdatedPods;
 use crate::model::diff::portable_template::{ComparableTemplates, ServerDefaults};
 use crate::model::diff::{Diff, SecretValues};
 use crate::model::kind::Workload;
@@ -151,8 +151,8 @@ fn joined(secrets: SecretValues, elsewhere: &Elsewhere, this: Side, other: Side)
         to,
         live: None,
         digests: [templates.from.digest(), templates.to.digest()],
-        diff: Diff::between(&templates.from, &templates.to, secrets),
-        pod_update: PodUpdate::None,
+        diff: Diff::between(&templates.from, &templates.to, sides.secrets),
+        pod_update: UpdatedPods::default(),
         with: Some(OtherWorkload {
             workload: other.workload,
             context,

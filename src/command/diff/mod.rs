@@ -104,7 +104,7 @@ async fn compare_revisions(request: &Request, source: &Source, ui: &mut Ui) -> R
     Ok(ComparedTemplates {
         digests: [from.template.digest(), to.template.digest()],
         diff: Diff::between(&from.template, &to.template, request.secrets),
-        pod_update: PodUpdate::between(&from.template, &to.template, workload.pod_update_policy()),
+        pod_update: PodUpdate::between(&from.template, &to.template, workload.pod_update_policy()).into(),
         workload,
         from: from.label,
         to: to.label,

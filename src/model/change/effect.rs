@@ -61,6 +61,24 @@ pub struct UpdatedPods {
     pub refused: bool,
 }
 
+impl From<PodUpdate> for UpdatedPods {
+    /// Returns the update of one pod.
+    fn from(update: PodUpdate) -> Self {
+        let (stays, goes) = match &update {
+            PodUpdate::None => (0, 0),
+            PodUpdate::InPlace { .. } => (1, 0),
+            PodUpdate::Recreate { .. } | PodUpdate::Refused { .. } => (0, 1),
+        };
+        Self {
+            in_place: stays,
+            recreated: goes,
+            restarted: update.restarted().to_vec(),
+            because: update.because().to_vec(),
+            refused: update.is_refused(),
+        }
+    }
+}
+
 impl UpdatedPods {
     /// Foretells the update of each pod from the revision that the pod runs. A pod of a revision that is not kept is
     /// always replaced.
