@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::model::api::managed_fields::LAST_APPLIED;
 use crate::model::revision::CHANGE_CAUSE;
+use crate::model::text::yaml::yaml;
 
 /// Returns a member of an object; null if there is none.
 pub(super) fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
@@ -44,7 +45,7 @@ pub(super) fn texts<'a>(object: &'a Value, name: &str) -> Vec<&'a str> {
 }
 
 /// Returns the string members of an object, sorted by name.
-pub(super) fn entries(object: &Value) -> Vec<(&str, &str)> {
+fn entries(object: &Value) -> Vec<(&str, &str)> {
     let members = object.as_object().into_iter().flatten();
     let mut entries: Vec<_> =
         members.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))).collect();
@@ -80,6 +81,13 @@ impl IndentedText {
         self.line(level, format_args!("{name}:\t{value}"));
     }
 
+    /// Writes a value as YAML.
+    pub(super) fn yaml(&mut self, level: usize, value: &Value) {
+        for line in yaml(value).lines() {
+            self.line(level, line);
+        }
+    }
+
     /// Writes a field unless its value is empty.
     pub(super) fn field_if_set(&mut self, level: usize, name: &str, value: &str) {
         if !value.is_empty() {
@@ -110,20 +118,6 @@ pub(super) fn list(texts: &[&str]) -> String {
     format!("[{}]", texts.join(" "))
 }
 
-/// Formats a map of strings (`%v`): `map[a:1 b:2]`.
-pub(super) fn map(object: &Value) -> String {
-    let entries: Vec<_> = entries(object).iter().map(|(name, value)| format!("{name}:{value}")).collect();
-    format!("map[{}]", entries.join(" "))
-}
-
-/// Formats a reference to an object as its protobuf text: `&LocalObjectReference{Name:s,}`.
-pub(super) fn reference(object: &Value, name: &str) -> String {
-    match part(object, name) {
-        Some(reference) => format!("&LocalObjectReference{{Name:{},}}", words(reference, "name")),
-        None => "nil".to_owned(),
-    }
-}
-
 /// Formats a quantity as it is stored: the API server stores the canonical form, and a number of a manifest is its digits.
 pub(super) fn as_stored(quantity: &Value) -> String {
     quantity.as_str().map_or_else(|| quantity.to_string(), str::to_owned)
@@ -137,23 +131,23 @@ pub(super) fn pairs(labels: &Value) -> Vec<String> {
     entries(labels).iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Returns `name: value` items, sorted, without the manifest of `kubectl apply`. Long values, and values of several lines, begin below their name, with
-/// `margin` before each line.
-pub(super) fn annotations(annotations: &Value, margin: &str) -> Vec<String> {
+/// Returns `name: value` items, sorted, without the manifest of `kubectl apply`. Long values, and values of several lines,
+/// begin below their name.
+pub(super) fn annotations(annotations: &Value) -> Vec<String> {
     let shown = entries(annotations).into_iter().filter(|(name, _)| *name != LAST_APPLIED);
-    shown.map(|(name, value)| annotation(name, value.strip_suffix('\n').unwrap_or(value), margin)).collect()
+    shown.map(|(name, value)| annotation(name, value.strip_suffix('\n').unwrap_or(value))).collect()
 }
 
-fn annotation(name: &str, value: &str, margin: &str) -> String {
+fn annotation(name: &str, value: &str) -> String {
     if name.len() + value.len() + 2 <= MAX_LINE && !value.contains('\n') {
         return format!("{name}: {value}");
     }
-    let lines = value.split('\n').map(|line| format!("\n{margin}\t  {}", shortened(line, MAX_LINE - 2)));
+    let lines = value.split('\n').map(|line| format!("\n\t  {}", shortened(line, MAX_LINE - 2)));
     format!("{name}:{}", lines.collect::<String>())
 }
 
 /// Cuts a line to at most `most` bytes. Go may cut inside a character; here the cut is before it.
-pub(super) fn shortened(line: &str, most: usize) -> String {
+fn shortened(line: &str, most: usize) -> String {
     if line.len() <= most {
         return line.to_owned();
     }
@@ -177,7 +171,8 @@ pub fn with_change_cause(template: &Value, cause: &str) -> Value {
     template.into()
 }
 
-fn members(object: &Value) -> Map<String, Value> {
+/// Returns the members of an object.
+pub(super) fn members(object: &Value) -> Map<String, Value> {
     object.as_object().cloned().unwrap_or_default()
 }
 
@@ -187,16 +182,9 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lists_maps_and_references_are_formatted_as_in_go() {
+    fn lists_are_formatted_as_in_go() {
         assert_eq!(list(&["a", "b c"]), "[a b c]");
         assert_eq!(list(&[]), "[]");
-        assert_eq!(map(&json!({"b": "2", "a": "1", "n": 3})), "map[a:1 b:2]");
-        assert_eq!(map(&Value::Null), "map[]");
-        assert_eq!(
-            reference(&json!({"secretRef": {"name": "s"}}), "secretRef"),
-            "&LocalObjectReference{Name:s,}"
-        );
-        assert_eq!(reference(&json!({}), "secretRef"), "nil");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! kubectl's description of a pod template (`DescribePodTemplate` in `describe.go`), identical to the byte, as
-//! printed by `kubectl rollout history --revision`.
+//! kubectl's description of a pod template (`DescribePodTemplate` in `describe.go`), as printed by `kubectl rollout history
+//! --revision`. Volumes and topology spread constraints are YAML, where kubectl has words for each source of a volume.
 //!
 //! kubectl leaves out many fields, such as affinity, security contexts and pull policies. So two different templates
 //! may have the same description. No function here fails: a field of the wrong type counts as not set, where
@@ -7,11 +7,10 @@
 
 mod container;
 mod field;
-mod volume;
 
 pub use field::with_change_cause;
 
-use self::field::{IndentedText, annotations, items, member, number, pairs, part, texts, words};
+use self::field::{IndentedText, annotations, items, member, members, pairs, words};
 use serde_json::Value;
 
 /// Describes a pod template. The text ends with a newline, and its escape characters are escaped.
@@ -23,7 +22,7 @@ pub fn pod_template_text(template: &Value) -> String {
     text.line(0, "Pod Template:");
     text.listed("  Labels:\t", "\t", &pairs(member(metadata, "labels")));
     if member(metadata, "annotations").as_object().is_some_and(|members| !members.is_empty()) {
-        let annotations = annotations(member(metadata, "annotations"), "");
+        let annotations = annotations(member(metadata, "annotations"));
         text.listed("  Annotations:\t", "\t", &annotations);
     }
     text.field_if_set(1, "Service Account", words(spec, "serviceAccountName"));
@@ -32,8 +31,12 @@ pub fn pod_template_text(template: &Value) -> String {
         container::describe(&mut text, "Init Containers", &init_containers);
     }
     container::describe(&mut text, "Containers", &items(spec, "containers"));
-    volume::describe(&mut text, &items(spec, "volumes"));
-    topology_spread(&mut text, &items(spec, "topologySpreadConstraints"));
+    volumes(&mut text, &items(spec, "volumes"));
+    let topology = member(spec, "topologySpreadConstraints");
+    if topology.as_array().is_some_and(|constraints| !constraints.is_empty()) {
+        text.line(1, "Topology Spread Constraints:");
+        text.yaml(2, topology);
+    }
     text.field_if_set(1, "Priority Class Name", words(spec, "priorityClassName"));
     text.listed("  Node-Selectors:\t", "\t", &pairs(member(spec, "nodeSelector")));
     text.listed("  Tolerations:\t", "\t", &tolerations(&items(spec, "tolerations")));
@@ -41,57 +44,13 @@ pub fn pod_template_text(template: &Value) -> String {
     text.finish()
 }
 
-/// Writes the topology spread constraints, sorted by topology key.
-fn topology_spread(text: &mut IndentedText, constraints: &[&Value]) {
-    if constraints.is_empty() {
-        return;
-    }
-    let mut constraints = constraints.to_vec();
-    constraints.sort_by_key(|constraint| words(constraint, "topologyKey"));
-    let lines: Vec<_> = constraints.into_iter().map(constraint_words).collect();
-    text.listed("  Topology Spread Constraints:\t", "  \t", &lines);
-}
-
-fn constraint_words(constraint: &Value) -> String {
-    let selector = match part(constraint, "labelSelector") {
-        Some(selector) => format!(" for selector {}", selector_words(selector)),
-        None => String::new(),
-    };
-    let (key, policy) = (words(constraint, "topologyKey"), words(constraint, "whenUnsatisfiable"));
-    format!("{key}:{policy} when max skew {} is exceeded{selector}", number(constraint, "maxSkew"))
-}
-
-/// Formats a label selector as `metav1.FormatLabelSelector` does: requirements sorted by key, `<none>` without any,
-/// `<error>` for an unknown operator or for values that do not match it.
-fn selector_words(selector: &Value) -> String {
-    let labels = member(selector, "matchLabels");
-    let mut requirements: Vec<_> = pairs(labels)
-        .into_iter()
-        .map(|pair| (pair.split('=').next().unwrap_or_default().to_owned(), pair))
-        .collect();
-    for expression in items(selector, "matchExpressions") {
-        let Some(requirement) = requirement(expression) else { return "<error>".to_owned() };
-        requirements.push((words(expression, "key").to_owned(), requirement));
-    }
-    if requirements.is_empty() {
-        return "<none>".to_owned();
-    }
-    requirements.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let requirements: Vec<_> = requirements.into_iter().map(|(_, requirement)| requirement).collect();
-    requirements.join(",")
-}
-
-fn requirement(expression: &Value) -> Option<String> {
-    let key = words(expression, "key");
-    let mut values = texts(expression, "values");
-    values.sort_unstable();
-    let joined = values.join(",");
-    match words(expression, "operator") {
-        "In" if !values.is_empty() => Some(format!("{key} in ({joined})")),
-        "NotIn" if !values.is_empty() => Some(format!("{key} notin ({joined})")),
-        "Exists" if values.is_empty() => Some(key.to_owned()),
-        "DoesNotExist" if values.is_empty() => Some(format!("!{key}")),
-        _ => None,
+/// Writes the volumes, each with its source as YAML.
+fn volumes(text: &mut IndentedText, volumes: &[&Value]) {
+    text.line(1, format_args!("Volumes:{}", if volumes.is_empty() { "\t<none>" } else { "" }));
+    for volume in volumes {
+        text.line(0, format_args!("   {}:", words(volume, "name")));
+        let source = members(volume).into_iter().filter(|(name, _)| name != "name");
+        text.yaml(2, &source.collect());
     }
 }
 

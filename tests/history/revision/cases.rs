@@ -94,30 +94,34 @@ fn the_spec_of_a_pod_has_the_lines_of_kubectl() {
              key2=value2:NoSchedule\n\tkey3=value3:NoExecute for 300s\n\tkey4:NoExecute for 60s\n",
         ),
         (
-            json!({"topologySpreadConstraints": [
-                {"maxSkew": 3, "topologyKey": "test2", "whenUnsatisfiable": "DoNotSchedule"},
-                {"maxSkew": 1, "topologyKey": "test1", "whenUnsatisfiable": "ScheduleAnyway",
-                    "labelSelector": {"matchLabels": {"key1": "val1", "key2": "val2"}}},
-            ]}),
-            "  Topology Spread Constraints:\ttest1:ScheduleAnyway when max skew 1 is exceeded for selector \
-             key1=val1,key2=val2\n  \ttest2:DoNotSchedule when max skew 3 is exceeded\n",
-        ),
-        (
-            json!({"volumes": [
-                {"name": "image", "image": {"pullPolicy": "IfNotPresent", "reference": "image"}},
-            ]}),
-            "   image:\n    Type:\tImage (a container image or OCI artifact)\n    Reference:\timage\n    \
-             PullPolicy:\tIfNotPresent\n",
-        ),
-        (
-            json!({"volumes": [{"name": "p", "projected": {"sources": [
-                {"secret": {"name": "one", "optional": true}}, {"secret": {"name": "two"}},
-            ]}}]}),
-            "    SecretName:\tone\n    Optional:\ttrue\n    SecretName:\ttwo\n    Optional:\tfalse\n",
-        ),
-        (
             json!({"schedulingGroup": {"podGroupName": "workers"}}),
             "  SchedulingGroup:\n  PodGroupName:\tworkers\n",
+        ),
+    ] {
+        has_lines(&json!({"spec": spec}), lines);
+    }
+}
+
+/// kubectl has words for the sources of volumes that it knows, and for constraints. Here they are whole.
+#[test]
+fn volumes_and_topology_spread_constraints_are_yaml() {
+    for (spec, lines) in [
+        (
+            json!({"volumes": [
+                {"name": "tmp", "emptyDir": {}},
+                {"name": "image", "image": {"pullPolicy": "IfNotPresent", "reference": "image"}},
+                {"name": "p", "projected": {"sources": [{"secret": {"name": "one", "optional": true}}]}},
+            ]}),
+            "  Volumes:\n   tmp:\n    emptyDir: {}\n   image:\n    image:\n      pullPolicy: IfNotPresent\n      \
+             reference: image\n   p:\n    projected:\n      sources:\n      - secret:\n          name: one\n          \
+             optional: true\n",
+        ),
+        (
+            json!({"topologySpreadConstraints": [
+                {"maxSkew": 3, "topologyKey": "test2", "whenUnsatisfiable": "DoNotSchedule"},
+            ]}),
+            "  Topology Spread Constraints:\n    - maxSkew: 3\n      topologyKey: test2\n      \
+             whenUnsatisfiable: DoNotSchedule\n",
         ),
     ] {
         has_lines(&json!({"spec": spec}), lines);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use rollout2::render::template_text::{pod_template_text, with_change_cause};
 use serde_json::{Value, json};
 
+/// A real kubectl printed `rich.txt`, except the volumes and the topology spread constraints.
 #[test]
 fn a_template_with_most_fields_matches_kubectl() {
     let template: Value = serde_json::from_str(include_str!("rich.json")).expect("JSON");
@@ -11,14 +12,8 @@ fn a_template_with_most_fields_matches_kubectl() {
     assert_eq!(pod_template_text(&template), include_str!("rich.txt"));
 }
 
-/// A real kubectl (1.33, which prints volumes as 1.36 does) printed `volumes.txt` for a ReplicaSet with this template.
-#[test]
-fn every_volume_source_matches_kubectl() {
-    let template: Value = serde_json::from_str(include_str!("volumes.json")).expect("JSON");
-    assert_eq!(pod_template_text(&template), include_str!("volumes.txt"));
-}
-
-/// A real kubectl (1.33) printed `edges.txt`: unset and unusual values of all fields except volumes.
+/// A real kubectl (1.33) printed `edges.txt`: unset and unusual values of all fields except volumes and topology spread
+/// constraints.
 #[test]
 fn unset_and_unusual_values_match_kubectl() {
     let template: Value = serde_json::from_str(include_str!("edges.json")).expect("JSON");
