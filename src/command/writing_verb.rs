@@ -235,7 +235,7 @@ impl<'a> Writer<'a> {
             Output::Name => self.ui.out_line(&reference),
             Output::Patch => self.ui.out_json(&format!("{}\n", patch.body())),
             Output::Document(form) => {
-                if let Err(error) = self.ui.out_object(&document, form) {
+                if let Err(error) = self.ui.out_document(&document, form, true) {
                     self.ui.fail_output(&error);
                 }
             }

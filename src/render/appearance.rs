@@ -2,31 +2,6 @@
 
 use crate::world::{Environment, Terminal};
 
-/// How a command prints to stdout.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
-pub(super) struct Appearance {
-    /// Whether to use colour.
-    pub(super) colored: bool,
-    /// Whether to draw live frames.
-    pub(super) draws: bool,
-    /// Whether a CI system reads the output.
-    pub(super) in_build: bool,
-    /// Whether the terminal shows only ASCII characters.
-    pub(super) ascii: bool,
-}
-
-impl Appearance {
-    pub(super) fn of(color: Color, environment: &Environment, terminal: Option<Terminal>) -> Self {
-        Self {
-            colored: wants_color(color, environment, terminal),
-            draws: can_draw(environment, terminal),
-            in_build: is_build(environment),
-            ascii: is_ascii_only(environment),
-        }
-    }
-}
-
 /// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
@@ -61,34 +36,13 @@ pub(super) fn is_build(environment: &Environment) -> bool {
 }
 
 /// Whether to draw live frames: on a terminal that can move its cursor, outside of CI systems.
-fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
+pub(super) fn can_draw(environment: &Environment, terminal: Option<Terminal>) -> bool {
     terminal.is_some() && environment.text("TERM") != Some("dumb") && !is_build(environment)
-}
-
-/// Whether the locale has another character encoding than UTF-8, such as `LC_ALL=C`. Without a locale, the terminal
-/// is assumed to use UTF-8.
-fn is_ascii_only(environment: &Environment) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.text(name));
-    locale.is_some_and(|locale| !locale.to_lowercase().replace('-', "").contains("utf8"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_locale_without_utf_8_gets_ascii_characters_only() {
-        for (variables, ascii) in [
-            (&[][..], false),
-            (&[("LC_ALL", "C")], true),
-            (&[("LC_ALL", ""), ("LANG", "POSIX")], true),
-            (&[("LC_ALL", "C.UTF-8")], false),
-            (&[("LC_ALL", "de_DE.utf8"), ("LANG", "C")], false),
-            (&[("LC_CTYPE", "en_US.ISO-8859-1"), ("LANG", "en_US.UTF-8")], true),
-        ] {
-            assert_eq!(is_ascii_only(&variables.iter().copied().collect()), ascii, "{variables:?}");
-        }
-    }
 
     #[test]
     fn frames_need_a_capable_terminal_outside_of_ci() {

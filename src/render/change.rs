@@ -9,7 +9,7 @@ use super::diff;
 use super::history::last_changed;
 use super::line::{Line, Style};
 use super::pods::{self, MAX_NAMES};
-use super::status::serving_line;
+use super::status::serving_words;
 use crate::model::change::effect::Effect;
 use crate::model::change::undo::{Doubt, Undo};
 use crate::model::diff::{Diff, SecretValues};
@@ -169,11 +169,10 @@ pub fn still_progressing(views: &[RolloutView], now: Timestamp) -> Vec<String> {
 fn left_out(view: &RolloutView, now: Timestamp) -> String {
     let name = view.workload.target();
     let lasting = view.since.map(|since| format!(" for {}", age(since, now))).unwrap_or_default();
-    let available = serving_line(view);
     let cause = view.causes.iter().find(|cause| cause.needs_a_fix());
     let although = cause.map(|cause| format!(", although: {}", cause.summary)).unwrap_or_default();
     let too = view.rollback.as_ref().map(|back| format!("; to roll it back too: {back}")).unwrap_or_default();
-    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", available.trim_start())
+    format!("note: left out {name}: progressing{lasting}, {}{although}{too}", serving_words(view))
 }
 
 #[cfg(test)]

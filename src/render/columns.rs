@@ -1,6 +1,8 @@
 //! Aligns columns, in cells of a terminal: rows of styled cells, and tables with a header as kubectl prints them. Also writes
 //! tables in Markdown, in which text from the cluster stays text.
 
+use std::fmt::Display;
+
 use tabled::builder::Builder;
 use tabled::settings::{Padding, Style as TableStyle};
 
@@ -12,12 +14,18 @@ const GAP: usize = 2;
 
 /// Aligns the cells of rows. Rows may have different numbers of cells. A column without text takes no space.
 pub(super) fn aligned(rows: Vec<Vec<Line>>) -> Vec<Line> {
-    let shown: Vec<usize> = (0..columns(&rows)).filter(|column| width_of(&rows, *column) > 0).collect();
+    aligned_apart(rows, GAP)
+}
+
+/// Aligns the cells of rows as [`aligned`] does, with `gap` spaces between two columns.
+pub(super) fn aligned_apart(rows: Vec<Vec<Line>>, gap: usize) -> Vec<Line> {
+    let widths = widths(&rows);
     let texts = |row: &Vec<Line>| -> Vec<String> {
-        shown.iter().map(|column| row.get(*column).map(Line::text).unwrap_or_default()).collect()
+        let cells = widths.iter().enumerate().filter(|(_, width)| **width > 0);
+        cells.map(|(column, _)| row.get(column).map(Line::text).unwrap_or_default()).collect()
     };
     let mut table = rows.iter().map(texts).collect::<Builder>().build();
-    table.with(TableStyle::empty()).with(Padding::new(0, GAP, 0, 0));
+    table.with(TableStyle::empty()).with(Padding::new(0, gap, 0, 0));
     let text = table.to_string();
     let lines = text.lines().chain(std::iter::repeat(""));
     rows.into_iter().zip(lines).map(|(row, line)| styled(row, line)).collect()
@@ -34,6 +42,17 @@ fn styled(row: Vec<Line>, text: &str) -> Line {
     line
 }
 
+/// Returns the cell of a fact; `-` for one that is not known.
+pub(super) fn or_dash(fact: Option<impl Display>) -> Line {
+    Line::of(fact.map_or_else(|| "-".to_owned(), |fact| fact.to_string()))
+}
+
+/// Returns the cell of a revision: its number, with the one that it had before: `5 (was 2)`.
+pub(super) fn number_cell(number: Option<i64>, was: Option<i64>) -> Line {
+    let was = was.map(|was| format!(" (was {was})")).unwrap_or_default();
+    or_dash(number.map(|number| format!("{number}{was}")))
+}
+
 /// How a cell is shortened to a width.
 pub(super) type Shorten = fn(Line, usize) -> Line;
 
@@ -41,64 +60,55 @@ pub(super) type Shorten = fn(Line, usize) -> Line;
 /// that is not enough, the rows stay wider, because a dropped column or a wrapped cell would mislead.
 pub(super) fn fit(rows: &mut [Vec<Line>], width: usize, shortened: &[(usize, usize)], shorten: Shorten) {
     for &(column, fewest) in shortened {
-        let widths = (0..columns(rows)).map(|column| width_of(rows, column)).filter(|width| *width > 0);
-        let excess = widths.map(|width| width + GAP).sum::<usize>().saturating_sub(width.saturating_add(GAP));
-        let room = width_of(rows, column).saturating_sub(excess).max(fewest);
+        let widths = widths(rows);
+        let all = widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>();
+        let excess = all.saturating_sub(width.saturating_add(GAP));
+        let room = widths.get(column).copied().unwrap_or_default().saturating_sub(excess).max(fewest);
         for cell in rows.iter_mut().filter_map(|row| row.get_mut(column)) {
             *cell = shorten(std::mem::take(cell), room);
         }
     }
 }
 
-fn columns(rows: &[Vec<Line>]) -> usize {
-    rows.iter().map(Vec::len).max().unwrap_or_default()
-}
-
-fn width_of(rows: &[Vec<Line>], column: usize) -> usize {
-    rows.iter().filter_map(|row| row.get(column)).map(Line::cells).max().unwrap_or_default()
-}
-
-/// A table with a header.
-#[derive(Debug)]
-pub(super) struct Table {
-    rows: Vec<Vec<Line>>,
-}
-
-impl Table {
-    /// Creates a table with a header.
-    #[must_use]
-    pub(super) fn new(header: &[&str]) -> Self {
-        Self { rows: vec![header.iter().map(Line::of).collect()] }
+/// Returns the width of the widest cell of each column.
+pub(super) fn widths(rows: &[Vec<Line>]) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(row.len().max(widths.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.cells().max(*width);
+        }
     }
+    widths
+}
 
-    /// Adds a row.
-    pub(super) fn row(&mut self, cells: Vec<Line>) {
-        self.rows.push(cells);
+/// Returns the lines of a table, whose first row is the header. For a width, the ends of the columns with these names are
+/// shortened as by [`fit`].
+pub(super) fn table(
+    mut rows: Vec<Vec<Line>>,
+    is_markdown: bool,
+    width: Option<usize>,
+    shortened: &[(&str, usize)],
+) -> Vec<Line> {
+    if is_markdown {
+        return markdown(&rows);
     }
-
-    /// Shortens the ends of the columns with these names, as [`fit`].
-    pub(super) fn fit(&mut self, width: usize, shortened: &[(&str, usize)]) {
-        let header = self.rows.first().map(Vec::as_slice).unwrap_or_default();
+    if let Some(width) = width {
+        let header = rows.first().map(Vec::as_slice).unwrap_or_default();
         let index = |name: &str| header.iter().position(|word| word.text() == name);
         let shortened: Vec<_> =
             shortened.iter().filter_map(|(name, fewest)| Some((index(name)?, *fewest))).collect();
-        fit(&mut self.rows, width, &shortened, Line::cut_to);
+        fit(&mut rows, width, &shortened, Line::cut_to);
     }
+    aligned(rows)
+}
 
-    /// Returns the lines of the table.
-    #[must_use]
-    pub(super) fn lines(self) -> Vec<Line> {
-        aligned(self.rows)
-    }
-
-    /// Returns the lines of the table in Markdown.
-    #[must_use]
-    pub(super) fn markdown(self) -> Vec<Line> {
-        let cells = |row: &Vec<Line>| markdown_row(row.iter().map(|cell| markdown_cell(&cell.text())));
-        let mut lines: Vec<String> = self.rows.iter().map(cells).collect();
-        lines.insert(1, markdown_row(vec!["---".to_owned(); columns(&self.rows)]));
-        lines.into_iter().map(Line::of).collect()
-    }
+/// Returns the lines of a table in Markdown.
+pub(super) fn markdown(rows: &[Vec<Line>]) -> Vec<Line> {
+    let cells = |row: &Vec<Line>| markdown_row(row.iter().map(|cell| markdown_cell(&cell.text())));
+    let mut lines: Vec<String> = rows.iter().map(cells).collect();
+    lines.insert(1, markdown_row(vec!["---".to_owned(); widths(rows).len()]));
+    lines.into_iter().map(Line::of).collect()
 }
 
 /// Returns a text as code, in which Markdown and HTML mean nothing. Secret-looking values are masked.
@@ -125,10 +135,9 @@ fn markdown_row(cells: impl IntoIterator<Item = String>) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(&["REVISION", "CHANGES", "CAUSE"]);
-        table.row(["1", "image shop/web:1.1, env MODE=prod", "because\nof it"].map(Line::of).to_vec());
-        table
+    fn rows() -> Vec<Vec<Line>> {
+        let row = ["1", "image shop/web:1.1, env MODE=prod", "because\nof it"];
+        [["REVISION", "CHANGES", "CAUSE"], row].map(|row| row.map(Line::of).to_vec()).to_vec()
     }
 
     fn texts(lines: &[Line]) -> Vec<String> {
@@ -141,7 +150,7 @@ mod tests {
             "REVISION  CHANGES                            CAUSE",
             "1         image shop/web:1.1, env MODE=prod  because\\nof it",
         ];
-        assert_eq!(texts(&table().lines()), expected);
+        assert_eq!(texts(&table(rows(), false, None, &[])), expected);
     }
 
     #[test]
@@ -167,14 +176,13 @@ mod tests {
             "| --- | --- | --- |",
             "| 1 | `image shop/web:1.1, env MODE=prod` | `because\\nof it` |",
         ];
-        assert_eq!(texts(&table().markdown()), expected);
+        assert_eq!(texts(&table(rows(), true, None, &[])), expected);
     }
 
     #[test]
     fn a_narrow_terminal_shortens_the_flexible_column() {
-        let mut narrow = table();
-        narrow.fit(46, &[("CHANGES", 12)]);
-        assert_eq!(texts(&narrow.lines())[1], "1         image shop/web:1.1,…  because\\nof it");
+        let narrow = table(rows(), false, Some(46), &[("CHANGES", 12)]);
+        assert_eq!(texts(&narrow)[1], "1         image shop/web:1.1,…  because\\nof it");
     }
 
     #[test]

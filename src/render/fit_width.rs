@@ -9,26 +9,10 @@ pub(super) fn cells(text: &str) -> usize {
     text.width()
 }
 
-/// What to do with a word that is wider than a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LongWord {
-    /// Split it, so that no line is too wide.
-    Split,
-    /// Keep it whole, so that names can be copied. Its line is too wide. A command is one word if it fits into a line.
-    Keep,
-    /// Keep commands of any width whole too. For text that the terminal itself may wrap, and no frame redraws.
-    KeepCommand,
-}
-
 /// Wraps a text between words into at most `most` lines of `width` cells. An ellipsis replaces the rest. All lines but
-/// the first begin with `indent`.
-pub(super) fn wrapped_text(
-    text: &str,
-    indent: &str,
-    width: usize,
-    most: usize,
-    long: LongWord,
-) -> Vec<String> {
+/// the first begin with `indent`. A longer word stays whole, so that it can be copied, and its line is too wide. A
+/// command is one word.
+pub(super) fn wrapped_text(text: &str, indent: &str, width: usize, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -38,33 +22,25 @@ pub(super) fn wrapped_text(
             lines.push(format!("{margin}{}", shortened_text(rest, room)));
             break;
         }
-        let line = first_line(rest, room, long);
+        let line = first_line(rest, room);
         lines.push(format!("{margin}{}", line.trim_end()));
         rest = rest.get(line.len()..).unwrap_or_default().trim_start_matches(' ');
     }
     lines
 }
 
-/// Returns the part of a text that fits into one line: at least one character, or one word if words are kept whole.
-fn first_line(text: &str, width: usize, long: LongWord) -> &str {
+/// Returns the part of a text that fits into one line: at least one word.
+fn first_line(text: &str, width: usize) -> &str {
     let fitting = beginning(text, width).len();
     if fitting == text.len() {
         return text;
     }
-    let mut whole = commands(text);
-    whole.retain(|command| match long {
-        LongWord::Split => false,
-        LongWord::Keep => text.get(command.clone()).is_some_and(|command| cells(command) <= width),
-        LongWord::KeepCommand => true,
-    });
+    let commands = commands(text);
     let indent = text.len() - text.trim_start_matches(' ').len();
-    let is_between = |at: &usize| *at > indent && !whole.iter().any(|command| command.contains(at));
+    let is_between = |at: &usize| *at > indent && !commands.iter().any(|command| command.contains(at));
     let mut ends = text.match_indices(' ').map(|(at, _)| at).filter(is_between);
-    let end = match (ends.clone().take_while(|end| *end <= fitting).last(), long) {
-        (Some(end), _) => end,
-        (None, LongWord::Split) => fitting.max(text.chars().next().map_or(0, char::len_utf8)),
-        (None, LongWord::Keep | LongWord::KeepCommand) => ends.next().unwrap_or(text.len()),
-    };
+    let last_fitting = ends.clone().take_while(|end| *end <= fitting).last();
+    let end = last_fitting.or_else(|| ends.next()).unwrap_or(text.len());
     text.get(..end).unwrap_or(text)
 }
 
@@ -119,14 +95,14 @@ mod tests {
             ("one two", &["one two"]),
             ("one two three", &["one two", "three"]),
             ("one  two   three", &["one  two", "three"]),
-            ("a sesquipedalian", &["a", "sesquiped", "alian"]),
-            ("大大大大大 x", &["大大大大", "大 x"]),
+            ("a sesquipedalian word", &["a", "sesquipedalian", "word"]),
+            ("大大大大大 x", &["大大大大大", "x"]),
             ("a b c d e f g h i j k l m", &["a b c d e", "f g h i j", "k l m"]),
             ("one two three four five six seven", &["one two", "three", "four fiv…"]),
         ] {
-            assert_eq!(wrapped_text(text, "", 9, 3, LongWord::Split), lines);
+            assert_eq!(wrapped_text(text, "", 9, 3), lines);
         }
-        assert_eq!(wrapped_text("大大", "", 0, 9, LongWord::Split), ["大", "大"], "it terminates");
+        assert_eq!(wrapped_text("大 大", "", 0, 9), ["大", "大"], "it terminates");
     }
 
     #[test]
@@ -138,44 +114,27 @@ mod tests {
             (20, &["  ! web-1 and 2 more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
             (10, &["  ! web-1", "    and 2", "    more", "    app:", "    CrashLoopBackOff,", "    exit 1"]),
         ] {
-            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, LongWord::Keep), lines, "{width}");
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX), lines, "{width}");
         }
-        assert_eq!(wrapped_text("大大 大大", "", 4, usize::MAX, LongWord::Keep), ["大大", "大大"]);
+        assert_eq!(wrapped_text("大大 大大", "", 4, usize::MAX), ["大大", "大大"]);
     }
 
     #[test]
     fn a_command_is_one_word() {
         let text = "  - web  held, until kubectl rollout2 resume web; then wait";
-        for (width, long, lines) in [
-            (
-                46,
-                LongWord::Keep,
-                &["  - web  held, until", "    kubectl rollout2 resume web; then wait"] as &[_],
-            ),
-            (
-                31,
-                LongWord::Keep,
-                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
-            ),
-            (
-                22,
-                LongWord::Keep,
-                &["  - web  held, until", "    kubectl rollout2", "    resume web; then", "    wait"],
-            ),
-            (
-                22,
-                LongWord::KeepCommand,
-                &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"],
-            ),
+        for (width, lines) in [
+            (46, &["  - web  held, until", "    kubectl rollout2 resume web; then wait"] as &[_]),
+            (31, &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"]),
+            (22, &["  - web  held, until", "    kubectl rollout2 resume web;", "    then wait"]),
         ] {
-            assert_eq!(wrapped_text(text, "    ", width, usize::MAX, long), lines, "{width} {long:?}");
+            assert_eq!(wrapped_text(text, "    ", width, usize::MAX), lines, "{width}");
         }
         for (text, lines) in [
             ("kubectl patch -p '{; , }' x; next", &["kubectl patch -p '{; , }' x;", "next"] as &[_]),
             ("mykubectl is no command", &["mykubectl", "is no", "command"]),
             ("run kubectl a b && kubectl c d", &["run", "kubectl a b && kubectl c d"]),
         ] {
-            assert_eq!(wrapped_text(text, "", 9, usize::MAX, LongWord::KeepCommand), lines);
+            assert_eq!(wrapped_text(text, "", 9, usize::MAX), lines);
         }
     }
 

@@ -6,8 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::age;
-use super::columns::{Table, code};
-use super::fit_width::LongWord;
+use super::columns::{self, code, number_cell, or_dash};
 use super::json::workload_json;
 use super::line::{Line, Style};
 use super::template_text::{pod_template_text, with_change_cause};
@@ -16,7 +15,7 @@ use crate::model::api::object::drop_managed_fields;
 use crate::model::diff::short_digests;
 use crate::model::hold::{hold_json, hold_words, left_words};
 use crate::model::kind::Workload;
-use crate::model::observation::{Observation, Role};
+use crate::model::observation::{Observation, PodCount, Role};
 use crate::model::revision::{Integrity, Revision, RevisionNumber, Revisions};
 use crate::model::text::secret::without_secrets;
 use crate::model::view::history::{History, HistoryEntry};
@@ -35,6 +34,14 @@ pub struct HistoryTableOptions {
     pub terminal: Option<Terminal>,
 }
 
+impl HistoryTableOptions {
+    /// Returns the lines of a table. A terminal shortens these columns, but nothing of the wide table.
+    pub(super) fn lines(self, rows: Vec<Vec<Line>>, shortened: &[(&str, usize)]) -> Vec<Line> {
+        let width = self.terminal.filter(|_| !self.wide).map(|terminal| terminal.width.into());
+        columns::table(rows, self.markdown, width, shortened)
+    }
+}
+
 /// Returns the history of one workload as a header line and a table.
 #[must_use]
 pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
@@ -42,7 +49,7 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     let mut lines = if options.markdown {
         vec![Line::of(code(&header(history, options))), Line::default()]
     } else {
-        Line::of(header(history, options)).wrapped("  ", width, usize::MAX, LongWord::Keep)
+        Line::of(header(history, options)).wrapped("  ", width, usize::MAX)
     };
     if history.entries.is_empty() {
         lines.push(Line::of("No rollout history found."));
@@ -52,18 +59,9 @@ pub fn table(history: &History<'_>, options: HistoryTableOptions) -> Vec<Line> {
     if options.wide {
         columns.extend(["NAME", "DIGEST", "IMAGES"]);
     }
-    let mut table = Table::new(&columns);
-    for entry in &history.entries {
-        table.row(row(entry, history, options.wide));
-    }
-    if options.markdown {
-        lines.extend(table.markdown());
-        return lines;
-    }
-    if let Some(terminal) = options.terminal.filter(|_| !options.wide) {
-        table.fit(terminal.width.into(), &[("CHANGE-CAUSE", 12), ("CHANGES", 12)]);
-    }
-    lines.extend(table.lines());
+    let rows = history.entries.iter().map(|entry| row(entry, history, options.wide));
+    let rows = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
+    lines.extend(options.lines(rows, &[("CHANGE-CAUSE", 12), ("CHANGES", 12)]));
     lines
 }
 
@@ -91,9 +89,9 @@ pub(super) fn last_changed(author: &Authorship, now: Timestamp) -> String {
 fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line> {
     let revision = entry.revision;
     let mut cells = vec![
-        Line::of(number(revision)),
-        Line::of(revision.created.map_or_else(|| "-".to_owned(), |created| age(created, history.now))),
-        Line::of(pods(entry)),
+        number_cell(revision.number.known(), revision.past_numbers.last().copied()),
+        or_dash(revision.created.map(|created| age(created, history.now))),
+        or_dash(entry.pods.map(pods)),
         state(entry),
         Line::of(changes(entry)),
         Line::of(cause_cell(entry)),
@@ -103,13 +101,6 @@ fn row(entry: &HistoryEntry<'_>, history: &History<'_>, wide: bool) -> Vec<Line>
         cells.extend(facts.map(Line::of));
     }
     cells
-}
-
-/// Returns the number of a revision: `5 (was 2)` after a rollback renumbered it.
-fn number(revision: &Revision) -> String {
-    let number = revision.number.known().map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let was = revision.past_numbers.last().map(|last| format!(" (was {last})")).unwrap_or_default();
-    number + &was
 }
 
 /// Returns the cell CHANGE-CAUSE: the cause, or the revision that it was copied from.
@@ -122,16 +113,12 @@ fn cause_cell(entry: &HistoryEntry<'_>) -> String {
 
 /// Returns the change-cause with secret-looking values masked. `kubectl --record` stored whole command lines,
 /// such as `set env PASSWORD=...`.
-fn cause(revision: &Revision) -> Option<String> {
+pub(super) fn cause(revision: &Revision) -> Option<String> {
     revision.cause.as_deref().map(without_secrets)
 }
 
-fn pods(entry: &HistoryEntry<'_>) -> String {
-    match entry.pods {
-        None => "-".to_owned(),
-        Some(count) if count.total == 0 => "0".to_owned(),
-        Some(count) => format!("{}/{}", count.ready, count.total),
-    }
+fn pods(count: PodCount) -> String {
+    if count.total == 0 { "0".to_owned() } else { format!("{}/{}", count.ready, count.total) }
 }
 
 fn state(entry: &HistoryEntry<'_>) -> Line {

@@ -5,7 +5,7 @@ use k8s_openapi::jiff::Timestamp;
 use super::columns::code;
 use super::follow::way_back;
 use super::state_words::state_text;
-use super::status::{NameContext, cause_words, serving_line};
+use super::status::{NameContext, cause_words, serving_words};
 use crate::model::follow::{FollowedTarget, Follower, Outcome};
 
 /// The most causes of one workload.
@@ -28,7 +28,7 @@ fn followed(target: &FollowedTarget, names: NameContext, now: Timestamp) -> Resu
     let is_done = target.result().is_some_and(|result| result.outcome == Outcome::Reached);
     let (workload, view) = (target.workload(), target.view(now));
     let causes = target.causes().filter(|_| !is_done).map(|cause| cause_words(cause, workload, names));
-    let serving = view.as_ref().map(serving_line).unwrap_or_default();
+    let serving = view.as_ref().map(serving_words).unwrap_or_default();
     let rollback = view.as_ref().zip(target.result()).and_then(|(view, result)| way_back(view, result));
     ResultRow {
         row: row(is_done, [names.name(workload), state_text(target).1, serving], &causes.collect::<Vec<_>>()),

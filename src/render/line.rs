@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::fit_width::{LongWord, beginning, cells, shortened_text, wrapped_text};
-use crate::model::text::untrusted::is_misleading;
+use super::fit_width::{beginning, cells, shortened_text, wrapped_text};
+use crate::model::text::control::is_misleading;
 use crate::world::Terminal;
 
 /// One line of output. Text is escaped when it enters the line, so that it stays on one line and controls no terminal.
@@ -107,7 +107,7 @@ impl Line {
     #[must_use]
     pub(super) fn wrapped_for(self, terminal: Option<Terminal>, indent: &str) -> Vec<Self> {
         match terminal {
-            Some(size) => self.wrapped(indent, size.width.into(), usize::MAX, LongWord::KeepCommand),
+            Some(size) => self.wrapped(indent, size.width.into(), usize::MAX),
             None => vec![self],
         }
     }
@@ -115,20 +115,12 @@ impl Line {
     /// Wraps the line between words, in the style of its first text. All lines but the first begin with `indent`. An
     /// ellipsis replaces what does not fit into `most` lines.
     #[must_use]
-    pub(super) fn wrapped(self, indent: &str, width: usize, most: usize, long: LongWord) -> Vec<Self> {
+    pub(super) fn wrapped(self, indent: &str, width: usize, most: usize) -> Vec<Self> {
         if self.cells() <= width {
             return vec![self];
         }
-        let lines = wrapped_text(&self.text(), indent, width, most, long);
+        let lines = wrapped_text(&self.text(), indent, width, most);
         lines.into_iter().map(|line| Self::default().with_escaped(self.style(), &line)).collect()
-    }
-
-    /// Replaces each ellipsis by a character of ASCII.
-    pub(super) fn into_ascii(mut self) -> Self {
-        for span in &mut self.0 {
-            span.text = span.text.replace('…', "~");
-        }
-        self
     }
 
     /// Cuts the line to `width` cells, with an ellipsis at the end.

@@ -14,7 +14,6 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::appearance::{Color, is_build, wants_color};
-use super::fit_width::LongWord;
 use super::frame::Frame;
 use super::line::{Line, Style, text_of};
 use crate::model::text::secret::without_secrets;
@@ -170,7 +169,7 @@ impl LiveFrame {
     /// Returns the text that erases the frame, and the text that draws it again at the cursor.
     fn erase_and_draw(&self) -> (String, String) {
         let size = self.out.terminal().unwrap_or_default();
-        (self.drawn.erasure(size), drawing(self.drawn.frame(), self.colored))
+        (self.drawn.erasure(size), drawing(&self.drawn.frame, self.colored))
     }
 }
 
@@ -188,11 +187,8 @@ const MARKS: [(&str, Style); 6] = [
 /// Indented lines, such as those of logs, stay as they are.
 fn wrapped(message: Line, width: usize) -> Vec<Line> {
     let text = message.text();
-    let mut lines = if text.starts_with(' ') {
-        vec![message]
-    } else {
-        message.wrapped("  ", width, usize::MAX, LongWord::KeepCommand)
-    };
+    let mut lines =
+        if text.starts_with(' ') { vec![message] } else { message.wrapped("  ", width, usize::MAX) };
     if let Some(first) = lines.first_mut() {
         let text = first.text();
         let mark = MARKS.iter().find_map(|(mark, style)| Some((mark, style, text.strip_prefix(mark)?)));
@@ -221,12 +217,6 @@ impl DrawnFrame {
     #[must_use]
     pub fn new(frame: Frame, size: Terminal) -> Self {
         Self { frame, width: size.width }
-    }
-
-    /// Returns the frame.
-    #[must_use]
-    pub fn frame(&self) -> &Frame {
-        &self.frame
     }
 
     /// Returns the text that erases the frame and leaves the cursor where the frame began.

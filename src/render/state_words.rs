@@ -3,7 +3,7 @@
 use super::age::lasting;
 use super::line::Style;
 use crate::model::follow::{FollowedTarget, Outcome, RollbackResult, RolloutFailure};
-use crate::model::kind::verdict::RolloutState;
+use crate::model::kind::verdict::{Counts, RolloutState};
 use crate::model::revision::Revision;
 use crate::model::text::go_duration;
 
@@ -14,6 +14,21 @@ pub(super) fn state_style(state: RolloutState) -> Style {
         RolloutState::Paused | RolloutState::Held => Style::Warning,
         RolloutState::Stuck | RolloutState::Failed => Style::Bad,
         RolloutState::Progressing | RolloutState::Unobserved => Style::Plain,
+    }
+}
+
+/// Returns the counters of a rollout: `3/3 available`, and while pods are outdated `1/3 updated, 3/3 available`. Ready pods
+/// stand in for available ones that nothing counts.
+pub(super) fn progress(counts: Counts, available: Option<i64>) -> String {
+    let wanted = counts.wanted;
+    let available = match available {
+        Some(available) => format!("{available}/{wanted} available"),
+        None => format!("{}/{wanted} ready", counts.ready),
+    };
+    if counts.updated >= wanted {
+        available
+    } else {
+        format!("{}/{wanted} updated, {available}", counts.updated)
     }
 }
 
@@ -51,25 +66,6 @@ fn outcome_words(outcome: &Outcome) -> Option<String> {
         Outcome::Unreadable(error) => format!("cannot be read: {}", error.sentence()),
         Outcome::Reached | Outcome::Held | Outcome::Unfinished | Outcome::Interrupted(_) => return None,
     })
-}
-
-/// Returns the state or the result of a target for one row of many, and the reason of a failure.
-pub(super) fn state_in_row(target: &FollowedTarget) -> (Style, String, Option<String>) {
-    let failed = target.result().or_else(|| target.rollback().map(|back| &back.failed));
-    let why = match failed.map(|result| &result.outcome) {
-        Some(Outcome::Failed(failure)) => reason(failure),
-        Some(Outcome::OtherTargetFailed(other)) => format!("{other} failed"),
-        _ => {
-            let (style, words) = state_text(target);
-            return (style, words, None);
-        }
-    };
-    let word = match target.result().map(|result| &result.rollback) {
-        None => "rolling back",
-        Some(Some(RollbackResult::RolledBack { outcome: Outcome::Reached, .. })) => "rolled back",
-        Some(_) => "failed",
-    };
-    (Style::Bad, word.to_owned(), Some(why))
 }
 
 fn in_progress(state: Option<RolloutState>) -> (Style, String) {

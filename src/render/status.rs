@@ -6,7 +6,6 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::age;
-use super::fit_width::LongWord;
 use super::json::{least_time_json, merge, remarks_json, rollout_json};
 use super::line::{Line, Style};
 use super::state_words::state_style;
@@ -91,8 +90,7 @@ fn with_evidence(words: &str, evidence: Option<&str>) -> String {
 /// separate lines. The summary is never cut.
 #[must_use]
 pub fn cause_lines(cause: &Cause, workload: &Workload, names: NameContext, size: Terminal) -> Vec<Line> {
-    let width = usize::from(size.width);
-    cause_in_width(cause, new_evidence(cause), workload, names, width, LongWord::KeepCommand)
+    cause_in_width(cause, new_evidence(cause), workload, names, size.width.into())
 }
 
 /// Returns one cause with this evidence, in lines of a width.
@@ -102,7 +100,6 @@ pub(super) fn cause_in_width(
     workload: &Workload,
     names: NameContext,
     width: usize,
-    long: LongWord,
 ) -> Vec<Line> {
     let style = cause_style(cause);
     let words = format!("  {}", cause_words(cause, workload, names));
@@ -110,11 +107,11 @@ pub(super) fn cause_in_width(
     if line.cells() <= width {
         return vec![line];
     }
-    let mut lines = Line::styled(style, words).wrapped(INDENT, width, usize::MAX, long);
+    let mut lines = Line::styled(style, words).wrapped(INDENT, width, usize::MAX);
     if let Some(evidence) = evidence {
         let room = width.saturating_sub(INDENT.len());
         let evidence = Line::styled(style, format!("\"{evidence}\""));
-        let evidence = evidence.wrapped("", room, EVIDENCE_LINES, LongWord::Split);
+        let evidence = evidence.wrapped("", room, EVIDENCE_LINES);
         lines.extend(evidence.into_iter().map(|line| line.indented(INDENT)));
     }
     lines
@@ -122,15 +119,11 @@ pub(super) fn cause_in_width(
 
 /// Returns the summary of a cause: `! web-1  app: CrashLoopBackOff, exit 1, 3 restarts`.
 pub(super) fn cause_words(cause: &Cause, workload: &Workload, names: NameContext) -> String {
-    let mut words = format!("{} {}  ", mark(cause), whose(cause, workload, names));
-    if let Some(container) = &cause.container {
-        words += &format!("{container}: ");
-    }
-    words += &cause.summary;
-    if cause.restarts > 0 {
-        words += &format!(", {}", plural(cause.restarts, "restart"));
-    }
-    words
+    let restarts = match cause.restarts {
+        0 => String::new(),
+        restarts => format!(", {}", plural(restarts, "restart")),
+    };
+    format!("{} {}  {}{restarts}", mark(cause), whose(cause, workload, names), cause.words())
 }
 
 /// Words of components that add nothing to the summary of a cause.
@@ -174,13 +167,13 @@ pub(super) fn cause_style(cause: &Cause) -> Style {
     if cause.needs_a_fix() { Style::Bad } else { Style::Warning }
 }
 
-/// Returns what serves: `  3/3 available on revision 1`. Ready pods stand in for available ones that nothing counts.
+/// Returns what serves: `3/3 available on revision 1`. Ready pods stand in for available ones that nothing counts.
 #[must_use]
-pub fn serving_line(view: &RolloutView) -> String {
+pub fn serving_words(view: &RolloutView) -> String {
     let wanted = view.counts.wanted;
     let available = view.available.unwrap_or(view.counts.ready);
     if view.is_outage {
-        return format!("  outage: 0/{wanted} available");
+        return format!("outage: 0/{wanted} available");
     }
     let on = match view.ready.as_slice() {
         [] => String::new(),
@@ -190,7 +183,7 @@ pub fn serving_line(view: &RolloutView) -> String {
             format!(" (ready: {})", each.collect::<Vec<_>>().join(", "))
         }
     };
-    format!("  {available}/{wanted} available{on}")
+    format!("{available}/{wanted} available{on}")
 }
 
 /// Returns the note that a pause or a plan holds the next change of a complete rollout.

@@ -1,10 +1,11 @@
 //! The output formats that a template of the user defines: `-o jsonpath`, and `-o custom-columns`, a table whose columns are
 //! JSONPaths, as `kubectl get` prints it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::columns::aligned_apart;
 use super::kubectl_json;
-use super::line::Line;
+use super::line::{Line, text_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::text::json::go_text;
 use crate::model::text::jsonpath::JsonPath;
@@ -26,25 +27,6 @@ impl TemplateForm {
     /// # Errors
     /// When the document does not have what the template asks for, such as an index.
     pub fn text(&self, document: &Value, has_headers: bool) -> Result<String> {
-        let items = match document.get("items").and_then(Value::as_array) {
-            Some(items) => items.iter().collect(),
-            None => vec![document],
-        };
-        self.table_or(&items, document, has_headers)
-    }
-
-    /// Returns the text for several documents, which are the rows of a table.
-    ///
-    /// # Errors
-    /// As [`TemplateForm::text`].
-    pub fn text_of_all(&self, documents: &[Value]) -> Result<String> {
-        if let Self::CustomColumns(_) = self {
-            return self.table_or(&documents.iter().collect::<Vec<_>>(), &Value::Null, true);
-        }
-        documents.iter().map(|document| self.text(document, true)).collect()
-    }
-
-    fn table_or(&self, rows: &[&Value], document: &Value, has_headers: bool) -> Result<String> {
         match self {
             Self::JsonPath(path) => path.print(document).map_err(|why| failed(path, &why)),
             Self::JsonPathAsJson(path) => {
@@ -53,9 +35,21 @@ impl TemplateForm {
                 Ok(found.into_iter().map(|items| kubectl_json::kubectl_json(&list(items))).collect())
             }
             Self::CustomColumns(columns) => {
-                let table = columns.table(rows.iter().copied(), has_headers);
-                table.map_err(|why| Error::new(ErrorKind::Malformed, why))
+                let items = document.get("items").and_then(Value::as_array);
+                let rows = items.map_or(std::slice::from_ref(document), Vec::as_slice);
+                columns.table(rows, has_headers).map_err(|why| Error::new(ErrorKind::Malformed, why))
             }
+        }
+    }
+
+    /// Returns the text for several documents, which are the rows of a table.
+    ///
+    /// # Errors
+    /// As [`TemplateForm::text`].
+    pub fn text_of_all(&self, documents: &[Value]) -> Result<String> {
+        match self {
+            Self::CustomColumns(_) => self.text(&json!({"items": documents}), true),
+            _ => documents.iter().map(|document| self.text(document, true)).collect(),
         }
     }
 }
@@ -128,12 +122,17 @@ impl CustomColumns {
         documents: impl IntoIterator<Item = &'a Value>,
         has_headers: bool,
     ) -> Result<String, String> {
-        let headers = || self.0.iter().map(|column| Line::of(&column.header).text()).collect();
-        let mut rows: Vec<Vec<String>> = has_headers.then(headers).into_iter().collect();
+        let headers = || self.0.iter().map(|column| Line::of(&column.header)).collect();
+        let mut rows: Vec<Vec<Line>> = has_headers.then(headers).into_iter().collect();
         for document in documents {
             rows.push(self.0.iter().map(|column| column.cell(document)).collect::<Result<_, _>>()?);
         }
-        Ok(aligned(&rows))
+        if let Some((_, cells)) = rows.first_mut().and_then(|first| first.split_last_mut()) {
+            for cell in cells {
+                *cell = std::mem::take(cell).padded_to(MIN_WIDTH);
+            }
+        }
+        Ok(text_of(&aligned_apart(rows, PADDING), false))
     }
 }
 
@@ -144,10 +143,10 @@ impl Column {
     }
 
     /// Returns all results, separated by commas.
-    fn cell(&self, document: &Value) -> Result<String, String> {
+    fn cell(&self, document: &Value) -> Result<Line, String> {
         let found = self.path.find(document)?;
         let texts: Vec<_> = found.iter().flatten().map(|item| go_text(item)).collect();
-        Ok(if texts.is_empty() { "<none>".to_owned() } else { Line::of(texts.join(",")).text() })
+        Ok(Line::of(if texts.is_empty() { "<none>".to_owned() } else { texts.join(",") }))
     }
 }
 
@@ -167,23 +166,8 @@ fn in_braces(path: &str) -> Result<String, String> {
 /// The spaces between two columns of `kubectl get`.
 const PADDING: usize = 3;
 
-/// The minimum width of a column of `kubectl get`, with its spaces.
-const MIN_WIDTH: usize = 6;
-
-/// Aligns rows as `kubectl get` does, whose columns have at least this width. The last cell of a row is not padded.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        (cells.max().unwrap_or_default() + PADDING).max(MIN_WIDTH)
-    };
-    let widths: Vec<usize> = (1..columns).map(|next| width(next - 1)).chain([0]).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<String>() + "\n"
-    };
-    rows.iter().map(line).collect()
-}
+/// The minimum width of a column of `kubectl get`, without these spaces.
+const MIN_WIDTH: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -238,11 +222,18 @@ mod tests {
 
     #[test]
     fn the_last_column_is_not_padded() {
-        let rows = [["REVISION", "CAUSE"], ["1", "one"], ["22", "<none>"]];
-        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&rows), "REVISION   CAUSE\n1          one\n22         <none>\n");
-        let narrow = [["A", "B"], ["1", "x"]].map(|row| row.map(str::to_owned).to_vec());
-        assert_eq!(aligned(&narrow), "A     B\n1     x\n");
-        assert_eq!(aligned(&[]), "");
+        for (spec, cause, text) in [
+            (
+                "REVISION:.n,CAUSE:.c",
+                json!("<none>"),
+                "REVISION   CAUSE\n1          one\n22         <none>\n",
+            ),
+            ("A:.n,B:.c", json!("<none>"), "A     B\n1     one\n22    <none>\n"),
+            ("A:.n,B:.c", json!(""), "A     B\n1     one\n22\n"),
+        ] {
+            let documents = [json!({"n": 1, "c": "one"}), json!({"n": 22, "c": cause})];
+            assert_eq!(CustomColumns::parse(spec).unwrap().table(&documents, true).unwrap(), text);
+        }
+        assert_eq!(CustomColumns::parse("A:.n").unwrap().table([], false).unwrap(), "");
     }
 }

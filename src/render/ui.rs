@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use serde_json::Value;
 
-use super::appearance::{Appearance, Color};
+use super::appearance::{Color, can_draw, is_build, wants_color};
 use super::frame::Frame;
 use super::kubectl_json::kubectl_json;
 use super::line::{Line, escaped_block, text_of};
@@ -73,13 +73,19 @@ pub enum StreamFormat {
 ///
 /// Text from the cluster is escaped when it enters a [`Line`], also for a pipe or a file, because logs are later shown on
 /// terminals. Only documents are exact, and only if they do not go to a terminal.
+#[expect(clippy::struct_excessive_bools, reason = "each field is one independent setting")]
 pub struct Ui {
     out: Stream,
     messages: MessageWriter,
     input: Box<dyn Read + Send>,
     /// Whether a user can see a question and answer it.
     can_ask: bool,
-    appearance: Appearance,
+    /// Whether to use colour on stdout.
+    colored: bool,
+    /// Whether to draw live frames.
+    draws: bool,
+    /// Whether a CI system reads the output.
+    in_build: bool,
     documents: usize,
     failure: Option<io::Error>,
 }
@@ -93,14 +99,16 @@ impl Ui {
 
     /// Creates the `Ui` of a command that shares its message writer with the transport.
     pub fn with(messages: MessageWriter, world: &mut World, color: Color) -> Self {
-        let appearance = Appearance::of(color, &world.environment, world.out.terminal());
+        let (environment, terminal) = (&world.environment, world.out.terminal());
         let can_ask = world.stdin_is_terminal && world.err.terminal().is_some();
         Self {
             out: world.out.clone(),
             messages,
             input: std::mem::replace(&mut world.stdin, Box::new(io::empty())),
             can_ask,
-            appearance,
+            colored: wants_color(color, environment, terminal),
+            draws: can_draw(environment, terminal),
+            in_build: is_build(environment),
             documents: 0,
             failure: None,
         }
@@ -179,7 +187,7 @@ impl Ui {
 
     /// Prints text. In CI, disarms lines that the CI system would execute as commands.
     fn print_text(&mut self, text: &str) {
-        if self.appearance.in_build {
+        if self.in_build {
             self.print(&disarmed(text));
         } else {
             self.print(text);
@@ -187,36 +195,19 @@ impl Ui {
     }
 
     fn print(&mut self, text: &str) {
-        let written = if self.appearance.ascii && self.out.terminal().is_some() {
-            self.out.write(&text.replace('…', "~")) // a shortened cell
-        } else {
-            self.out.write(text)
-        };
+        let written = self.out.write(text);
         self.remember(written);
     }
 
-    /// Prints the only document of a verb on stdout. `has_headers` is about the table of a template.
+    /// Prints a document on stdout as kubectl does. `has_headers` is about the table of a template.
     ///
     /// # Errors
     /// When the document does not have what a template asks for.
     pub fn out_document(&mut self, document: &Value, form: &DocumentForm, has_headers: bool) -> Result<()> {
         match form {
-            DocumentForm::Json => self.out_json(&format!("{document:#}\n")),
-            DocumentForm::Yaml => self.out_yaml(&yaml(document)),
+            DocumentForm::Json => self.out_json(&kubectl_json(document)),
+            DocumentForm::Yaml => self.out_yaml(document),
             DocumentForm::Template(form) => self.out_exact(&form.text(document, has_headers)?),
-        }
-        Ok(())
-    }
-
-    /// Prints an object on stdout as kubectl does.
-    ///
-    /// # Errors
-    /// When the object does not have what a template asks for.
-    pub fn out_object(&mut self, object: &Value, form: &DocumentForm) -> Result<()> {
-        match form {
-            DocumentForm::Json => self.out_json(&kubectl_json(object)),
-            DocumentForm::Yaml => self.out_yaml(&yaml(object)),
-            DocumentForm::Template(form) => self.out_exact(&form.text(object, true)?),
         }
         Ok(())
     }
@@ -225,31 +216,29 @@ impl Ui {
     pub fn out_streamed(&mut self, document: &Value, format: StreamFormat) {
         match format {
             StreamFormat::Json => self.out_json(&format!("{document}\n")),
-            StreamFormat::Yaml => self.out_yaml(&yaml(document)),
+            StreamFormat::Yaml => self.out_yaml(document),
         }
     }
 
     /// Prints a YAML document on stdout, after `---` if another document was printed before.
-    pub fn out_yaml(&mut self, yaml: &str) {
+    fn out_yaml(&mut self, document: &Value) {
         if self.documents > 0 {
             self.out_exact("---\n");
         }
         self.documents += 1;
-        self.out_exact(yaml);
+        self.out_exact(&yaml(document));
     }
 
     /// Prints lines of a result on stdout.
     pub fn out_lines(&mut self, lines: &[Line]) {
-        self.print_text(&text_of(lines, self.appearance.colored));
+        self.print_text(&text_of(lines, self.colored));
     }
 
     /// Draws a frame in place of the one before it. Messages are printed above the frame. Reads the size of the
     /// terminal each time, because it may change.
     pub fn draw(&mut self, frame: impl FnOnce(Terminal) -> Frame) {
         if let Some(size) = self.out.terminal() {
-            let frame = frame(size);
-            let frame = if self.appearance.ascii { frame.into_ascii() } else { frame };
-            self.messages.draw(frame, &self.out, size, self.appearance.colored);
+            self.messages.draw(frame(size), &self.out, size, self.colored);
         }
     }
 
@@ -262,15 +251,14 @@ impl Ui {
     /// Whether live frames can be drawn. Not in CI, whose logs keep every byte of every frame.
     #[must_use]
     pub fn can_draw(&self) -> bool {
-        self.appearance.draws
+        self.draws
     }
 
     /// Prints lines on stderr.
     pub fn err_styled(&mut self, lines: &[Line]) {
         let mut err = self.messages.stream();
-        let text = text_of(lines, self.appearance.colored && err.terminal().is_some());
-        let written =
-            err.write(&if self.appearance.in_build { disarmed(&text) } else { text.as_str().into() });
+        let text = text_of(lines, self.colored && err.terminal().is_some());
+        let written = err.write(&if self.in_build { disarmed(&text) } else { text.as_str().into() });
         self.remember(written);
     }
 

@@ -91,17 +91,6 @@ fn a_table_fits_the_terminal_and_is_never_shortened_in_a_pipe() {
 }
 
 #[test]
-fn a_locale_without_utf_8_shortens_with_ascii() {
-    for (locale, cut) in [("C", '~'), ("C.UTF-8", '…')] {
-        let run =
-            history("shop", &["deployment/web", "--color=never"]).terminal(80, 24).env("LC_ALL", locale);
-        let output = run.run();
-        assert!(output.stdout.contains(cut), "{locale}: {}", output.stdout);
-        assert_eq!(output.transcript.is_ascii(), locale == "C", "{}", output.transcript);
-    }
-}
-
-#[test]
 fn json_is_one_document_with_the_content_of_the_table() {
     let document: Value =
         serde_json::from_str(&table("shop", &["deploy/web", "sts/db", "-o", "json"])).unwrap();

@@ -30,16 +30,6 @@ async fn the_table_is_redrawn_in_place_and_the_outcome_is_below_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_frame_is_ascii_in_a_locale_without_utf_8() {
-    for (locale, is_ascii) in [("C", true), ("C.UTF-8", false)] {
-        let (cluster, _) = changed(4, &json!({})).await;
-        let run = cluster.command(["step", "statefulset/db"]).terminal(20, 24);
-        let output = run.env("LC_ALL", locale).run_async().await;
-        assert_eq!((output.exit, output.transcript.is_ascii()), (0, is_ascii), "{}", output.transcript);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn hidden_batches_are_counted() {
     let size = (60, 10);
     let (cluster, _) = changed(20, &json!({})).await;

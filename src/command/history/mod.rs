@@ -90,7 +90,7 @@ fn show(
             for document in documents(observed, word.as_ref(), request)? {
                 let document = shown(&document, context.documents);
                 match output {
-                    TableForm::Document(form) => ui.out_object(&document, form)?,
+                    TableForm::Document(form) => ui.out_document(&document, form, true)?,
                     _ => ui.out_line(&render::document_name(&document)),
                 }
             }

@@ -149,7 +149,7 @@ impl Watch<'_> {
         }
         if self.draws && self.evaluated.is_some() {
             let shown = self.marked_rows();
-            ui.draw_last(|size| self.list.last_frame(self.at_this_moment(&shown), size));
+            ui.draw_last(|size| self.list.frame(self.at_this_moment(&shown), true, size));
         }
     }
 
@@ -202,7 +202,6 @@ impl Watch<'_> {
             let deleted = before.into_values().map(|row| row.rollout);
             let mut deleted: Vec<_> = deleted.filter(|row| self.request.shows(row)).collect();
             sort(&mut deleted);
-            self.list.set_time(now);
             self.print(&changed.collect::<Vec<_>>(), &deleted, is_first, ui);
         }
         self.rows = rows;
@@ -223,14 +222,12 @@ impl Watch<'_> {
             }
             return;
         }
-        let lines = if is_first { self.list.first_lines(changed) } else { self.list.lines(changed) };
-        ui.out_lines(&lines);
-        ui.out_lines(&self.list.deleted_lines(deleted));
+        ui.out_lines(&self.list.lines(changed, deleted, self.cluster.now()));
     }
 
     fn draw(&mut self, ui: &mut Ui) {
         let shown = self.marked_rows();
-        ui.draw(|size| self.list.frame(self.at_this_moment(&shown), size));
+        ui.draw(|size| self.list.frame(self.at_this_moment(&shown), false, size));
     }
 
     fn at_this_moment<'a>(&self, shown: &'a [(&'a RolloutView, bool)]) -> WatchedRollouts<'a> {

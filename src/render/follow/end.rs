@@ -11,7 +11,7 @@ use crate::model::view::RolloutView;
 use crate::render::age::lasting;
 use crate::render::state_words::{reason, rollback_words};
 use crate::render::status::{
-    NameContext, deadlock_hints, gone, named_line, next_change_note, reached, rollback_hint, serving_line,
+    NameContext, deadlock_hints, gone, named_line, next_change_note, reached, rollback_hint, serving_words,
 };
 
 /// The last lines about a target, in their order.
@@ -45,11 +45,8 @@ pub(super) fn end(
     EndLines {
         result: ended.into_iter().chain(undone).collect(),
         serving: serving.map(|view| {
-            let line = serving_line(view);
-            match result.since_answer {
-                Some(ago) => format!("  {} ago: {}", lasting(ago), line.trim_start()),
-                None => line,
-            }
+            let ago = result.since_answer.map(|ago| format!("{} ago: ", lasting(ago))).unwrap_or_default();
+            format!("  {ago}{}", serving_words(view))
         }),
         hints: of_error
             .into_iter()

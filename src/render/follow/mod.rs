@@ -84,10 +84,8 @@ pub fn print(
         Report::Waiting { reason } => {
             ui.err_line(&format!("note: {}: waiting for {reason}", names.name(target.workload())));
         }
-        Report::RollbackTarget(to) => ui.err_line(&rollback_target(target, to, names)),
-        Report::LeastTime { least, timeout } => ui.err_lines(least_time(target, *least, *timeout, names)),
-        Report::RollbackStarted { result, revision } => {
-            ui.err_lines(rollback_started(target, result, revision, names));
+        Report::RollbackTarget(_) | Report::LeastTime { .. } | Report::RollbackStarted { .. } => {
+            ui.err_lines(notes(target, report, names));
         }
         Report::Ended { result } => {
             if let Some(observed) = target.observation().filter(|_| shows_pods) {
@@ -108,13 +106,17 @@ pub fn print(
 /// causes of the failure have to stay above it.
 #[must_use]
 pub fn above_frame(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
+    let failed = target.causes().filter(|_| matches!(report, Report::RollbackStarted { .. }));
+    let causes = failed.flat_map(|cause| cause_with_log(target, cause, names));
+    causes.chain(notes(target, report, names)).collect()
+}
+
+/// Returns the notes that a report is in every format for reading.
+fn notes(target: &FollowedTarget, report: &Report, names: NameContext) -> Vec<String> {
     match report {
         Report::RollbackTarget(to) => vec![rollback_target(target, to, names)],
         Report::LeastTime { least, timeout } => least_time(target, *least, *timeout, names),
-        Report::RollbackStarted { result, revision } => {
-            let causes = target.causes().flat_map(|cause| cause_with_log(target, cause, names));
-            causes.chain(rollback_started(target, result, revision, names)).collect()
-        }
+        Report::RollbackStarted { result, revision } => rollback_started(target, result, revision, names),
         _ => Vec::new(),
     }
 }
@@ -136,11 +138,7 @@ pub fn cause(workload: &Workload, cause: &Cause, change: CauseChange, names: Nam
     match change {
         CauseChange::Appeared | CauseChange::Changed => cause_line(cause, workload, names),
         CauseChange::Gone => {
-            let what = match &cause.container {
-                Some(container) => format!("{container}: {}", cause.summary),
-                None => cause.summary.clone(),
-            };
-            let summary = format!("resolved: {what}");
+            let summary = format!("resolved: {}", cause.words());
             let gone = Cause { summary, container: None, evidence: None, restarts: 0, ..cause.clone() };
             cause_line(&gone, workload, names)
         }

@@ -8,9 +8,8 @@ use crate::model::observation::{Observation, is_outage};
 use crate::model::revision::Revision;
 use crate::render::age::{about, lasting};
 use crate::render::columns::aligned;
-use crate::render::fit_width::LongWord;
 use crate::render::line::{Line, Style};
-use crate::render::state_words::{state_in_row, state_text};
+use crate::render::state_words::{progress, state_text};
 use crate::render::status::NameContext;
 
 /// What separates the parts of a line.
@@ -21,9 +20,6 @@ const MAX_NAME_PERCENT: usize = 40;
 
 /// The minimum width of a shortened name.
 const MIN_NAME_WIDTH: usize = 12;
-
-/// Below this width a row has no revisions, so that the cause has room.
-const WIDE_WIDTH: usize = 99;
 
 /// Returns the name of a target, its revisions, its state, the elapsed time and the time left. Parts that do not fit into one
 /// line begin another one.
@@ -42,7 +38,8 @@ pub(super) fn header_lines(target: &FollowedTarget, now: Now, names: NameContext
     heading(Line::styled(Style::Heading, names.name(target.workload())), parts, width)
 }
 
-/// Returns the cells of a row for a target, with its first cause or else its progress at the end, which is cut first.
+/// Returns the cells of a row for a target: its name, the elapsed time, and its state with its first cause or else its
+/// progress. The longest cell is the last one, so that it moves no column and is cut first.
 pub(super) fn folded_row(
     target: &FollowedTarget,
     now: Now,
@@ -54,25 +51,13 @@ pub(super) fn folded_row(
     let name = format!("{}/{}", workload.kind().type_().short(), workload.name());
     let name = Line::styled(Style::Heading, names.with_namespace(name, workload));
     let name = name.shortened_to((width * MAX_NAME_PERCENT / 100).max(MIN_NAME_WIDTH));
-    let (style, state, why) = state_in_row(target);
-    let revisions = if width < WIDE_WIDTH { String::new() } else { revisions(target) };
-    // The longest cell is the last one, so that it moves no column.
-    let why = why.map(|why| Line::styled(style, why));
-    let words = first_cause.or(why).unwrap_or_else(|| progress(target).with(Style::Plain, left(target, now)));
-    vec![name, Line::styled(style, state), Line::of(elapsed(target, now)), Line::of(revisions), words]
-}
-
-/// Returns the progress of a workload: `6/10 updated, 10 available`.
-fn progress(target: &FollowedTarget) -> Line {
-    if target.verdict().is_none() {
-        return Line::default();
-    }
-    let counts = target.workload().counts();
-    let available = match counts.available {
-        Some(available) => format!("{available} available"),
-        None => format!("{} ready", counts.ready),
-    };
-    Line::of(format!("{}/{} updated, {available}", counts.updated, counts.wanted))
+    let (style, state) = state_text(target);
+    let words = first_cause.or_else(|| {
+        let counts = target.verdict().map(|_| workload.counts())?;
+        Some(Line::of(progress(counts, counts.available) + &left(target, now)))
+    });
+    let state = Line::styled(style, state).with(Style::Plain, "  ").joined_with(words.unwrap_or_default());
+    vec![name, Line::of(elapsed(target, now)), state]
 }
 
 /// Returns the estimate of the time left, to append to what comes before it: `, about 20s left`. Empty if there is none.
@@ -88,7 +73,7 @@ pub(super) fn heading(name: Line, parts: impl IntoIterator<Item = Line>, width: 
             Some(line) if line.cells() + GAP.len() + part.cells() <= width => {
                 *line = std::mem::take(line).with(Style::Plain, GAP).joined_with(part);
             }
-            _ => lines.extend(part.indented("  ").wrapped("    ", width, usize::MAX, LongWord::Keep)),
+            _ => lines.extend(part.indented("  ").wrapped("    ", width, usize::MAX)),
         }
     }
     lines
@@ -126,50 +111,37 @@ pub(super) fn short_label(revision: &Revision) -> String {
     revision.number.known().map_or_else(|| "new".to_owned(), |number| number.to_string())
 }
 
-/// The minimum length of a bar, in cells. A shorter one is left out.
-const SHORTEST_BAR: usize = 5;
-/// The maximum length of a bar, in cells.
-const LONGEST_BAR: usize = 40;
+/// The minimum and the maximum length of a bar, in cells.
+const BAR_LENGTHS: [usize; 2] = [5, 40];
 
 /// Returns the bars of a workload. The second one has a note of an outage, or of the minimum of available pods
 /// while the rollout progresses.
 pub(super) fn bars(observed: &Observation, state: RolloutState, width: usize) -> Vec<Line> {
     let workload = &observed.workload;
     let counts = workload.counts();
-    let length = Some((width / 4).min(LONGEST_BAR)).filter(|length| *length >= SHORTEST_BAR);
+    let [shortest, longest] = BAR_LENGTHS;
+    let length = (width / 4).clamp(shortest, longest);
     let (label, available) = match counts.available {
         Some(available) => ("available", available),
         None => ("ready", counts.ready), // an old API server without `availableReplicas`
     };
-    let floor =
-        min_available(workload).filter(|_| matches!(state, RolloutState::Progressing | RolloutState::Stuck));
-    let bars = aligned(vec![
-        row("updated", counts.updated, counts.wanted, length),
-        row(label, available, counts.wanted, length),
-    ]);
-    let note = match floor {
-        _ if is_outage(observed, state) => Some((Style::Bad, "outage".to_owned())),
-        floor => floor.map(|floor| (Style::Dim, format!("minimum {floor}"))),
+    let is_progressing = matches!(state, RolloutState::Progressing | RolloutState::Stuck);
+    let note = match min_available(workload).filter(|_| is_progressing) {
+        _ if is_outage(observed, state) => Line::styled(Style::Bad, " outage"),
+        Some(floor) => Line::styled(Style::Dim, format!(" minimum {floor}")),
+        None => Line::default(),
     };
-    with_note(bars, note, width)
+    aligned(vec![
+        row("updated", counts.updated, counts.wanted, length, Line::default()),
+        row(label, available, counts.wanted, length, note),
+    ])
 }
 
-/// Appends a note to the last bar if the whole note fits. A cut number would be a wrong number.
-fn with_note(mut bars: Vec<Line>, note: Option<(Style, String)>, width: usize) -> Vec<Line> {
-    let noted =
-        bars.last().zip(note).map(|(bar, (style, note))| bar.clone().with(style, format!("   {note}")));
-    if let (Some(bar), Some(noted)) = (bars.last_mut(), noted.filter(|noted| noted.cells() <= width)) {
-        *bar = noted;
-    }
-    bars
-}
-
-fn row(label: &str, have: i64, wanted: i64, length: Option<usize>) -> Vec<Line> {
-    let bar = length.map(|length| bar(have, wanted, length)).unwrap_or_default();
+fn row(label: &str, have: i64, wanted: i64, length: usize, note: Line) -> Vec<Line> {
     // Pad the number, so that another digit does not move the text after it.
     let digits = wanted.to_string().len();
     let numbers = Line::of(format!("{have:>digits$}/{wanted}"));
-    vec![Line::of(format!("  {label}")), bar, numbers]
+    vec![Line::of(format!("  {label}")), bar(have, wanted, length), numbers, note]
 }
 
 /// Returns a bar: `####----`. It is full only if nothing is missing, and empty only for 0.

@@ -14,12 +14,13 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::jiff::Timestamp;
 
-use self::workload_block::{Severity, WorkloadBlock};
+use self::workload_block::WorkloadBlock;
 use super::columns::aligned;
 use super::line::Line;
 use super::status::NameContext;
 use crate::model::engine::Now;
 use crate::model::follow::Follower;
+use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;
 use crate::world::Terminal;
 
@@ -72,12 +73,6 @@ impl Frame {
         Self(lines.into_iter().map(|line| line.cut_to(usable_width(size))).collect())
     }
 
-    /// Replaces each ellipsis by a character of ASCII, for a terminal that shows no others.
-    #[must_use]
-    pub fn into_ascii(self) -> Self {
-        Self(self.0.into_iter().map(Line::into_ascii).collect())
-    }
-
     /// Returns the lines.
     #[must_use]
     pub fn lines(&self) -> &[Line] {
@@ -106,14 +101,14 @@ pub(super) fn usable_height(size: Terminal) -> usize {
 /// A block is unfolded only if at least this many of its lines fit.
 const MIN_UNFOLDED_HEIGHT: usize = 3;
 
-/// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and the most
-/// severe ones are unfolded as far as lines are left. The order never changes, so that no block moves around.
+/// Fits the blocks into `height` lines. If they do not fit completely, each is folded into one line, and those with the
+/// most trouble are unfolded as far as lines are left. The order never changes, so that no block moves around.
 fn into_height(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
     match blocks {
         blocks if total_height(blocks) <= height => all(blocks),
-        [only] if height >= MIN_UNFOLDED_HEIGHT => only.lines_within(height),
-        blocks if blocks.len() <= height => partly_folded(blocks, &heights(blocks, height)),
-        blocks => most_severe(blocks, height),
+        [only] => only.lines_within(height),
+        blocks if blocks.len() <= height => partly_folded(blocks, height),
+        blocks => most_trouble(blocks, height),
     }
 }
 
@@ -122,10 +117,7 @@ fn final_lines(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
     if total_height(blocks) <= height || blocks.len() == 1 {
         return all(blocks);
     }
-    let room = |workload_block: &WorkloadBlock| {
-        if workload_block.severity == Severity::Complete { 1 } else { workload_block.height() }
-    };
-    partly_folded(blocks, &blocks.iter().map(room).collect::<Vec<_>>())
+    partly_folded(blocks, usize::MAX)
 }
 
 fn total_height(blocks: &[WorkloadBlock]) -> usize {
@@ -136,55 +128,51 @@ fn all(blocks: &[WorkloadBlock]) -> Vec<Line> {
     blocks.iter().flat_map(WorkloadBlock::lines).collect()
 }
 
-/// Returns the number of lines for each block: one, and more for the most severe blocks as long as lines are left.
+/// Returns the blocks by trouble, most first, each with its place among them.
+fn by_trouble(blocks: &[WorkloadBlock]) -> Vec<(usize, &WorkloadBlock)> {
+    let mut sorted: Vec<_> = blocks.iter().enumerate().collect();
+    sorted.sort_by_key(|(_, block)| block.state);
+    sorted
+}
+
+/// Returns the number of lines for each block: one, and more for those with the most trouble as long as lines are left.
 fn heights(blocks: &[WorkloadBlock], height: usize) -> Vec<usize> {
     let mut spare = height - blocks.len();
     let mut room = vec![1; blocks.len()];
-    let mut by_urgency: Vec<_> = blocks.iter().zip(&mut room).collect();
-    by_urgency.sort_by_key(|(workload_block, _)| workload_block.severity);
-    for (workload_block, room) in by_urgency {
-        let wanted = workload_block.height().min(1 + spare);
-        if wanted >= MIN_UNFOLDED_HEIGHT.min(workload_block.height())
-            && workload_block.severity != Severity::Complete
-        {
+    for (index, block) in by_trouble(blocks) {
+        let wanted = block.height().min(spare.saturating_add(1));
+        let is_enough = wanted >= MIN_UNFOLDED_HEIGHT.min(block.height());
+        if is_enough && block.state != RolloutState::Complete {
             spare -= wanted - 1;
-            *room = wanted;
+            room[index] = wanted;
         }
     }
     room
 }
 
-/// Returns the lines of blocks with the given heights. Blocks of height 1 are folded into aligned rows.
-fn partly_folded(blocks: &[WorkloadBlock], room: &[usize]) -> Vec<Line> {
-    let is_folded = |workload_block: &WorkloadBlock, room: usize| room == 1 && workload_block.height() > 1;
-    let rows = blocks.iter().zip(room).filter(|(workload_block, room)| is_folded(workload_block, **room));
-    let mut folded =
-        aligned(rows.map(|(workload_block, _)| workload_block.folded.clone()).collect()).into_iter();
-    let lines = blocks.iter().zip(room).flat_map(|(workload_block, room)| {
-        if is_folded(workload_block, *room) {
-            folded.next().into_iter().collect()
-        } else {
-            workload_block.lines_within(*room)
-        }
+/// Returns the lines of blocks in `height` lines. Blocks with room for one line are folded into aligned rows.
+fn partly_folded(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
+    let room = heights(blocks, height);
+    let is_folded = |block: &WorkloadBlock, room: usize| room == 1 && block.height() > 1;
+    let rows = blocks.iter().zip(&room).filter(|(block, room)| is_folded(block, **room));
+    let mut folded = aligned(rows.map(|(block, _)| block.folded.clone()).collect()).into_iter();
+    let lines = blocks.iter().zip(&room).flat_map(|(block, room)| {
+        if is_folded(block, *room) { folded.next().into_iter().collect() } else { block.lines_within(*room) }
     });
     lines.collect()
 }
 
-/// Returns the most severe blocks, folded, and a last line that counts the others.
-fn most_severe(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
-    let mut by_urgency: Vec<_> = blocks.iter().enumerate().collect();
-    by_urgency.sort_by_key(|(_, workload_block)| workload_block.severity);
-    let (shown, rest) = by_urgency.split_at(height.saturating_sub(1).min(blocks.len()));
-    let mut shown: Vec<_> = shown.to_vec();
+/// Returns the blocks with the most trouble, folded, and a last line that counts the others.
+fn most_trouble(blocks: &[WorkloadBlock], height: usize) -> Vec<Line> {
+    let mut shown = by_trouble(blocks);
+    let rest = shown.split_off(height.saturating_sub(1).min(shown.len()));
     shown.sort_by_key(|(index, _)| *index);
-    let mut lines =
-        aligned(shown.into_iter().map(|(_, workload_block)| workload_block.folded.clone()).collect());
-    let mut counts: BTreeMap<Severity, usize> = BTreeMap::new();
-    for (_, workload_block) in rest {
-        *counts.entry(workload_block.severity).or_default() += 1;
+    let mut lines = aligned(shown.into_iter().map(|(_, block)| block.folded.clone()).collect());
+    let mut counts: BTreeMap<RolloutState, usize> = BTreeMap::new();
+    for (_, block) in &rest {
+        *counts.entry(block.state).or_default() += 1;
     }
-    let counts: Vec<_> =
-        counts.iter().map(|(severity, count)| format!("{count} {}", severity.words())).collect();
+    let counts: Vec<_> = counts.iter().map(|(state, count)| format!("{count} {}", state.word())).collect();
     lines.push(Line::of(format!("and {} more: {}", rest.len(), counts.join(", "))));
     lines
 }

@@ -10,15 +10,18 @@ use crate::model::observation::pod_stage::{PodStage, tally};
 use crate::model::observation::{Observation, PodCount};
 use crate::model::revision::Revision;
 use crate::model::text::plural::plural;
-use crate::render::columns::aligned;
+use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
 use crate::render::pods::pods;
 
 /// The most revisions with their own line. Further ones share one line.
 const SHOWN: usize = 4;
 
-/// One revision: its number, the object that stores it, its pod count, and the stages of its pods.
-type RevisionRow = [Line; 4];
+/// The cell of a row with the name of the object. A name loses its middle first, because the number identifies the revision.
+const NAME: usize = 1;
+
+/// The minimum width of a shortened name.
+const MIN_NAME_WIDTH: usize = 5;
 
 /// The most pods with their own line. Further ones are counted.
 const SHOWN_PODS: usize = 100;
@@ -38,7 +41,7 @@ pub(super) fn lines(
     let (pods_by_name, _) = observed.pods_by_revision();
     let pods = pods_by_name.get(current.name.as_str()).map_or(&[][..], Vec::as_slice);
     let pods = if shows_pods { pod_lines(&[pods], observed, now) } else { Vec::new() };
-    in_columns(vec![row], width).into_iter().chain(pods.into_iter().flatten()).collect()
+    aligned(vec![row]).into_iter().chain(pods.into_iter().flatten()).collect()
 }
 
 /// Returns the revisions of an observation, with `shows_pods` each followed by its pods.
@@ -56,7 +59,9 @@ pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_p
     let shown: Vec<_> = new.into_iter().chain(old).collect();
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
-    let rows = in_columns(rows.chain(unknown(&strangers, observed, now)).collect(), width).into_iter();
+    let mut rows: Vec<_> = rows.chain(unknown(&strangers, observed, now)).collect();
+    fit(&mut rows, width, &[(NAME, MIN_NAME_WIDTH)], Line::shortened_to);
+    let rows = aligned(rows);
     let groups = named.iter().map(|revision| pods_of(revision)).chain([strangers.as_slice()]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
     let mut pod_lines = pod_lines(&groups, observed, now).into_iter().chain(std::iter::repeat_with(Vec::new));
@@ -102,7 +107,7 @@ fn pod_lines(groups: &[&[&Pod]], observed: &Observation, now: Timestamp) -> Vec<
 }
 
 /// Returns the revision of a complete rollout, and its row from the controller's counters. The observed pods may be older.
-fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<(&'o Revision, RevisionRow)> {
+fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<(&'o Revision, Vec<Line>)> {
     let is_complete = target.result().is_some_and(|result| match &result.rollback {
         Some(RollbackResult::RolledBack { outcome, .. }) => *outcome == Outcome::Reached,
         _ => result.outcome == Outcome::Reached,
@@ -111,15 +116,16 @@ fn at_the_end<'o>(target: &FollowedTarget, observed: &'o Observation) -> Option<
     let new = observed.revisions.current().filter(|_| is_complete && counts.outdated() == 0)?;
     let (total, ready) = (usize::try_from(counts.total).ok()?, format!("{} ready", counts.ready));
     let words = Line::styled(style(PodStage::Ready), ready);
-    Some((new, [number(new), Line::of(&new.name), Line::of(pods(total)), words]))
+    Some((new, vec![number(new), Line::of(&new.name), Line::of(pods(total)), words]))
 }
 
-fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> RevisionRow {
+/// Returns the cells of a revision: its number, the object that stores it, its pod count, and the stages of its pods.
+fn row(revision: &Revision, some: &[&Pod], observed: &Observation, now: Timestamp) -> Vec<Line> {
     let (count, words) = match &observed.pods {
         Some(_) => in_words(some, observed, now),
         None => as_recorded(revision),
     };
-    [number(revision), Line::of(&revision.name), Line::of(count), words]
+    vec![number(revision), Line::of(&revision.name), Line::of(count), words]
 }
 
 fn number(revision: &Revision) -> Line {
@@ -127,20 +133,11 @@ fn number(revision: &Revision) -> Line {
 }
 
 /// Returns the row for pods whose revision was deleted or cannot be read.
-fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<RevisionRow> {
+fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<Vec<Line>> {
     strangers.iter().any(|pod| !pod.has_ended()).then(|| {
         let (count, words) = in_words(strangers, observed, now);
-        [Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
+        vec![Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
     })
-}
-
-/// Aligns the rows. If they do not fit, drops the names of the objects, because the numbers identify the revisions.
-fn in_columns(rows: Vec<RevisionRow>, width: usize) -> Vec<Line> {
-    let lines = aligned(rows.iter().map(|row| row.to_vec()).collect());
-    if lines.iter().all(|line| line.cells() <= width) {
-        return lines;
-    }
-    aligned(rows.into_iter().map(|[number, _, count, words]| vec![number, count, words]).collect())
 }
 
 /// Returns `6 pods` and `5 ready, 1 starting`. Terminating and finished pods are not counted, as in `history`.

@@ -2,6 +2,7 @@
 
 use super::header::heading;
 use super::workload_block::cause_lines;
+use crate::exit::Exit;
 use crate::model::cause::container_logs::ContainerLogs;
 use crate::model::engine::Now;
 use crate::model::hold::plan::Hold;
@@ -73,19 +74,24 @@ fn head(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     heading(name, parts, width)
 }
 
-/// Returns the state of the plan, for the heading.
+/// Returns the state of the plan, for the heading. Its outcome is below the last frame in a sentence.
 fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
     match steps.stepper.outcome() {
-        Some(StepOutcome::Complete) => (Style::Good, "complete".to_owned()),
-        Some(StepOutcome::Reached { .. }) => (Style::Good, "held, goal reached".to_owned()),
-        Some(StepOutcome::NothingOutdated) => (Style::Good, "no pod is outdated".to_owned()),
-        Some(StepOutcome::Failed { rollback, .. }) => (Style::Bad, failed(rollback.as_ref())),
+        Some(StepOutcome::Failed { rollback: Some(RollbackOutcome::Done { revision }), .. }) => {
+            (Style::Bad, format!("failed, rolled back to revision {revision}"))
+        }
         Some(_) if is_rolled_back(steps) => (Style::Warning, "rolled back by another client".to_owned()),
         Some(StepOutcome::Stopped(_)) if Hold::in_force(steps.stepper.workload()).is_some() => {
             (Style::Warning, "held".to_owned())
         }
-        Some(StepOutcome::TimedOut(_)) => (Style::Bad, "timed out".to_owned()),
-        Some(_) => (Style::Warning, "stopped".to_owned()),
+        Some(outcome) => {
+            let style = match outcome.exit() {
+                Exit::Done => Style::Good,
+                Exit::Failed | Exit::Unfinished => Style::Bad,
+                _ => Style::Warning,
+            };
+            (style, outcome.word().replace('-', " "))
+        }
         None if view.is_rolling_back => {
             let (updated, wanted) = (view.updated, pods(view.wanted));
             let to = view.to.as_deref().unwrap_or("new");
@@ -93,17 +99,6 @@ fn plan_state(steps: Steps<'_>, view: &PlanView) -> (Style, String) {
         }
         None if view.is_paused => (Style::Warning, "paused".to_owned()),
         None => (Style::Plain, String::new()),
-    }
-}
-
-/// Returns the state of a plan that failed: `failed, rolled back to revision 3`.
-fn failed(rollback: Option<&RollbackOutcome>) -> String {
-    match rollback {
-        Some(RollbackOutcome::Done { revision }) => format!("failed, rolled back to revision {revision}"),
-        Some(RollbackOutcome::Unfinished { revision, .. }) => {
-            format!("failed, the rollback to revision {revision} is not complete")
-        }
-        Some(RollbackOutcome::NotStarted(_)) | None => "failed".to_owned(),
     }
 }
 

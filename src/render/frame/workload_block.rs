@@ -9,15 +9,14 @@ use crate::model::follow::{FollowedTarget, Outcome};
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::text::plural::plural;
-use crate::render::fit_width::LongWord;
 use crate::render::line::{Line, Style};
 use crate::render::status::{INDENT, NameContext, cause_in_width, cause_style, mark, new_evidence};
 
 /// The lines of one workload.
 #[derive(Debug)]
 pub(super) struct WorkloadBlock {
-    /// How much attention the workload needs.
-    pub(super) severity: Severity,
+    /// The state by which blocks compete for room.
+    pub(super) state: RolloutState,
     /// The workload folded into one line, as the cells of a row.
     pub(super) folded: Vec<Line>,
     header: Vec<Line>,
@@ -26,15 +25,6 @@ pub(super) struct WorkloadBlock {
     causes: Vec<Line>,
     /// The causes without the pods they affect, each with its evidence.
     short_causes: Vec<Line>,
-}
-
-/// How much attention a workload needs, most first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
-    Broken,
-    Progressing,
-    Held,
-    Complete,
 }
 
 impl WorkloadBlock {
@@ -54,7 +44,7 @@ impl WorkloadBlock {
             bars(observed, verdict.state, width).into_iter().chain(revisions).collect()
         });
         Self {
-            severity: Severity::of(target, &causes),
+            state: state(target, &causes),
             folded: folded_row(target, now, names, causes.first().map(in_short), width),
             header: header_lines(target, now, names, width),
             rest: rest.unwrap_or_default(),
@@ -94,31 +84,17 @@ impl WorkloadBlock {
     }
 }
 
-impl Severity {
-    fn of(target: &FollowedTarget, causes: &[Cause]) -> Self {
-        let state = target.verdict().map(|verdict| verdict.state);
-        let is_broken = causes.iter().any(Cause::needs_a_fix);
-        match target.result().map(|result| &result.outcome) {
-            Some(Outcome::Reached) => Self::Complete,
-            Some(Outcome::Held) => Self::Held,
-            Some(Outcome::Interrupted(_)) | None => match state {
-                _ if is_broken => Self::Broken,
-                Some(RolloutState::Stuck | RolloutState::Failed) => Self::Broken,
-                Some(RolloutState::Complete) => Self::Complete,
-                Some(RolloutState::Paused | RolloutState::Held) => Self::Held,
-                Some(RolloutState::Progressing | RolloutState::Unobserved) | None => Self::Progressing,
-            },
-            Some(_) => Self::Broken,
+/// Returns the state of a target, or that of its result. A rollout is stuck here as soon as a cause needs a fix.
+fn state(target: &FollowedTarget, causes: &[Cause]) -> RolloutState {
+    let state = target.verdict().map_or(RolloutState::Unobserved, |verdict| verdict.state);
+    match target.result().map(|result| &result.outcome) {
+        Some(Outcome::Reached) => RolloutState::Complete,
+        Some(Outcome::Held) => RolloutState::Held,
+        None | Some(Outcome::Interrupted(_)) if causes.iter().any(Cause::needs_a_fix) => {
+            state.min(RolloutState::Stuck)
         }
-    }
-
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Self::Broken => "with errors",
-            Self::Progressing => "progressing",
-            Self::Held => "held",
-            Self::Complete => "complete",
-        }
+        None | Some(Outcome::Interrupted(_)) => state,
+        Some(_) => RolloutState::Failed,
     }
 }
 
@@ -133,13 +109,12 @@ fn causes(target: &FollowedTarget) -> Vec<Cause> {
 
 /// Returns a cause without the pods it affects: `! app: CrashLoopBackOff, exit 1`.
 fn in_short(cause: &Cause) -> Line {
-    let container = cause.container.as_ref().map(|container| format!("{container}: ")).unwrap_or_default();
-    Line::styled(cause_style(cause), format!("{} {container}{}", mark(cause), cause.summary))
+    Line::styled(cause_style(cause), format!("{} {}", mark(cause), cause.words()))
 }
 
 /// Returns a cause without the pods it affects, and its evidence on a line of its own, which is cut.
 fn in_short_with_evidence(cause: &Cause, log: Option<&LogLines>, width: usize) -> Vec<Line> {
-    let words = in_short(cause).indented("  ").wrapped(INDENT, width, usize::MAX, LongWord::Keep);
+    let words = in_short(cause).indented("  ").wrapped(INDENT, width, usize::MAX);
     let evidence = evidence(cause, log).map(|evidence| format!("{INDENT}\"{evidence}\""));
     let evidence = evidence.map(|evidence| Line::styled(cause_style(cause), evidence));
     words.into_iter().chain(evidence).collect()
@@ -159,7 +134,7 @@ pub(super) fn cause_lines<'a>(
     let shown = causes.iter().take(MAX_CAUSES);
     let lines = shown.flat_map(|cause| {
         let evidence = evidence(cause, log_of(cause));
-        cause_in_width(cause, evidence, workload, names, width, LongWord::Keep)
+        cause_in_width(cause, evidence, workload, names, width)
     });
     let more = causes.len().saturating_sub(MAX_CAUSES);
     let more = (more > 0).then(|| Line::of(format!("  and {}", plural(more, "more cause"))));

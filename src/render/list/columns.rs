@@ -6,8 +6,7 @@ use crate::model::hold::brief_hold;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::RolloutView;
 use crate::render::age::{age, start_age};
-use crate::render::columns::{aligned, fit};
-use crate::render::fit_width::LongWord;
+use crate::render::columns::{aligned, fit, or_dash};
 use crate::render::line::{Line, Style};
 use crate::render::state_words::state_style;
 use crate::render::status::cause_style;
@@ -38,21 +37,9 @@ pub(super) struct ListRow {
     pub(super) command: Line,
 }
 
-/// How wide the cells are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CellWidth {
-    /// Full names: `deployment/web`, REVISION, AVAILABLE.
-    Full,
-    /// Short names, for a narrow terminal: `deploy/web`, REV, AVAIL.
-    Short,
-}
-
 /// Returns the names of the columns.
-pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
-    let mut names = match width {
-        CellWidth::Full => vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"],
-        CellWidth::Short => vec!["WORKLOAD", "REV", "STATE", "UPDATED", "AVAIL", "SINCE"],
-    };
+pub(super) fn header(options: TableOptions) -> ListRow {
+    let mut names = vec!["WORKLOAD", "REVISION", "STATE", "UPDATED", "AVAILABLE", "SINCE"];
     if options.namespaces {
         names.insert(0, "NAMESPACE");
     }
@@ -63,44 +50,39 @@ pub(super) fn header(options: TableOptions, width: CellWidth) -> ListRow {
     ListRow { cells, cause: Line::of("CAUSE"), command: Line::default() }
 }
 
+/// Returns the place of the names of workloads. Their states are two columns after them.
+pub(super) fn name_column(options: TableOptions) -> usize {
+    usize::from(options.namespaces)
+}
+
 /// Returns the row of a rollout.
-pub(super) fn row(rollout: &RolloutView, options: TableOptions, width: CellWidth) -> ListRow {
+pub(super) fn row(rollout: &RolloutView, options: TableOptions) -> ListRow {
     let has_held_pods = rollout.held_pods() > 0;
     let style = if has_held_pods { Style::Warning } else { state_style(rollout.state()) };
     let state = Line::styled(style, rollout.state().word());
-    row_with(rollout, options, width, state)
+    row_with(rollout, options, state)
 }
 
 /// Returns the row of a rollout with a word for its state.
-pub(super) fn row_with(
-    rollout: &RolloutView,
-    options: TableOptions,
-    width: CellWidth,
-    state: Line,
-) -> ListRow {
+pub(super) fn row_with(rollout: &RolloutView, options: TableOptions, state: Line) -> ListRow {
     let workload = &rollout.workload;
     let mut cells = vec![
-        Line::of(match width {
-            CellWidth::Full => workload.target(),
-            CellWidth::Short => format!("{}/{}", workload.kind().type_().short(), workload.name()),
-        }),
+        Line::of(workload.target()),
         Line::of(revision(rollout)),
         state,
         updated(rollout),
         available(rollout),
-        Line::of(rollout.since.map_or_else(|| "-".to_owned(), |since| age(since, options.now))),
+        or_dash(rollout.since.map(|since| age(since, options.now))),
     ];
     if options.namespaces {
         cells.insert(0, Line::of(workload.object().namespace()));
     }
     if options.wide {
-        let dash = || "-".to_owned();
+        let change = rollout.change.as_ref();
         cells.extend([
             Line::of(workload.template().images().join(",")),
-            Line::of(
-                rollout.change.as_ref().map_or_else(dash, |change| start_age(change.start, options.now)),
-            ),
-            Line::of(rollout.change.as_ref().and_then(|change| change.by.clone()).unwrap_or_else(dash)),
+            or_dash(change.map(|change| start_age(change.start, options.now))),
+            or_dash(change.and_then(|change| change.by.as_ref())),
         ]);
     }
     let (cause, command) = cause(rollout);
@@ -142,27 +124,21 @@ fn available(rollout: &RolloutView) -> Line {
 /// a failure, a hold and a change that the controller has not observed have the line of their verdict, and a complete
 /// rollout has the hold of its next change. A hold of this program is short, and has its command.
 fn cause(rollout: &RolloutView) -> (Line, Line) {
-    let cause = match (rollout.causes.as_slice(), rollout.state()) {
-        ([], RolloutState::Failed) => Line::styled(Style::Bad, &rollout.verdict.line),
-        ([], RolloutState::Unobserved | RolloutState::Held) => Line::of(&rollout.verdict.line),
-        ([], _) => match &rollout.next_change_hold {
-            Some(hold) => Line::default().with(Style::Warning, hold),
-            None => Line::default(),
-        },
-        ([first, others @ ..], _) => {
-            let container = first.container.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-            let more =
-                if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-            let held = first.id.is_hold().then(|| brief_hold(&rollout.workload)).flatten();
-            let (summary, command) = match held {
-                Some((words, command)) => (words, Line::of(command.to_string())),
-                None => (first.summary.clone(), Line::default()),
-            };
-            let cause = Line::styled(cause_style(first), format!("{container}{summary}{more}"));
-            return (cause, command);
-        }
+    let [first, others @ ..] = rollout.causes.as_slice() else {
+        let cause = match rollout.state() {
+            RolloutState::Failed => Line::styled(Style::Bad, &rollout.verdict.line),
+            RolloutState::Unobserved | RolloutState::Held => Line::of(&rollout.verdict.line),
+            _ => Line::styled(Style::Warning, rollout.next_change_hold.as_deref().unwrap_or_default()),
+        };
+        return (cause, Line::default());
     };
-    (cause, Line::default())
+    let more = if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+    let held = first.id.is_hold().then(|| brief_hold(&rollout.workload)).flatten();
+    let (words, command) = match held {
+        Some((words, command)) => (words, Line::of(command.to_string())),
+        None => (first.words(), Line::default()),
+    };
+    (Line::styled(cause_style(first), words + &more), command)
 }
 
 /// Returns the cause of a rollout in words, as the column CAUSE has it; empty without one.
@@ -185,45 +161,41 @@ pub(super) struct Room {
     pub(super) has_header: bool,
     /// The most lines of one cause.
     pub(super) cause_lines: usize,
-    /// What to do with long words and commands of a cause.
-    pub(super) long: LongWord,
     /// The column whose cells may lose their middle, if everything else does not suffice.
-    pub(super) shortened_column: Option<usize>,
+    pub(super) shortened_column: usize,
 }
 
 /// Returns the lines of each row: one line if all rows fit. Otherwise each cause goes below its row, wrapped between
-/// words, so that a command in it can be copied. If the other columns do not fit either, they get short names. The
-/// command of a hold goes below its row where it fits into one line.
-pub(super) fn fitted(rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
-    let full = rows(CellWidth::Full);
-    let commands: Vec<_> = full.iter().map(|row| command_line(&row.command, room)).collect();
-    let mut blocks = blocks(full, rows, room);
-    for (block, command) in blocks.iter_mut().zip(commands) {
-        block.extend(command);
+/// words, so that a command in it can be copied. The command of a hold goes below its row where it fits into one line.
+pub(super) fn fitted(mut rows: Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
+    let commands: Vec<_> = rows.iter_mut().map(|row| std::mem::take(&mut row.command)).collect();
+    let lines = unfitted(rows.clone());
+    let mut blocks: Vec<Vec<Line>> = if lines.iter().all(|line| line.cells() <= room.width) {
+        lines.into_iter().map(|line| vec![line]).collect()
+    } else {
+        with_causes_below(rows, room)
+    };
+    for (block, command) in blocks.iter_mut().zip(commands).filter(|(_, command)| command.cells() > 0) {
+        let command = Line::of(format!("{INDENT}{}", command.text()));
+        block.extend(
+            Some(command).filter(|line| line.cells() <= room.width && room.cause_lines == usize::MAX),
+        );
     }
     blocks
 }
 
-/// Returns the line of a command, where each row may have any number of lines and it fits.
-fn command_line(command: &Line, room: Room) -> Option<Line> {
-    let fits = command.cells() > 0 && INDENT.len() + command.cells() <= room.width;
-    (fits && room.cause_lines == usize::MAX).then(|| Line::of(format!("{INDENT}{}", command.text())))
-}
-
-fn blocks(full: Vec<ListRow>, rows: impl Fn(CellWidth) -> Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
-    let fits = |lines: &[Line]| lines.iter().all(|line| line.cells() <= room.width);
-    let lines = unfitted(full.clone());
-    if fits(&lines) {
-        return lines.into_iter().map(|line| vec![line]).collect();
+/// Returns the aligned cells of each row, and its cause in the lines below.
+fn with_causes_below(rows: Vec<ListRow>, room: Room) -> Vec<Vec<Line>> {
+    let (mut cells, mut causes): (Vec<_>, Vec<_>) =
+        rows.into_iter().map(|row| (row.cells, row.cause.indented(INDENT))).unzip();
+    if let Some(header) = causes.first_mut().filter(|_| room.has_header) {
+        *header = Line::default();
     }
-    let (mut lines, mut causes) = split(full, None);
-    if !fits(&lines) {
-        (lines, causes) = split(rows(CellWidth::Short), Some(room));
-    }
-    let blocks = lines.into_iter().zip(causes).enumerate().map(|(index, (line, cause))| {
-        let has_cause = !(room.has_header && index == 0);
-        let cause = if has_cause { lines_of(cause, room) } else { Vec::new() };
-        std::iter::once(line).chain(cause).collect()
+    fit(&mut cells, room.width, &[(room.shortened_column, MIN_NAME_WIDTH)], Line::shortened_to);
+    let blocks = aligned(cells).into_iter().zip(causes).map(|(line, cause)| {
+        let cause = Some(cause).filter(|cause| cause.cells() > 0);
+        let below = cause.map(|cause| cause.wrapped(INDENT, room.width, room.cause_lines));
+        std::iter::once(line.cut_to(room.width)).chain(below.unwrap_or_default()).collect()
     });
     blocks.collect()
 }
@@ -239,23 +211,4 @@ impl ListRow {
         self.cells.push(self.cause);
         self.cells
     }
-}
-
-/// Returns the aligned cells before the cause of each row, and the causes. With a room, names lose their middle if the
-/// cells do not fit.
-fn split(mut rows: Vec<ListRow>, room: Option<Room>) -> (Vec<Line>, Vec<Line>) {
-    let causes = rows.iter_mut().map(|row| std::mem::take(&mut row.cause)).collect();
-    let mut cells: Vec<_> = rows.into_iter().map(|row| row.cells).collect();
-    if let Some((room, column)) = room.and_then(|room| Some((room, room.shortened_column?))) {
-        fit(&mut cells, room.width, &[(column, MIN_NAME_WIDTH)], Line::shortened_to);
-    }
-    (aligned(cells), causes)
-}
-
-/// Wraps a cause between words.
-fn lines_of(cause: Line, room: Room) -> Vec<Line> {
-    if cause.cells() == 0 {
-        return Vec::new();
-    }
-    cause.indented(INDENT).wrapped(INDENT, room.width, room.cause_lines, room.long)
 }

@@ -9,10 +9,9 @@ pub use watch::{WatchedList, WatchedRollouts, event_json};
 
 use serde_json::{Map, Value, json};
 
-use self::columns::{CellWidth, ListRow, Room, fitted, header, row, unfitted};
+use self::columns::{ListRow, Room, fitted, header, name_column, row, unfitted};
 use super::age::in_utc;
-use super::columns::Table;
-use super::fit_width::LongWord;
+use super::columns::markdown as markdown_lines;
 use super::json::{merge, rollout_json};
 use super::line::Line;
 use crate::model::kind::strategy::update_strategy;
@@ -20,6 +19,9 @@ use crate::model::view::{RolloutView, StateCounts};
 
 /// The width into which the wide table fits on a narrower terminal.
 const WIDE: usize = 120;
+
+/// How many columns after the names the wide table has the images.
+const IMAGES: usize = 6;
 
 /// Returns the table of the shown rollouts, with a last line that counts the states of all. It fits a terminal of a
 /// `width`, and the wide table one of at least 120 columns.
@@ -31,20 +33,19 @@ pub fn table(
     width: Option<usize>,
 ) -> Vec<Line> {
     let has_header = options.headers && !shown.is_empty();
-    let rows = |width| -> Vec<ListRow> {
-        let rows = shown.iter().map(|rollout| row(rollout, options, width));
-        has_header.then(|| header(options, width)).into_iter().chain(rows).collect()
-    };
+    let header = header(options);
+    let rows = shown.iter().map(|rollout| row(rollout, options));
+    let rows: Vec<ListRow> = has_header.then_some(header).into_iter().chain(rows).collect();
     let mut lines = match width {
         Some(width) => {
-            let (cause_lines, long) = (usize::MAX, LongWord::KeepCommand);
-            let images = header(options, CellWidth::Full).cells.len().checked_sub(3);
-            let (width, shortened_column) =
-                if options.wide { (width.max(WIDE), images) } else { (width, None) };
-            let room = Room { width, has_header, cause_lines, long, shortened_column };
+            let (width, shortened_column) = match (options.wide, name_column(options)) {
+                (true, name) => (width.max(WIDE), name + IMAGES),
+                (false, name) => (width, name),
+            };
+            let room = Room { width, has_header, cause_lines: usize::MAX, shortened_column };
             fitted(rows, room).concat()
         }
-        None => unfitted(rows(CellWidth::Full)),
+        None => unfitted(rows),
     };
     lines.extend(options.headers.then(|| last_line(all, options)));
     lines
@@ -59,12 +60,9 @@ fn last_line(all: &[RolloutView], options: TableOptions) -> Line {
 /// Returns the table in Markdown, with all columns.
 #[must_use]
 pub fn markdown(shown: &[&RolloutView], all: &[RolloutView], options: TableOptions) -> Vec<Line> {
-    let names: Vec<_> = header(options, CellWidth::Full).into_cells().iter().map(Line::text).collect();
-    let mut table = Table::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    for rollout in shown {
-        table.row(row(rollout, options, CellWidth::Full).into_cells());
-    }
-    let mut lines = if shown.is_empty() { Vec::new() } else { table.markdown() };
+    let rows = shown.iter().map(|rollout| row(rollout, options));
+    let rows: Vec<_> = std::iter::once(header(options)).chain(rows).map(ListRow::into_cells).collect();
+    let mut lines = if shown.is_empty() { Vec::new() } else { markdown_lines(&rows) };
     if options.headers {
         lines.extend((!shown.is_empty()).then(Line::default));
         lines.push(last_line(all, options));

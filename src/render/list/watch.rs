@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::columns::{CellWidth, ListRow, Room, TableOptions, fitted, header, row, row_with};
+use super::columns::{ListRow, Room, TableOptions, fitted, header, name_column, row, row_with};
 use super::item_json;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::view::{RolloutView, StateCounts};
-use crate::render::columns::aligned;
-use crate::render::fit_width::LongWord;
+use crate::render::columns::{aligned, widths};
 use crate::render::frame::{Frame, usable_height, usable_width};
 use crate::render::json::event_document;
 use crate::render::line::{Line, Style};
@@ -36,7 +35,7 @@ pub struct WatchedRollouts<'a> {
 #[derive(Debug)]
 pub struct WatchedList {
     options: TableOptions,
-    /// The widths of the columns of the lines that were printed.
+    /// The widths of the columns of the lines that were printed; empty before the first ones.
     widths: Vec<usize>,
 }
 
@@ -44,81 +43,46 @@ impl WatchedList {
     /// Creates an empty list.
     #[must_use]
     pub fn new(options: TableOptions) -> Self {
-        // A later row can have a longer state than the first ones.
-        let mut widths = vec![0; 2 + usize::from(options.namespaces)];
-        widths.push(widest_state());
-        Self { options, widths }
+        Self { options, widths: Vec::new() }
     }
 
-    /// Sets the time that ages are relative to.
-    pub fn set_time(&mut self, now: Timestamp) {
-        self.options.now = now;
-    }
-
-    /// Returns the header and the first lines.
-    pub fn first_lines(&mut self, rollouts: &[&RolloutView]) -> Vec<Line> {
-        let header = self.options.headers.then(|| header(self.options, CellWidth::Full));
-        let rows = rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full));
-        self.padded(header.into_iter().chain(rows).collect())
-    }
-
-    /// Returns the lines of changed rollouts, in the columns of the first ones.
-    pub fn lines(&mut self, rollouts: &[&RolloutView]) -> Vec<Line> {
-        self.padded(rollouts.iter().map(|rollout| row(rollout, self.options, CellWidth::Full)).collect())
-    }
-
-    /// Returns the lines of deleted workloads.
-    pub fn deleted_lines(&mut self, rollouts: &[RolloutView]) -> Vec<Line> {
-        let deleted = Line::of("deleted");
-        let row = |rollout| row_with(rollout, self.options, CellWidth::Full, deleted.clone());
-        self.padded(rollouts.iter().map(row).collect())
-    }
-
-    /// Aligns rows below those that were printed before.
-    fn padded(&mut self, rows: Vec<ListRow>) -> Vec<Line> {
-        let rows: Vec<_> = rows.into_iter().map(ListRow::into_cells).collect();
-        for (column, cell) in rows.iter().flat_map(|row| row.iter().enumerate()) {
-            match self.widths.get_mut(column) {
-                Some(width) => *width = cell.cells().max(*width),
-                None => self.widths.push(cell.cells()),
-            }
+    /// Returns the lines of changed and of deleted rollouts, in the columns of the lines before; the first ones below a
+    /// header.
+    pub fn lines(&mut self, changed: &[&RolloutView], deleted: &[RolloutView], now: Timestamp) -> Vec<Line> {
+        let options = TableOptions { now, ..self.options };
+        let header = (options.headers && self.widths.is_empty()).then(|| header(options));
+        let changed = changed.iter().map(|rollout| row(rollout, options));
+        let deleted = deleted.iter().map(|rollout| row_with(rollout, options, Line::of("deleted")));
+        let rows = header.into_iter().chain(changed).chain(deleted).map(ListRow::into_cells);
+        let mut widest: Vec<_> = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
+        if widest.is_empty() {
+            // A later row can have a longer state than the first ones.
+            widest.resize(name_column(options) + 2, Line::default());
+            widest.push(Line::of(" ".repeat(widest_state())));
         }
-        let widest = self.widths.iter().map(|width| Line::of(" ".repeat(*width))).collect();
-        aligned(std::iter::once(widest).chain(rows).collect()).split_off(1)
+        let rows: Vec<Vec<Line>> = std::iter::once(widest).chain(rows).collect();
+        self.widths = widths(&rows);
+        aligned(rows).split_off(1)
     }
 
     /// Returns a frame that fits the terminal: the rollouts from the top, a line that counts the hidden ones, and a line
-    /// that counts the states of all. A changed row has a `*`.
+    /// that counts the states of all. A changed row has a `*`. The last frame, which stays on the terminal, has all rollouts.
     #[must_use]
-    pub fn frame(&self, rollouts: WatchedRollouts<'_>, size: Terminal) -> Frame {
-        self.frame_of(rollouts, usable_height(size), size)
-    }
-
-    /// Returns the last frame, which stays on the terminal, with all rollouts.
-    #[must_use]
-    pub fn last_frame(&self, rollouts: WatchedRollouts<'_>, size: Terminal) -> Frame {
-        self.frame_of(rollouts, usize::MAX, size)
-    }
-
-    fn frame_of(&self, rollouts: WatchedRollouts<'_>, height: usize, size: Terminal) -> Frame {
+    pub fn frame(&self, rollouts: WatchedRollouts<'_>, is_last: bool, size: Terminal) -> Frame {
         let WatchedRollouts { shown, all, now } = rollouts;
+        let height = if is_last { usize::MAX } else { usable_height(size) };
         let options = TableOptions { now, ..self.options };
         let room = Room {
             width: usable_width(size),
             has_header: options.headers,
             cause_lines: CAUSE_LINES,
-            long: LongWord::Keep,
-            shortened_column: Some(usize::from(options.namespaces)),
+            shortened_column: name_column(options),
         };
         let possible = shown.get(..height.min(shown.len())).unwrap_or_default();
-        let rows = |width| -> Vec<ListRow> {
-            let rows = possible
-                .iter()
-                .map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options, width)));
-            let header = options.headers.then(|| marked(false, options, header(options, width)));
-            header.into_iter().chain(rows).collect()
-        };
-        let mut blocks = fitted(rows, room).into_iter();
+        let rows =
+            possible.iter().map(|(rollout, is_changed)| marked(*is_changed, options, row(rollout, options)));
+        let header = options.headers.then(|| marked(false, options, header(options)));
+        let mut blocks = fitted(header.into_iter().chain(rows).collect(), room).into_iter();
         let mut lines: Vec<Line> = blocks.by_ref().take(usize::from(options.headers)).flatten().collect();
         let mut hidden = shown;
         for block in blocks {
@@ -146,7 +110,7 @@ fn marked(is_changed: bool, options: TableOptions, mut row: ListRow) -> ListRow 
     if let Some(first) = row.cells.first_mut() {
         *first = mark.with(Style::Plain, " ").joined_with(std::mem::take(first));
     }
-    if let Some(state) = row.cells.get_mut(2 + usize::from(options.namespaces)) {
+    if let Some(state) = row.cells.get_mut(name_column(options) + 2) {
         *state = std::mem::take(state).padded_to(widest_state());
     }
     row

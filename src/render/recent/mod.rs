@@ -9,8 +9,8 @@ use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::age::{in_utc, start_age};
-use super::columns::Table;
-use super::history::HistoryTableOptions;
+use super::columns::{number_cell, or_dash};
+use super::history::{HistoryTableOptions, cause};
 use super::json::{remark_pods_json, workload_json};
 use super::line::{Line, Style};
 use super::status::started_before;
@@ -18,8 +18,7 @@ use crate::model::kind::Workload;
 use crate::model::revision::references::Configuration;
 use crate::model::status::uses::UseStart;
 use crate::model::text::plural::{first_of, joined, plural};
-use crate::model::text::secret::without_secrets;
-use crate::model::view::history::{ConfigurationChange, RecentRollout};
+use crate::model::view::recent::{ConfigurationChange, RecentRollout};
 
 /// What changed since a time.
 #[derive(Clone, Copy, Debug)]
@@ -57,23 +56,11 @@ impl RecentChanges<'_> {
         if options.wide {
             columns.extend(["TIME", "NAME", "CHANGE-CAUSE"]);
         }
-        let rows = self.rows();
-        let is_empty = rows.is_empty();
-        let mut table = Table::new(&columns);
-        for row in rows {
-            table.row(self.cells(row, options));
-        }
-        if let Some(terminal) = options.terminal.filter(|_| !options.wide && !options.markdown) {
-            table.fit(
-                terminal.width.into(),
-                &[("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)],
-            );
-        }
-        let mut lines = match (is_empty, options.markdown) {
-            (true, _) => Vec::new(),
-            (_, true) => table.markdown().into_iter().chain([Line::default()]).collect(),
-            (_, false) => table.lines(),
-        };
+        let rows = self.rows().into_iter().map(|row| self.cells(row, options));
+        let rows: Vec<_> = std::iter::once(columns.into_iter().map(Line::of).collect()).chain(rows).collect();
+        let shortened = [("BY", 12), ("NOW", 26), ("CHANGES", 26), ("NOW", 12), ("CHANGES", 12)];
+        let mut lines = if rows.len() > 1 { options.lines(rows, &shortened) } else { Vec::new() };
+        lines.extend((options.markdown && !lines.is_empty()).then(Line::default));
         lines.push(Line::of(self.count()));
         lines
     }
@@ -136,17 +123,15 @@ impl RecentChanges<'_> {
 impl RecentRow {
     fn of_rollout(rollout: &RecentRollout<'_>) -> Self {
         let (workload, used) = (&rollout.observed.workload, &rollout.used);
-        let number = used.number.map_or_else(dash, |number| number.to_string());
-        let was = used.was.map(|was| format!(" (was {was})")).unwrap_or_default();
-        let cause = used.revision.cause.as_deref().map_or_else(|| "<none>".to_owned(), without_secrets);
+        let cause = cause(used.revision).unwrap_or_else(|| "<none>".to_owned());
         Self {
             start: used.start,
             namespace: workload.object().namespace().to_owned(),
             cells: [
                 Line::of(workload.target()),
-                Line::of(number + &was),
+                number_cell(used.number, used.was),
                 Line::of(rollout::changes(rollout)),
-                Line::of(used.by.clone().unwrap_or_else(dash)),
+                or_dash(used.by.as_ref()),
                 rollout::now(rollout),
             ],
             wide: [used.revision.name.clone(), cause],
@@ -167,10 +152,6 @@ impl RecentRow {
             wide: Default::default(),
         }
     }
-}
-
-fn dash() -> String {
-    "-".to_owned()
 }
 
 /// Counts ConfigMaps and Secrets: `1 ConfigMap`, `2 Secrets`.

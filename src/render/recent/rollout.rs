@@ -4,14 +4,13 @@ use serde_json::{Value, json};
 
 use crate::model::kind::verdict::RolloutState;
 use crate::model::status::uses::{UseEnd, UseStart};
-use crate::model::text::secret::without_secrets;
 use crate::model::view::RolloutView;
-use crate::model::view::history::RecentRollout;
-use crate::render::history::change_words;
+use crate::model::view::recent::RecentRollout;
+use crate::render::history::{cause, change_words};
 use crate::render::json::{cause_json, workload_json};
 use crate::render::line::Line;
 use crate::render::list::cause_text;
-use crate::render::state_words::state_style;
+use crate::render::state_words::{progress, state_style};
 
 /// Returns what a rollout changed: `back to revision 4: image checkout:2.1`.
 pub(super) fn changes(rollout: &RecentRollout<'_>) -> String {
@@ -34,36 +33,11 @@ pub(super) fn now(rollout: &RecentRollout<'_>) -> Line {
 }
 
 fn in_use(view: &RolloutView, word: &str) -> String {
-    let cause = Some(cause_text(view)).filter(|cause| !cause.is_empty());
-    let with = |words: String, cause: Option<String>| match cause {
-        Some(cause) => format!("{words}: {cause}"),
-        None => words,
-    };
     match view.state() {
-        RolloutState::Stuck | RolloutState::Failed => with(word.to_owned(), cause),
         RolloutState::Unobserved => word.to_owned(),
-        RolloutState::Complete => {
-            let held = Some(view.held_pods()).filter(|held| *held > 0);
-            format!(
-                "{word}, {}{}",
-                pods_words(view),
-                held.map(|held| format!(", {held} held")).unwrap_or_default()
-            )
-        }
-        RolloutState::Progressing | RolloutState::Paused | RolloutState::Held => {
-            with(format!("{word}, {}", pods_words(view)), cause.filter(|_| view.needs_a_fix))
-        }
+        _ if view.needs_a_fix => format!("{word}: {}", cause_text(view)),
+        _ => format!("{word}, {}", progress(view.counts, view.available)),
     }
-}
-
-/// Returns the counters of `list`: `3/3 available`, and while pods are outdated `1/3 updated, 3/3 available`.
-fn pods_words(view: &RolloutView) -> String {
-    let wanted = view.counts.wanted;
-    let available = format!("{}/{wanted} available", view.available.unwrap_or(view.counts.ready));
-    if view.counts.updated >= wanted {
-        return available;
-    }
-    format!("{}/{wanted} updated, {available}", view.counts.updated)
 }
 
 /// Returns the name of what became of a rollout.
@@ -97,7 +71,7 @@ pub(super) fn json(rollout: &RecentRollout<'_>) -> Value {
         "return": used.is_return,
         "changes": rollout.changes(),
         "images": rollout.images(),
-        "changeCause": revision.cause.as_deref().map(without_secrets),
+        "changeCause": cause(revision),
         "by": used.by,
         "state": state(rollout),
         "pods": pods,
@@ -116,13 +90,12 @@ mod tests {
     use crate::model::observation::Observation;
 
     #[test]
-    fn only_a_cause_that_needs_a_fix_is_beside_the_pods() {
+    fn only_a_cause_that_needs_a_fix_is_in_the_place_of_the_pods() {
         let workload = json!({"kind": "Deployment", "metadata": {"name": "w"}, "spec": {"replicas": 3}});
         let observed = Observation::of_alone(Workload::of_json(&workload).unwrap());
-        for (is_transient, expected) in [
-            (true, "progressing, 0/3 updated, 0/3 available"),
-            (false, "progressing, 0/3 updated, 0/3 available: why"),
-        ] {
+        for (is_transient, expected) in
+            [(true, "progressing, 0/3 updated, 0/3 available"), (false, "progressing: why")]
+        {
             let causes = vec![Cause {
                 summary: "why".to_owned(),
                 is_transient,

@@ -158,7 +158,8 @@ async fn a_failed_target_among_many_has_a_row_with_its_cause() {
     output.ends(4);
     let screens = terminal::screens(&output, size.width, size.height);
     let row = |line: &&String| {
-        line.starts_with("deploy/svc-2  failed ") && line.contains("! app: ImagePullBackOff")
+        let parts = ["deploy/svc-2  ", "s   failed: ", "! app: ImagePullBackOff"];
+        line.starts_with(parts[0]) && parts.iter().all(|part| line.contains(part))
     };
     assert!(screens.iter().any(|screen| screen.iter().any(|line| row(&line))), "{screens:#?}");
 }
