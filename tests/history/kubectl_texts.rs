@@ -26,12 +26,11 @@ fn every_recorded_revision_is_printed_as_kubectl_prints_it() {
         let output = recorded.from_snapshot().run();
         // The members of a JSON object have no order.
         let json = |text: &str| serde_json::from_str::<Value>(text).ok().filter(Value::is_object);
-        match json(&recorded.stdout) {
-            Some(printed) => assert_eq!(json(&output.stdout), Some(printed), "{}", recorded.name),
-            None => {
-                let [ours, kubectls] = [&output.stdout, &recorded.stdout].map(|text| without_volumes(text));
-                assert_eq!(ours, kubectls, "{}", recorded.name);
-            }
+        if let Some(printed) = json(&recorded.stdout) {
+            assert_eq!(json(&output.stdout), Some(printed), "{}", recorded.name);
+        } else {
+            let [ours, kubectls] = [&output.stdout, &recorded.stdout].map(|text| without_volumes(text));
+            assert_eq!(ours, kubectls, "{}", recorded.name);
         }
         let exit = if USAGE_ERRORS.contains(&recorded.name.as_str()) { 2 } else { recorded.exit };
         assert_eq!(output.exit, exit, "{}", recorded.name);

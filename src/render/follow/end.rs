@@ -35,7 +35,7 @@ pub(super) fn end(
     let view = target.view(now);
     let ended = ended(target, result, names).filter(|_| target.rollback().is_none());
     let undone = result.rollback.iter().map(|what| undone(target, &result.outcome, what, names));
-    let hints = view.iter().flat_map(|view| way_back(view, result).into_iter().chain(way_on(view, result)));
+    let hints = view.iter().flat_map(|view| way_back(view, result).into_iter().chain(deadlock_hints(view)));
     let stuck = result.rollback.iter().filter_map(|what| stuck_pod_hint(target, what));
     let serving = view.as_ref().filter(|view| shows_what_serves(view, result));
     let of_error = match &result.outcome {
@@ -66,12 +66,6 @@ fn shows_what_serves(view: &RolloutView, result: &TargetResult) -> bool {
         Outcome::TimedOut(_) => true,
         _ => false,
     }
-}
-
-/// Returns the commands that end a deadlock of the surge pods, where the rollout is not over.
-fn way_on(view: &RolloutView, result: &TargetResult) -> Vec<String> {
-    let is_open = result.outcome == Outcome::Unfinished || shows_what_serves(view, result);
-    if is_open { deadlock_hints(view) } else { Vec::new() }
 }
 
 /// Returns the hint with the command that rolls a target back at its end, unless a rollback was tried already.
