@@ -73,12 +73,9 @@ pub fn hold_already_ended(workload: &Workload, now: Timestamp) -> String {
         |author| format!("{}, {} ago", author.manager, age(author.time, now)),
     );
     let target = workload.target();
-    if Hold::of(workload).ok().flatten().is_some_and(|hold| hold.has_plan()) {
-        return format!("note: the plan of {target} was already ended by {who}; removed its annotation");
-    }
-    format!(
-        "note: the pause of {target} was already ended by {who}; removed its annotation, the strategy is unchanged"
-    )
+    let has_plan = Hold::of(workload).ok().flatten().is_some_and(|hold| hold.has_plan());
+    let (what, strategy) = if has_plan { ("plan", "") } else { ("pause", ", the strategy is unchanged") };
+    format!("note: the {what} of {target} was already ended by {who}; removed its annotation{strategy}")
 }
 
 /// Returns which fields the annotation of a hold restores. Any client that may write annotations can change them there.

@@ -227,18 +227,12 @@ pub(super) fn escaped_line(text: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str, keeps: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if text.chars().all(|character| keeps(character) || !is_misleading(character)) {
+    let is_safe = |character| keeps(character) || !is_misleading(character);
+    if text.chars().all(is_safe) {
         return Cow::Borrowed(text);
     }
-    let mut safe = String::with_capacity(text.len() + 8);
-    for character in text.chars() {
-        if keeps(character) || !is_misleading(character) {
-            safe.push(character);
-        } else {
-            safe.push_str(&shown(character));
-        }
-    }
-    Cow::Owned(safe)
+    let shown = |character| if is_safe(character) { character.to_string() } else { shown(character) };
+    text.chars().map(shown).collect::<String>().into()
 }
 
 fn shown(character: char) -> String {

@@ -169,40 +169,22 @@ pub(super) fn pods<N: Copy + Display + PartialEq + From<u8>>(count: N) -> String
 
 /// Joins names, with three or more consecutive ordinals as a range: `db-0..db-2 db-7`.
 pub(super) fn names(names: &[String]) -> String {
-    let mut runs: Vec<(&str, &str, usize)> = Vec::new();
-    let mut step = None;
-    for name in names {
-        match runs.last_mut() {
-            Some((_, last, length)) => match distance(last, name) {
-                Some(distance) if *length == 1 || step == Some(distance) => {
-                    step = Some(distance);
-                    (*last, *length) = (name, *length + 1);
-                }
-                _ => runs.push((name, name, 1)),
-            },
-            None => runs.push((name, name, 1)),
-        }
-    }
-    let mut words: Vec<String> = Vec::new();
-    for (first, last, length) in &runs {
-        match length {
-            1 => words.push((*first).to_owned()),
-            2 => words.extend([*first, *last].map(str::to_owned)),
-            _ => words.push(format!("{first}..{last}")),
-        }
-    }
-    first_of(&words, MAX_NAMES, " ")
+    let words = names.chunk_by(|one, other| are_consecutive(one, other)).flat_map(|run| match run {
+        [first, _, .., last] => vec![format!("{first}..{last}")],
+        few => few.to_vec(),
+    });
+    first_of(&words.collect::<Vec<_>>(), MAX_NAMES, " ")
 }
 
-/// Returns 1 or -1 for names with consecutive ordinals, such as `db-3` and `db-4`.
-fn distance(one: &str, other: &str) -> Option<i64> {
-    let parts = |name: &str| -> Option<(String, i64)> {
+/// Whether names have consecutive ordinals, in either order, such as `db-3` and `db-4`.
+fn are_consecutive(one: &str, other: &str) -> bool {
+    let parts = |name: &str| -> Option<(String, u64)> {
         let (base, number) = name.rsplit_once('-')?;
         Some((base.to_owned(), number.parse().ok()?))
     };
-    let ((base, first), (other_base, second)) = (parts(one)?, parts(other)?);
-    let distance = second.checked_sub(first)?;
-    (base == other_base && distance.abs() == 1).then_some(distance)
+    parts(one)
+        .zip(parts(other))
+        .is_some_and(|((base, one), (other_base, other))| base == other_base && one.abs_diff(other) == 1)
 }
 
 #[cfg(test)]

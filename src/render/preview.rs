@@ -164,13 +164,10 @@ pub fn moving_tag_hint(workload: &Workload) -> String {
 /// Returns the last line: how many workloads roll out, and the other objects by kind.
 #[must_use]
 pub fn summary(rollouts: usize, workloads: usize, others: &BTreeMap<String, usize>) -> String {
+    let verb = if workloads == 1 || rollouts == 1 { "rolls out" } else { "roll out" };
     let count = match workloads {
         0 => "no workload".to_owned(),
-        1 => format!("{rollouts} of 1 workload rolls out"),
-        _ => format!(
-            "{rollouts} of {workloads} workloads {}",
-            if rollouts == 1 { "rolls out" } else { "roll out" }
-        ),
+        _ => format!("{rollouts} of {} {verb}", plural(workloads, "workload")),
     };
     if others.is_empty() {
         return count;

@@ -1,7 +1,5 @@
 //! The status of a rollout: kubectl's line, a line for each cause, remarks, and JSON.
 
-use std::collections::HashSet;
-
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -132,15 +130,14 @@ const FILLER: &str = "a and are available be code could desc error failed found 
 
 /// Returns the evidence of a cause, unless it only repeats the summary. JSON always has it.
 pub(super) fn new_evidence(cause: &Cause) -> Option<&str> {
-    let words = |text: &str| {
-        let text = text.to_lowercase();
-        let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_owned);
-        words.filter(|word| word.chars().any(char::is_alphabetic)).collect::<HashSet<_>>()
-    };
     let evidence = cause.evidence.as_deref()?;
-    let summary = words(&cause.summary);
-    let is_new = |word: &String| !summary.contains(word) && FILLER.split(' ').all(|filler| filler != word);
-    words(evidence).iter().any(is_new).then_some(evidence)
+    let [known, said] = [cause.summary.as_str(), evidence].map(str::to_lowercase);
+    let known: Vec<&str> = words(&known).chain(FILLER.split(' ')).collect();
+    words(&said).any(|word| !known.contains(&word)).then_some(evidence)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.contains(char::is_alphabetic))
 }
 
 /// Returns the mark of a cause: `-` for a hold, `~` for one that may resolve automatically, `!` for all others.

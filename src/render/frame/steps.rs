@@ -160,14 +160,9 @@ fn below(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
     if !view.skipped.is_empty() {
         lines.push(Line::styled(Style::Warning, format!("  {}", skipped(&view.skipped))));
     }
-    lines.extend(causes(steps, view, width));
+    let (workload, log_of) = (steps.stepper.workload(), |cause: &_| steps.logs.of(cause));
+    lines.extend(cause_lines(&view.causes, log_of, workload, NameContext::default(), width));
     lines
-}
-
-fn causes(steps: Steps<'_>, view: &PlanView, width: usize) -> Vec<Line> {
-    let Some(observed) = steps.stepper.observed() else { return Vec::new() };
-    let log_of = |cause: &_| steps.logs.of(cause);
-    cause_lines(&view.causes, log_of, &observed.workload, NameContext::default(), width)
 }
 
 #[cfg(test)]
