@@ -4,8 +4,8 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::source::{Source, concurrently};
 use crate::cluster::list::ListQuery;
-use crate::error::{Error, Result};
-use crate::model::api::resource_type::{CONFIG_MAP, ResourceType, SECRET};
+use crate::error::Error;
+use crate::model::api::resource_type::{CONFIG_MAP, SECRET};
 use crate::model::revision::references::{Configuration, NamedConfiguration};
 
 /// The ConfigMaps and Secrets that were read.
@@ -36,7 +36,12 @@ pub async fn changed_configuration(
         namespaces.into_iter().map(move |namespace| (title, type_, namespace))
     });
     let lists = lists.map(async |(title, type_, namespace)| {
-        (title, changed_in(type_, namespace, named, since, source).await)
+        let keep = |object| {
+            let read = Configuration::read(type_, &object);
+            let is_recent = read.change.as_ref().is_none_or(|change| change.time >= since);
+            (is_recent && named.contains(&read)).then_some(read)
+        };
+        (title, source.list(&ListQuery::of(type_, namespace).metadata(), keep).await)
     });
     let (mut read, mut unread) = (ChangedConfiguration::default(), Vec::<(&str, Error)>::new());
     for (title, listed) in concurrently(lists).await {
@@ -62,19 +67,4 @@ pub async fn named_configuration(named: &NamedConfiguration, source: &Source) ->
         Some(Configuration::read(type_, &object))
     });
     concurrently(read).await.into_iter().flatten().collect()
-}
-
-async fn changed_in(
-    type_: &'static ResourceType,
-    namespace: Option<&str>,
-    named: &NamedConfiguration,
-    since: Timestamp,
-    source: &Source,
-) -> Result<Vec<Configuration>> {
-    let is_recent = |one: &Configuration| one.change.as_ref().is_none_or(|change| change.time >= since);
-    let keep = |object| {
-        let read = Configuration::read(type_, &object);
-        Some(read).filter(is_recent).filter(|one| named.contains(one))
-    };
-    source.list(&ListQuery::of(type_, namespace).metadata(), keep).await
 }

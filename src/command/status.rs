@@ -16,7 +16,7 @@ use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads_wit
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
@@ -232,14 +232,15 @@ async fn await_creation(
             stop = stops.next() => return Ok(ControlFlow::Break(stop)),
             found = finder.search(scope, request.keep()) => found,
         };
-        if search.missing.is_empty() || search.outcome.errors.len() > search.missing.len() {
+        let has_others = search.outcome.errors.iter().any(|error| error.kind() != ErrorKind::NotFound);
+        if has_others || search.outcome.errors.is_empty() && !search.workloads.is_empty() {
             ui.err_lines(&search.notes);
             return Ok(ControlFlow::Continue(search));
         }
         if std::mem::take(&mut is_first) {
             let limit = go_duration::write(limit);
             let wait = |missing| format!("note: {missing} yet; waiting for up to {limit}");
-            ui.err_lines(search.missing.iter().map(|missing| wait(missing.sentence())));
+            ui.err_lines(search.outcome.all_errors().map(|missing| wait(missing.sentence())));
         }
         tokio::select! {
             biased;

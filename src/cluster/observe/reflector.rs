@@ -197,7 +197,12 @@ impl Reflector {
     pub(super) async fn watch(&mut self, sender: &mpsc::Sender<ObserverMessage>) -> Result<(), RequestError> {
         let begun = Instant::now();
         let deadline = begun + WATCH_TIMEOUT + WATCH_TIMEOUT_SLACK;
-        let mut lines = self.shared.cluster.stream(&self.watch_path()).await?;
+        let version = percent_encoded(self.version.as_deref().unwrap_or_default());
+        let seconds = WATCH_TIMEOUT.as_secs();
+        let parameters =
+            format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
+        let path = self.query.path(&parameters, &self.shared.cluster);
+        let mut lines = self.shared.cluster.stream(&path).await?;
         self.attempts.record_answer(&self.shared.outage);
         let mut event_count = 0_usize;
         loop {
@@ -230,14 +235,6 @@ impl Reflector {
             sleep(MIN_WATCH_TIME).await;
         }
         Ok(())
-    }
-
-    fn watch_path(&self) -> String {
-        let version = percent_encoded(self.version.as_deref().unwrap_or_default());
-        let seconds = WATCH_TIMEOUT.as_secs();
-        let parameters =
-            format!("watch=true&allowWatchBookmarks=true&timeoutSeconds={seconds}&resourceVersion={version}");
-        self.query.path(&parameters, &self.shared.cluster)
     }
 }
 

@@ -130,7 +130,8 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     if !(prints_nothing || rollouts.is_empty() && !outcome.errors.is_empty()) {
         outcome.errors.extend(print(&rollouts, request, source, ui).err());
     }
-    outcome.exit = outcome.exit.worst(state_exit(&rollouts, request));
+    let failing = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
+    outcome.exit = failing.map(exit_of_state).fold(outcome.exit, Exit::worst);
     Ok(outcome)
 }
 
@@ -160,12 +161,6 @@ fn print(rollouts: &[RolloutView], request: &Request, source: &Source, ui: &mut 
         }
     }
     Ok(())
-}
-
-/// Returns the code of the worst state of `--fail-on-state` that occurs.
-fn state_exit(rollouts: &[RolloutView], request: &Request) -> Exit {
-    let states = rollouts.iter().map(RolloutView::state).filter(|state| request.fail_on.contains(state));
-    states.map(exit_of_state).fold(Exit::Done, Exit::worst)
 }
 
 /// Returns the exit code for a state.

@@ -104,9 +104,10 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
     }
     for refused in &applied.refused {
         printed.show_refused(refused, ui);
-        let RefusedObject { workload, by, message } = refused;
-        let message = format!("{}: refused by {by}: {message}", workload.target());
-        let hint = explained(refused, source).await;
+        let message =
+            format!("{}: refused by the API server: {}", refused.workload.target(), refused.message);
+        let live = live(&refused.workload, source).await.ok().flatten();
+        let hint = live.and_then(|live| refusal_by_plan(&live, &refused.message));
         errors.push(Error::new(ErrorKind::Refused, message).hint_if(hint));
     }
     errors.extend(applied.errors);
@@ -118,11 +119,6 @@ async fn preview(request: &Request, context: &Context<'_>, ui: &mut Ui) -> Resul
 /// Returns the Kind, the namespace and the name of an object.
 fn identity(object: &Object) -> (String, String, String) {
     (object.kind().to_owned(), object.namespace().to_owned(), object.name().to_owned())
-}
-
-/// Returns why the API server refuses an object, if that depends on the workload as it is now.
-async fn explained(refused: &RefusedObject, source: &Source) -> Option<String> {
-    refusal_by_plan(&live(&refused.workload, source).await.ok()??, &refused.message)
 }
 
 /// Reads each workload as it is now, with its revisions and pods; none for one that does not exist.

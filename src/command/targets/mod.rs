@@ -126,7 +126,7 @@ impl<'a> TargetFinder<'a> {
                 (TargetWord::All(_), Err(error)) if error.is_withheld() && scope.targets.len() > 1 => {
                     found.notes.push(format!("note: {}", error.sentence()));
                 }
-                (_, Err(error)) => found.note_error(error),
+                (_, Err(error)) => found.outcome.errors.push(error),
             }
         }
         if found.workloads.is_empty() && found.outcome.errors.is_empty() && scope.manifest_objects.is_empty()
@@ -139,7 +139,6 @@ impl<'a> TargetFinder<'a> {
                 None => ("No resources found".to_owned(), String::new()),
             };
             let error = Error::new(ErrorKind::NotFound, format!("no workload found{place}"));
-            found.missing.push(error.clone());
             found.notes.push(note);
             found.notes.extend(self.missing_namespace().await);
             found.outcome.nothing_found = Some(error).filter(|_| !scope.allow_empty);
@@ -164,7 +163,7 @@ impl<'a> TargetFinder<'a> {
                 // As in kubectl, a workload that the selector does not match is skipped silently.
                 Ok(workload) if !scope.selector.matches(workload.object()) => {}
                 Ok(workload) => found.workloads.push(keep(workload)),
-                Err(error) => found.note_error(error),
+                Err(error) => found.outcome.errors.push(error),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Which workloads a command is about: `TYPE/NAME`, `TYPE NAME...`, `TYPE`, a selector, manifests.
 
 use crate::command::CommandOutcome;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::model::api::object::Object;
 use crate::model::api::selector::Selector;
 use crate::model::kind::table::{TypeWord, nearest_spelling, read_type};
@@ -49,26 +49,13 @@ pub struct FoundTargets<T = Workload> {
     /// The errors of single targets, which do not stop the search for the others. A search that found nothing has one too,
     /// because a pipeline must notice a misspelled selector, unless `--allow-empty` is set.
     pub outcome: CommandOutcome,
-    /// The targets that do not exist, as errors: also a search that found nothing.
-    pub(in crate::command) missing: Vec<Error>,
     /// What is to be printed about the search.
     pub(in crate::command) notes: Vec<String>,
 }
 
 impl<T> Default for FoundTargets<T> {
     fn default() -> Self {
-        let (missing, notes) = (Vec::new(), Vec::new());
-        Self { workloads: Vec::new(), outcome: CommandOutcome::default(), missing, notes }
-    }
-}
-
-impl<T> FoundTargets<T> {
-    /// Records the error of one target.
-    pub(super) fn note_error(&mut self, error: Error) {
-        if error.kind() == ErrorKind::NotFound {
-            self.missing.push(error.clone());
-        }
-        self.outcome.errors.push(error);
+        Self { workloads: Vec::new(), outcome: CommandOutcome::default(), notes: Vec::new() }
     }
 }
 

@@ -52,23 +52,6 @@ pub struct Request {
     pub since: Option<StartTime>,
 }
 
-/// Reads all workloads together, each after its controller has observed it.
-async fn read_all_for_write(workloads: &[Workload], writer: &mut Writer<'_>) -> Vec<Result<Observation>> {
-    let mut current = Vec::new();
-    for workload in workloads {
-        current.push(wait_until_observed(workload.clone(), writer).await);
-    }
-    let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
-    let read = read_all(found, false, Needs::WRITE, writer.source).await;
-    writer.ui.err_lines(&read.notes);
-    let mut observations = read.observations.into_iter();
-    let observed = |found: Result<Workload>| match found {
-        Ok(_) => observations.next(),
-        Err(error) => Some(Err(error)),
-    };
-    current.into_iter().filter_map(observed).collect()
-}
-
 /// What was read about a workload before its rollback.
 pub(super) struct Prepared {
     pub(super) observed: Observation,
@@ -91,14 +74,25 @@ impl Prepared {
     }
 }
 
-/// Reads all workloads together, and then what keeps their new pods from starting.
+/// Reads all workloads together, each after its controller has observed it, and then what keeps their new pods from starting.
 pub(super) async fn read_all_ahead(
     workloads: &[Workload],
     request: &Request,
     writer: &mut Writer<'_>,
 ) -> Vec<Result<Prepared>> {
-    let read = read_all_for_write(workloads, writer).await.into_iter();
-    let mut all: Vec<_> = read.map(|read| read.map(Prepared::of)).collect();
+    let mut current = Vec::new();
+    for workload in workloads {
+        current.push(wait_until_observed(workload.clone(), writer).await);
+    }
+    let found = current.iter().filter_map(|found| found.as_ref().ok().cloned()).collect();
+    let read = read_all(found, false, Needs::WRITE, writer.source).await;
+    writer.ui.err_lines(&read.notes);
+    let mut observations = read.observations.into_iter();
+    let prepared = |found: Result<Workload>| match found {
+        Ok(_) => Some(observations.next()?.map(Prepared::of)),
+        Err(error) => Some(Err(error)),
+    };
+    let mut all: Vec<_> = current.into_iter().filter_map(prepared).collect();
     if !preflight::is_first(writer) {
         return all;
     }
