@@ -35,8 +35,10 @@ pub(super) struct Cache {
 struct Target {
     /// The collection of its workload.
     collection: usize,
-    /// The latest state, or as it was found.
+    /// The state that was emitted last, or as it was found.
     workload: Workload,
+    /// The states that were not emitted, because something else was not read yet, oldest first.
+    unemitted: Vec<Workload>,
     /// Whether everything was read once. Without revisions a workload would look failed, without pods held.
     was_read: bool,
     /// The resourceVersion of the last state of the watch; none while it does not exist. It stays a target, as it may be
@@ -49,14 +51,20 @@ impl Cache {
     pub(super) fn add_target(&mut self, collection: usize, workload: Workload) -> TargetId {
         let id = TargetId(self.targets.len());
         self.by_key.entry((collection, key(workload.object()))).or_default().push(id);
-        self.targets.push(Target { collection, workload, was_read: false, version: None });
+        self.targets.push(Target {
+            collection,
+            workload,
+            unemitted: Vec::new(),
+            was_read: false,
+            version: None,
+        });
         id
     }
 
     /// Returns the observation of each workload that exists.
     pub(super) fn observations(&self) -> impl Iterator<Item = Observation> {
         let there = self.targets.iter().filter(|target| target.version.is_some());
-        there.map(|target| self.collections.observation(&target.workload))
+        there.map(|target| self.collections.observation(target.unemitted.last().unwrap_or(&target.workload)))
     }
 
     /// Returns the errors of workloads that cannot be read, each once.
@@ -140,7 +148,7 @@ impl Cache {
             if is_known || is_old {
                 continue;
             }
-            target.workload = (*workload).clone();
+            target.unemitted.push((*workload).clone());
             self.emit(*id, events);
         }
         ids
@@ -176,6 +184,7 @@ impl Cache {
         }
         has_newer |= is_known_newer;
         target.was_read = true;
+        target.unemitted.clear(); // these are older
         events.push((id, TargetEvent::Refreshed(Box::new(observed))));
         if has_newer {
             self.emit(id, events);
@@ -195,16 +204,23 @@ impl Cache {
         }
     }
 
-    /// Emits the observation of a workload, once its revisions and pods were read too.
+    /// Emits the observation of a workload, once its revisions and pods were read too: then one for each of its states so far.
     fn emit(&mut self, id: TargetId, events: &mut TargetEvents) {
         let Some(target) = self.targets.get_mut(id.0) else { return };
-        target.was_read |= target.version.is_some() && self.collections.was_read(&target.workload);
-        if !target.was_read {
+        let mut states = take(&mut target.unemitted);
+        if target.was_read && states.is_empty() {
+            states.push(target.workload.clone());
+        }
+        if !target.was_read && !self.collections.was_read(&target.workload) {
+            target.unemitted = states;
             return;
         }
-        let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
-        let knows_warnings = warnings.is_some_and(Collection::was_read);
-        let observation = Box::new(self.collections.observation(&target.workload));
-        events.push((id, TargetEvent::Observed { observation, knows_warnings }));
+        for workload in states {
+            (target.workload, target.was_read) = (workload, true);
+            let warnings = self.collections.of(&EVENT, target.workload.object().namespace());
+            let knows_warnings = warnings.is_some_and(Collection::was_read);
+            let observation = Box::new(self.collections.observation(&target.workload));
+            events.push((id, TargetEvent::Observed { observation, knows_warnings }));
+        }
     }
 }

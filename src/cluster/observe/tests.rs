@@ -90,14 +90,14 @@ fn changed((key, stored): (String, Stored)) -> Delta {
 }
 
 #[test]
-fn a_workload_is_emitted_once_everything_else_was_read() {
+fn each_state_of_a_workload_is_emitted_once_everything_else_was_read() {
     let mut cache = cache(&["web"]);
     assert_eq!(emitted(&mut cache, WORKLOADS, Delta::Listed(vec![state("web", 3)])), []);
     assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 4))), []);
     assert_eq!(emitted(&mut cache, PODS, Delta::Listed(vec![pod("web-1", "r", 1)])), []);
     let pods = vec!["web-1".to_owned()];
-    let first = [(0, pods.clone())];
-    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")])), first);
+    let both = [(0, pods.clone()), (0, pods.clone())];
+    assert_eq!(emitted(&mut cache, REVISIONS, Delta::Listed(vec![revision("r", "web")])), both);
     assert_eq!(emitted(&mut cache, WORKLOADS, changed(state("web", 5))), [(0, pods)]);
 }
 

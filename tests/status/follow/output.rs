@@ -83,14 +83,13 @@ fn write_logs(cluster: &Cluster) {
 #[tokio::test(start_paused = true)]
 async fn a_slow_log_is_printed_before_the_result() {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
-    write_logs(&cluster);
     cluster.editor().set_image(&web, "app:2.0-crash");
     cluster.advance(60).await;
     let slow = FaultAction::Delay(Duration::from_millis(4_500));
     cluster.sim.fault(Fault::on(Requests::of(Verb::Get, &PODS).part("log"), slow));
     let output = cluster.status("deployment/web --fail-fast=0s").await;
     let at = |text: &str| output.stderr.find(text);
-    let (log, result) = (at(" app| panic: DB_URL is not set"), at("error: "));
+    let (log, result) = (at(" app| app: panic: DB_URL is not set"), at("error: "));
     assert!(log.is_some() && log < result, "{}", output.transcript);
     output.ends(4);
     let output = cluster.status("deployment/web --fail-fast=0s -o json").await;
