@@ -49,12 +49,15 @@ pub(super) fn read_page<T>(
     let is_used = is_whole || kind::of_type(type_).is_some() || [&CONFIG_MAP, &SECRET].contains(&type_);
     let mut kept = Vec::new();
     for item in &items {
-        let seed = if is_used { ObjectWithout::NOTHING } else { ObjectWithout::MANAGED_FIELDS };
-        let mut item = seed.deserialize(&mut serde_json::Deserializer::from_str(item.get())).ok()?;
-        if let Some(members) = item.as_object_mut() {
-            members.entry("kind").or_insert_with(|| type_.title().into());
-            members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
-        }
+        let mut json = serde_json::Deserializer::from_str(item.get());
+        let mut item = if is_used {
+            Value::deserialize(&mut json).ok()?
+        } else {
+            ObjectWithout::MANAGED_FIELDS.deserialize(&mut json).ok()?
+        };
+        let members = item.as_object_mut()?;
+        members.entry("kind").or_insert_with(|| type_.title().into());
+        members.entry("apiVersion").or_insert_with(|| type_.api_version().into());
         kept.extend(Object::read(item).ok().and_then(&mut keep));
     }
     let text = |name| page.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -50,17 +50,13 @@ pub(super) fn document_secrets(environment: &Environment) -> SecretValues {
     }
 }
 
-/// The limit of a name in characters. A longer one would fill each line about a hold.
-const MAX_NAME: usize = 253;
-
 /// Returns `USER@HOST` from the environment: `ada@laptop`. One of the two may be missing.
 pub(super) fn user_at_host(environment: &Environment, host: Option<&str>) -> Option<String> {
     let user = environment.text("USER").or(environment.text("LOGNAME")).or(environment.text("USERNAME"));
     let host = environment.text("HOSTNAME").or(host);
-    let [user, host] = [user, host].map(|name| Some(name?.chars().take(MAX_NAME).collect::<String>()));
     match (user, host) {
         (Some(user), Some(host)) => Some(format!("{user}@{host}")),
-        (user, host) => user.or(host),
+        (user, host) => user.or(host).map(str::to_owned),
     }
 }
 

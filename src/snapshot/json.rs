@@ -43,8 +43,6 @@ pub(crate) fn parse(json: &[u8]) -> Result<Value, Error> {
 pub(crate) struct ObjectWithout(&'static [&'static str]);
 
 impl ObjectWithout {
-    /// Leaves nothing out.
-    pub(crate) const NOTHING: Self = Self(&[]);
     /// Leaves `metadata.managedFields` out.
     pub(crate) const MANAGED_FIELDS: Self = Self(&["metadata", "managedFields"]);
 }

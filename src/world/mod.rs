@@ -145,36 +145,24 @@ impl Terminal {
     }
 }
 
-/// Returns the present size of a terminal.
-type SizeFn = Arc<dyn Fn() -> Terminal + Send + Sync>;
-
 /// An output stream, which may be a terminal. Clones write to the same stream.
 #[derive(Clone)]
 pub struct Stream {
     sink: Arc<Mutex<dyn Write + Send>>,
-    terminal: Option<SizeFn>,
-    /// Whether this is a stream of this process, which a child process can inherit.
+    /// The size of the terminal when the stream was created, if it is one.
+    terminal: Option<Terminal>,
+    /// Whether this is a stream of this process, which a child process can inherit, and whose terminal may be resized.
     is_inherited: bool,
 }
 
 impl Stream {
     /// Creates a stream into `sink`, which is a terminal if a size is given.
     pub fn new(sink: impl Write + Send + 'static, terminal: Option<Terminal>) -> Self {
-        let terminal = terminal.map(|size| -> SizeFn { Arc::new(move || size) });
         Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: false }
     }
 
-    /// Creates a stream into a terminal whose size can change.
-    pub fn resizable(
-        sink: impl Write + Send + 'static,
-        size: impl Fn() -> Terminal + Send + Sync + 'static,
-    ) -> Self {
-        Self { sink: Arc::new(Mutex::new(sink)), terminal: Some(Arc::new(size)), is_inherited: false }
-    }
-
     fn inherited(sink: impl Write + Send + 'static, is_terminal: bool) -> Self {
-        let terminal = is_terminal.then(|| -> SizeFn { Arc::new(Terminal::of_this_process) });
-        Self { sink: Arc::new(Mutex::new(sink)), terminal, is_inherited: true }
+        Self { is_inherited: true, ..Self::new(sink, is_terminal.then(Terminal::of_this_process)) }
     }
 
     /// Returns the present size of the terminal, if the stream is one.
@@ -182,7 +170,7 @@ impl Stream {
     /// The live display asks before each frame, at least once a second, so no SIGWINCH handler is needed.
     #[must_use]
     pub fn terminal(&self) -> Option<Terminal> {
-        self.terminal.as_ref().map(|size| size())
+        self.terminal.map(|size| if self.is_inherited { Terminal::of_this_process() } else { size })
     }
 
     /// Writes `text` unchanged and flushes, so that lines of the two streams keep their order.

@@ -17,10 +17,6 @@ const MAX_LINE_BYTES: usize = 4096;
 /// How long output is still read after the shell exits. A background process may keep the pipe open.
 const OUTPUT_GRACE: Duration = Duration::from_millis(500);
 
-/// A command for `sh -c`. It is the user's text only; nothing from the cluster is added to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShellCommand(String);
-
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShellOutcome {
@@ -30,56 +26,45 @@ pub enum ShellOutcome {
     TimedOut,
 }
 
-impl ShellCommand {
-    /// Creates a command from the user's text.
-    pub fn new(line: impl Into<String>) -> Self {
-        Self(line.into())
-    }
-
-    /// Runs the command with this environment, these variables and empty input. Calls `on_line` with each line
-    /// of its output. Dropping the future kills the command.
-    ///
-    /// Threads wait for the process instead of the runtime, so that a test's paused clock does not advance
-    /// while it runs.
-    ///
-    /// # Errors
-    /// When the shell cannot be started.
-    pub async fn run(
-        &self,
-        environment: &Environment,
-        variables: &[(&str, String)],
-        limit: Duration,
-        on_line: impl Fn(&str) + Send + 'static,
-    ) -> io::Result<ShellOutcome> {
-        let (output, end) = io::pipe()?;
-        let mut command = Command::new("sh");
-        command
-            .arg("-c")
-            .arg(&self.0)
-            .env_clear()
-            .envs(environment.iter())
-            .envs(variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(end.try_clone()?)
-            .stderr(end);
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.spawn()?;
-        drop(command); // closes its copies of the pipe
-        let group = ProcessGroup::of(&child);
-        let forwarding = ForwardingGuard::default();
-        let is_over = Arc::clone(&forwarding.is_over);
-        let reading = spawn_blocking(move || forward_lines(output, &is_over, on_line));
-        let waiting = spawn_blocking(move || wait(child));
-        let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
-        group.has_ended();
-        let _ = timeout(OUTPUT_GRACE, reading).await; // later output is dropped
-        Ok(ShellOutcome::Exited(ended??))
-    }
-}
-
-fn wait(mut child: Child) -> io::Result<Option<i32>> {
-    child.wait().map(|status| status.code())
+/// Runs a command with `sh -c`, with this environment, these variables and empty input. It is the user's text only; nothing
+/// from the cluster is added to it. Calls `on_line` with each line of its output. Dropping the future kills the command.
+///
+/// Threads wait for the process instead of the runtime, so that a test's paused clock does not advance
+/// while it runs.
+///
+/// # Errors
+/// When the shell cannot be started.
+pub async fn run_shell(
+    line: &str,
+    environment: &Environment,
+    variables: &[(&str, String)],
+    limit: Duration,
+    on_line: impl Fn(&str) + Send + 'static,
+) -> io::Result<ShellOutcome> {
+    let (output, end) = io::pipe()?;
+    let mut command = Command::new("sh");
+    command
+        .arg("-c")
+        .arg(line)
+        .env_clear()
+        .envs(environment.iter())
+        .envs(variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::null())
+        .stdout(end.try_clone()?)
+        .stderr(end);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn()?;
+    drop(command); // closes its copies of the pipe
+    let group = ProcessGroup::of(&child);
+    let forwarding = ForwardingGuard::default();
+    let is_over = Arc::clone(&forwarding.is_over);
+    let reading = spawn_blocking(move || forward_lines(output, &is_over, on_line));
+    let waiting = spawn_blocking(move || child.wait());
+    let Ok(ended) = timeout(limit, waiting).await else { return Ok(ShellOutcome::TimedOut) };
+    group.has_ended();
+    let _ = timeout(OUTPUT_GRACE, reading).await; // later output is dropped
+    Ok(ShellOutcome::Exited(ended??.code()))
 }
 
 /// Reads a process's output until the pipe is closed, and forwards it line by line until the run is over.
@@ -161,7 +146,7 @@ mod tests {
         let environment: Environment = [("PATH", "/usr/bin:/bin"), ("A", "1")].into_iter().collect();
         let on_line = Arc::clone(&lines);
         let note = move |line: &str| on_line.lock().unwrap().push(line.to_owned());
-        let ran = ShellCommand::new(line).run(&environment, &[("B", "2 3".to_owned())], limit, note).await;
+        let ran = run_shell(line, &environment, &[("B", "2 3".to_owned())], limit, note).await;
         let lines = lines.lock().unwrap().clone();
         (ran, lines)
     }
@@ -183,7 +168,7 @@ mod tests {
             *on_line.lock().unwrap() += 1;
         };
         let environment: Environment = [("PATH", "/usr/bin:/bin")].into_iter().collect();
-        let ran = ShellCommand::new("yes").run(&environment, &[], Duration::from_millis(300), slowly).await;
+        let ran = run_shell("yes", &environment, &[], Duration::from_millis(300), slowly).await;
         assert_eq!(ran.unwrap(), ShellOutcome::TimedOut);
         let at_the_timeout = *count.lock().unwrap();
         tokio::time::sleep(Duration::from_millis(500)).await;

@@ -29,7 +29,7 @@ use crate::render::step::check_output;
 use crate::render::ui::Ui;
 use crate::world::Environment;
 use crate::world::process::{Process, Processes};
-use crate::world::shell::{ShellCommand, ShellOutcome};
+use crate::world::shell::{ShellOutcome, run_shell};
 
 /// The only target.
 const TARGET: TargetId = TargetId(0);
@@ -224,7 +224,7 @@ const CHECK_LIMIT: Duration = Duration::from_secs(600);
 /// Runs the command of `--check`.
 #[derive(Clone)]
 pub(super) struct Checker {
-    line: ShellCommand,
+    line: String,
     environment: Arc<Environment>,
     messages: MessageWriter,
 }
@@ -235,14 +235,14 @@ pub(super) type CheckVariables = Vec<(&'static str, String)>;
 impl Checker {
     pub(super) fn new(command: &str, environment: &Environment, messages: &MessageWriter) -> Self {
         let environment = Arc::new(environment.clone());
-        Self { line: ShellCommand::new(command), environment, messages: messages.clone() }
+        Self { line: command.to_owned(), environment, messages: messages.clone() }
     }
 
     /// Runs the command once. Its output goes to stderr.
     pub(super) async fn run(&self, facts: &CheckVariables) -> CheckResult {
         let messages = self.messages.clone();
         let say = move |line: &str| messages.note(&check_output(line));
-        match self.line.run(&self.environment, facts, CHECK_LIMIT, say).await {
+        match run_shell(&self.line, &self.environment, facts, CHECK_LIMIT, say).await {
             Ok(ShellOutcome::Exited(Some(0))) => CheckResult::Passed,
             Ok(ShellOutcome::Exited(code)) => CheckResult::Failed(code),
             Ok(ShellOutcome::TimedOut) => CheckResult::TimedOut,

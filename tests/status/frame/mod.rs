@@ -6,4 +6,3 @@ mod emulator;
 mod frames;
 mod objects;
 mod sequences;
-mod terminal_size;
