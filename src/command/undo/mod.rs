@@ -162,7 +162,8 @@ async fn roll_back_workload(
         if !is_stepped {
             writer.ui.err_line(&format!("note: {}; trying again (--force)", error.sentence()));
         }
-        prepared.observed = writer.read_for_write(again).await?;
+        let observed = writer.read_for_write(again).await?;
+        prepared = Prepared { observed, is_announced: false, ..prepared };
     }
     let target = prepared.observed.workload.target();
     let message = format!("{target} keeps changing; not rolled back after {MAX_CONFLICTS} attempts");
