@@ -16,7 +16,7 @@ use super::targets::{FoundTargets, TargetFinder, TargetScope, find_workloads_wit
 use crate::cluster::configuration::named_configuration;
 use crate::cluster::reader::{Needs, read_all};
 use crate::cluster::source::{Cluster, Source, beside};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::engine::{Engine, Now, StopSignal, TargetEvent, TargetId};
 use crate::model::follow::{FollowOptions, Follower, FollowerEvent, FollowerTask, Goal, Outcome};
 use crate::model::kind::Workload;
@@ -223,6 +223,7 @@ async fn await_creation(
 ) -> Result<ControlFlow<StopSignal, FoundTargets>> {
     let source = context.source;
     let (scope, end) = (&request.scope, Instant::now() + limit);
+    let awaited = TargetScope { allow_empty: false, ..scope.clone() };
     let finder = TargetFinder::new(scope, source, false)?;
     let mut stops = StopSignals::new(context.signals.clone());
     let mut is_first = true;
@@ -230,10 +231,10 @@ async fn await_creation(
         let search = tokio::select! {
             biased;
             stop = stops.next() => return Ok(ControlFlow::Break(stop)),
-            found = finder.search(scope, request.keep()) => found,
+            found = finder.search(&awaited, request.keep()) => found,
         };
-        let has_others = search.outcome.errors.iter().any(|error| error.kind() != ErrorKind::NotFound);
-        if has_others || search.outcome.errors.is_empty() && !search.workloads.is_empty() {
+        let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
+        if search.outcome.all_errors().next().is_none() || !search.outcome.errors.iter().all(is_missing) {
             ui.err_lines(&search.notes);
             return Ok(ControlFlow::Continue(search));
         }
