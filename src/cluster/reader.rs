@@ -23,6 +23,7 @@ use crate::model::view::{follows_from_workload, is_unchanged_since};
 
 /// What a command needs besides the workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is needed or not, whatever the others are")]
 pub struct Needs {
     /// Whether revisions keep the whole object that stores them, to print it or to write to it.
     pub documents: bool,

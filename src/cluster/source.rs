@@ -219,7 +219,10 @@ impl Cluster {
             "{pod}/log?container={container}&previous={previous}&tailLines={lines}&limitBytes={LOG_LIMIT_BYTES}"
         );
         let read = async { self.stream(&path).await?.read_to_limit(LOG_LIMIT_BYTES).await };
-        let read = timeout(LOG_TIMEOUT, read).await.unwrap_or_else(|_| Err(self.late(LOG_TIMEOUT)));
+        let read = match timeout(LOG_TIMEOUT, read).await {
+            Ok(read) => read,
+            Err(_) => Err(self.late(LOG_TIMEOUT)),
+        };
         let bytes = read.map_err(|failure| self.explain_reading(&POD, &failure))?;
         let text = String::from_utf8_lossy(&bytes);
         if is_missing_log(&text) {

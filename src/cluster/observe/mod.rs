@@ -29,28 +29,14 @@ use super::connection::Cluster;
 use crate::cluster::list::ListQuery;
 use crate::error::Error;
 use crate::model::api::resource_type::{CONTROLLER_REVISION, EVENT, POD, REPLICA_SET, ResourceType};
-use crate::model::api::selector::Selector;
 use crate::model::engine::{TargetEvent, TargetId};
-use crate::model::kind::{self, Kind, Workload};
+use crate::model::kind::{self, Workload};
 use crate::model::observation::Observation;
 use crate::model::text::plural::joined;
 
 /// The capacity of the queue of updates. When it is full, the watches wait. The server closes a watch that
 /// is too slow, and its reflector reopens it.
 const UPDATE_QUEUE: usize = 256;
-
-/// Selects workloads to watch, also those that are created later.
-#[derive(Clone, Debug)]
-pub struct WatchedScope {
-    /// The kinds.
-    pub kinds: Vec<&'static dyn Kind>,
-    /// The namespace; none for all.
-    pub namespace: Option<String>,
-    /// The label selector of the workloads.
-    pub selector: Selector,
-    /// Whether to keep the managed fields of the workloads.
-    pub keeps_managed_fields: bool,
-}
 
 /// Watches workloads with their revisions and pods. All watches end when it is dropped.
 #[derive(Debug)]
@@ -84,21 +70,21 @@ impl Observer {
         observer
     }
 
-    /// Starts to watch the workloads of a scope.
+    /// Starts to watch the workloads that queries of one scope select, also those that are created later.
+    /// `with_managed_fields` says that they keep their managed fields.
     #[must_use]
-    pub fn of_scope(cluster: Arc<Cluster>, scope: &WatchedScope) -> Self {
-        let wanted = Wanted::Scope { with_managed_fields: scope.keeps_managed_fields };
-        let mut observer = Self::new(cluster, wanted, scope.namespace.clone());
-        for kind in &scope.kinds {
-            let query = ListQuery::of(kind.type_(), scope.namespace.as_deref());
-            observer.start(query.with_labels(&scope.selector));
+    pub fn of_scope(cluster: Arc<Cluster>, workloads: Vec<ListQuery>, with_managed_fields: bool) -> Self {
+        let namespace = workloads.first().and_then(|query| query.namespace.clone());
+        let mut observer = Self::new(cluster, Wanted::Scope { with_managed_fields }, namespace);
+        let kinds: Vec<_> = workloads.iter().filter_map(|query| kind::of_type(query.type_)).collect();
+        for query in workloads {
+            observer.start(query);
         }
-        for type_ in [&REPLICA_SET, &CONTROLLER_REVISION] {
-            if scope.kinds.iter().any(|kind| kind.revisions().type_() == type_) {
-                observer.start(ListQuery::of(type_, scope.namespace.as_deref()));
-            }
+        let stores = [&REPLICA_SET, &CONTROLLER_REVISION].into_iter();
+        let stores = stores.filter(|type_| kinds.iter().any(|kind| kind.revisions().type_() == *type_));
+        for type_ in stores.chain([&POD]) {
+            observer.start(ListQuery::of(type_, observer.namespace.as_deref()));
         }
-        observer.start(ListQuery::of(&POD, scope.namespace.as_deref()));
         observer
     }
 

@@ -32,7 +32,7 @@ pub(super) async fn run(request: &Request, context: &Context<'_>, ui: &mut Ui) -
     let found = find_workloads_with(&request.scope, keep, source, ui).await?;
     let FoundTargets { workloads, mut outcome, .. } = found;
     let (pods, documents) = (request.shows_pods(), request.shows_documents());
-    let needs = Needs { pods, documents, ..Needs::REVISIONS };
+    let needs = Needs { documents, pods, ..Needs::REVISIONS };
     let read = read_all(workloads, request.scope.all_namespaces, needs, source).await;
     ui.err_lines(&read.notes);
     let mut histories = Vec::new();

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Request;
 use crate::cluster::list::ListQuery;
-use crate::cluster::observe::{Observer, WatchedScope};
+use crate::cluster::observe::Observer;
 use crate::cluster::source::{Cluster, Source};
 use crate::command::CommandOutcome;
 use crate::command::context::Context;
@@ -43,7 +43,8 @@ pub(in crate::command) async fn run(
     ui: &mut Ui,
 ) -> Result<CommandOutcome> {
     let Source::Cluster(cluster) = context.source else { return super::run(request, context, ui).await };
-    let observer = Observer::of_scope(Arc::clone(cluster), &scope(request, context.source, ui).await?);
+    let queries = queries(request, context.source, ui).await?;
+    let observer = Observer::of_scope(Arc::clone(cluster), queries, request.output != TableForm::Text);
     let now = Instant::now();
     let options = request.table_options(cluster.now());
     let draws = ui.can_draw() && matches!(request.output, TableForm::Text | TableForm::Wide);
@@ -64,30 +65,29 @@ pub(in crate::command) async fn run(
     Ok(watch.outcome)
 }
 
-/// Returns what to watch. Kinds that `all` only includes where the server has them are listed once to find out.
-async fn scope(request: &Request, source: &Source, ui: &mut Ui) -> Result<WatchedScope> {
+/// Returns the queries of the workloads to watch. Kinds that `all` only includes where the server has them are listed once to
+/// find out.
+async fn queries(request: &Request, source: &Source, ui: &mut Ui) -> Result<Vec<ListQuery>> {
     let namespace = namespace_of(&request.scope, source)?;
-    let selector = request.scope.selector.clone();
-    let mut kinds: Vec<&'static dyn Kind> = Vec::new();
+    let of = |kind: &dyn Kind| {
+        ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&request.scope.selector)
+    };
+    let mut queries = Vec::new();
     for word in &request.scope.targets {
         match word {
-            TargetWord::All(kind) => kinds.push(*kind),
-            TargetWord::IfServed(kind) => {
-                let query = ListQuery::of(kind.type_(), namespace.as_deref()).with_labels(&selector);
-                match source.list(&query, |_| Some(())).await {
-                    Ok(_) => kinds.push(*kind),
-                    Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
-                    Err(error) if error.kind() == ErrorKind::Refused => {
-                        ui.err_line(&format!("note: {}", error.sentence()));
-                    }
-                    Err(error) => return Err(error),
+            TargetWord::All(kind) => queries.push(of(*kind)),
+            TargetWord::IfServed(kind) => match source.list(&of(*kind), |_| Some(())).await {
+                Ok(_) => queries.push(of(*kind)),
+                Err(error) if error.kind() == ErrorKind::NotFound || error.is_withheld() => {}
+                Err(error) if error.kind() == ErrorKind::Refused => {
+                    ui.err_line(&format!("note: {}", error.sentence()));
                 }
-            }
+                Err(error) => return Err(error),
+            },
             TargetWord::Named(..) => {}
         }
     }
-    let keeps_managed_fields = request.output != TableForm::Text;
-    Ok(WatchedScope { kinds, namespace, selector, keeps_managed_fields })
+    Ok(queries)
 }
 
 struct Watch<'a> {
