@@ -194,7 +194,7 @@ impl<E: Engine, X: Executor<E>, R: Reporter<E>> EventLoop<'_, E, X, R> {
             self.redraw_if_due();
         }
         // The logs that were requested usually explain a failure.
-        while let Some(log) = self.events.logs.join_next().await {
+        while !is_stopped && let Some(log) = self.events.logs.join_next().await {
             let events = self.log_events(log.ok());
             self.apply(events).await;
         }
