@@ -32,15 +32,13 @@ pub fn restart(workload: &Workload, now: Timestamp, cause: Option<&str>) -> Resu
     if let Some(cause) = cause {
         patch.set(FieldPath::annotation(CHANGE_CAUSE), cause.into());
     }
-    match Workload::of_json(patch.after()) {
-        Some(after) if pod_update(workload, &after).restarts_nothing() => Err(restarts_nothing(workload)),
+    let policy = workload.pod_update_policy();
+    let of_a_pod = Workload::of_json(patch.after())
+        .map(|after| PodUpdate::between(&workload.template(), &after.template(), policy));
+    match of_a_pod {
+        Some(update) if update.restarts_nothing() => Err(restarts_nothing(workload)),
         _ => Ok(patch),
     }
-}
-
-/// Foretells what the change does to a pod that runs the live template.
-fn pod_update(before: &Workload, after: &Workload) -> PodUpdate {
-    PodUpdate::between(&before.template(), &after.template(), before.pod_update_policy())
 }
 
 /// Under an in-place policy an annotation is written into the pods, and no container restarts (seen with

@@ -38,12 +38,13 @@ pub(super) fn mask_changes(changes: Vec<Change>) -> Vec<Change> {
 }
 
 fn mask_change(change: Change) -> Change {
-    if let (true, Change { path, from, to }) = (is_in_secret(change.path.steps()), &change) {
+    let is_secret = env_values(change.path.steps()).flatten().any(|name| looks_secret(&name));
+    if let (true, Change { path, from, to }) = (is_secret, &change) {
         let changed = if from.is_some() { MASK_CHANGED } else { MASK };
         let (from, to) = (from.as_ref().map(|_| MASK.into()), to.as_ref().map(|_| changed.into()));
         return Change { path: path.clone(), from, to };
     }
-    let is_env_value = is_in_env_value(change.path.steps());
+    let is_env_value = env_values(change.path.steps()).next().is_some();
     let list = change.path.steps().iter().rev().find_map(|step| match step {
         PathStep::Member(name) => Some(name.as_str()),
         PathStep::Element(_) => None,
@@ -60,17 +61,7 @@ fn mask_change(change: Change) -> Change {
     Change { path: change.path, from, to }
 }
 
-/// Whether a path leads to or into the value of an env that looks secret.
-fn is_in_secret(steps: &[PathStep]) -> bool {
-    env_values(steps).flatten().any(|name| looks_secret(&name))
-}
-
-/// Whether a path leads to or into the value of any env.
-fn is_in_env_value(steps: &[PathStep]) -> bool {
-    env_values(steps).next().is_some()
-}
-
-/// Returns the names of all env on a path. Env can occur inside the value of an env, in hostile
+/// Returns the names of all env to or into whose values a path leads. Env can occur inside the value of an env, in hostile
 /// snapshots.
 fn env_values(steps: &[PathStep]) -> impl Iterator<Item = Vec<String>> {
     steps.windows(3).filter_map(|window| match window {

@@ -182,21 +182,26 @@ impl Stability {
 /// A container without a readiness probe is available the moment it starts, so a crashing one is
 /// available for short periods. Two observations can miss the crash between them, but its restart
 /// counter shows it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct ReachedGoal {
     /// When the goal was reached, counted from the start of the follower.
     since: Duration,
-    traces: PodTraces,
-}
-
-/// The values that change if a pod fails between two observations.
-#[derive(Debug, PartialEq, Eq)]
-struct PodTraces {
     generation: i64,
+    /// The uid of each pod with the values that change if it fails between two observations.
     pods: BTreeSet<(String, i64, Option<Timestamp>)>,
 }
 
 impl ReachedGoal {
+    /// Starts with all updated pods, or with the ready ones.
+    fn new(observation: &Observation, only_ready: bool, now: Duration) -> Self {
+        let pods = observation.updated_pods().filter(|pod| pod.ready || !only_ready);
+        let pods = pods.map(|pod| {
+            let restarts = pod.containers.iter().map(|container| container.restarts).sum();
+            (pod.uid.clone(), restarts, pod.readiness.since)
+        });
+        Self { since: now, generation: observation.workload.object().generation(), pods: pods.collect() }
+    }
+
     /// Keeps the start time if nothing happened since, and otherwise starts a new period. If the goal needs a share of the
     /// pods only, as many of them must be the same as before.
     fn extend_or_restart(
@@ -205,32 +210,16 @@ impl ReachedGoal {
         observation: &Observation,
         now: Duration,
     ) -> Self {
-        let mut traces = PodTraces::of(observation, needed.is_some());
-        match before {
-            Some(before) if before.traces == traces => before,
-            Some(before) if needed.is_some() && before.traces.generation == traces.generation => {
-                let needed = needed.unwrap_or_default().min(before.traces.pods.len());
-                let same = &before.traces.pods & &traces.pods;
-                if same.len() < needed {
-                    return Self { since: now, traces };
-                }
-                traces.pods = same;
-                Self { since: before.since, traces }
-            }
-            _ => Self { since: now, traces },
-        }
-    }
-}
-
-impl PodTraces {
-    /// Returns the values of all updated pods, or of the ready ones.
-    fn of(observation: &Observation, only_ready: bool) -> Self {
-        let pods = observation.updated_pods().filter(|pod| pod.ready || !only_ready);
-        let traces = pods.map(|pod| {
-            let restarts = pod.containers.iter().map(|container| container.restarts).sum();
-            (pod.uid.clone(), restarts, pod.readiness.since)
-        });
-        Self { generation: observation.workload.object().generation(), pods: traces.collect() }
+        let reached = Self::new(observation, needed.is_some(), now);
+        let Some(before) = before.filter(|before| before.generation == reached.generation) else {
+            return reached;
+        };
+        let same = &before.pods & &reached.pods;
+        let goes_on = match needed {
+            Some(needed) => same.len() >= needed.min(before.pods.len()),
+            None => before.pods == reached.pods,
+        };
+        if goes_on { Self { pods: same, ..before } } else { reached }
     }
 }
 

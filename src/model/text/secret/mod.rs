@@ -25,7 +25,7 @@ pub fn without_secrets(text: &str) -> String {
             at = text.len() - after.len();
             continue;
         }
-        let found = find(before, name, after);
+        let found = named_value(before, name, after).or_else(|| authorization_value(before, name, after));
         let (gap, length) = found.unwrap_or_default();
         masked += text.get(at..text.len() - after.len() + gap).unwrap_or_default();
         if length > 0 {
@@ -115,12 +115,7 @@ fn is_json_web_token(word: &str) -> bool {
     word.len() >= SHORTEST_TOKEN && word.starts_with("eyJ") && word.chars().all(is_base64)
 }
 
-/// Returns the offset in `after` and the length of the secret value that follows the word `name`.
-fn find(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
-    named_value(before, name, after).or_else(|| authorization_value(before, name, after))
-}
-
-/// Returns the offset and length of the value after the name of a secret.
+/// Returns the offset in `after` and the length of the value after the name of a secret.
 fn named_value(before: &str, name: &str, after: &str) -> Option<(usize, usize)> {
     if !is_secret_name(name) {
         return None;
