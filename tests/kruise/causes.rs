@@ -105,6 +105,7 @@ fn a_closed_gate_of_a_pod_whose_containers_are_ready_is_a_cause() {
             condition(pod, "ContainersReady")["status"] = "True".into();
             for container in pod["status"]["containerStatuses"].as_array_mut().unwrap() {
                 container["ready"] = true.into();
+                container["state"] = json!({"running": {"startedAt": since}});
             }
         });
         let (_, document) = status(&step);
