@@ -63,49 +63,40 @@ pub(super) fn hunks(from: &Value, to: &Value, context: usize, deadline: Option<I
     // A larger context would overflow in the library.
     group_diff_ops(steps, context.min(from.len() + to.len()))
         .into_iter()
-        .map(|steps| {
-            let sides = HunkBuilder { from: &from, to: &to };
-            let lines = steps.iter().flat_map(|step| sides.lines_of(step)).collect();
-            Hunk { paths: sides.paths_of(&steps, &nodes), lines }
+        .map(|steps| Hunk {
+            paths: paths_of(&steps, [&from, &to], &nodes),
+            lines: steps.iter().flat_map(|step| lines_of(step, [&from, &to])).collect(),
         })
         .collect()
 }
 
-struct HunkBuilder<'a> {
-    from: &'a [TemplateLine],
-    to: &'a [TemplateLine],
+fn lines_of(step: &DiffOp, [from, to]: [&[TemplateLine]; 2]) -> Vec<HunkLine> {
+    let lines = |side, lines: &[TemplateLine]| -> Vec<HunkLine> {
+        lines.iter().map(|line| HunkLine { side, text: line.text.clone() }).collect()
+    };
+    let (removed, added) = (&from[step.old_range()], &to[step.new_range()]);
+    if step.tag() == DiffTag::Equal {
+        return lines(DiffSide::Both, removed);
+    }
+    [lines(DiffSide::From, removed), lines(DiffSide::To, added)].concat()
 }
 
-impl HunkBuilder<'_> {
-    fn lines_of(&self, step: &DiffOp) -> Vec<HunkLine> {
-        let (from, to) = (&self.from[step.old_range()], &self.to[step.new_range()]);
-        let lines_of = |side, lines: &[TemplateLine]| -> Vec<HunkLine> {
-            lines.iter().map(|line| HunkLine { side, text: line.text.clone() }).collect()
-        };
-        if step.tag() == DiffTag::Equal {
-            return lines_of(DiffSide::Both, from);
-        }
-        [lines_of(DiffSide::From, from), lines_of(DiffSide::To, to)].concat()
+/// Returns, for each part of the template, the longest common path of its changed lines.
+fn paths_of(steps: &[DiffOp], [from, to]: [&[TemplateLine]; 2], nodes: &NodeIds) -> Vec<TemplatePath> {
+    let changed = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
+    let lines = changed.flat_map(|step| from[step.old_range()].iter().chain(&to[step.new_range()]));
+    let mut common: Vec<&[PathStep]> = Vec::new();
+    let mut parts = HashMap::new();
+    for steps in lines.map(|line| nodes.path(line.place).steps()) {
+        let part = &steps[..steps.len().min(PART_DEPTH)];
+        let known = *parts.entry(part).or_insert_with(|| {
+            common.push(steps);
+            common.len() - 1
+        });
+        let same = common[known].iter().zip(steps).take_while(|(one, other)| one == other).count();
+        common[known] = &common[known][..same];
     }
-
-    /// Returns, for each part of the template, the longest common path of its changed lines.
-    fn paths_of(&self, steps: &[DiffOp], nodes: &NodeIds) -> Vec<TemplatePath> {
-        let changed = steps.iter().filter(|step| step.tag() != DiffTag::Equal);
-        let lines =
-            changed.flat_map(|step| self.from[step.old_range()].iter().chain(&self.to[step.new_range()]));
-        let mut common: Vec<&[PathStep]> = Vec::new();
-        let mut parts = HashMap::new();
-        for steps in lines.map(|line| nodes.path(line.place).steps()) {
-            let part = &steps[..steps.len().min(PART_DEPTH)];
-            let known = *parts.entry(part).or_insert_with(|| {
-                common.push(steps);
-                common.len() - 1
-            });
-            let same = common[known].iter().zip(steps).take_while(|(one, other)| one == other).count();
-            common[known] = &common[known][..same];
-        }
-        common.into_iter().map(TemplatePath::from).collect()
-    }
+    common.into_iter().map(TemplatePath::from).collect()
 }
 
 /// The number of steps that identify a part of a template: `spec.containers[web]` has three.

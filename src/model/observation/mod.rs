@@ -133,9 +133,7 @@ impl Observation {
     /// an old revision would look as if it still served.
     #[must_use]
     pub fn pod_count(&self, revision: &Revision) -> Option<PodCount> {
-        self.pods.as_ref()?;
-        let active = || self.pods_of(revision).filter(|pod| pod.is_active());
-        Some(PodCount { ready: active().filter(|pod| pod.ready).count(), total: active().count() })
+        self.pod_counts()(revision)
     }
 
     /// Counts the pods of every revision in one pass; none if pods cannot be read. There may be
