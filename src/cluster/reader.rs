@@ -13,7 +13,7 @@ use crate::model::api::object::Object;
 use crate::model::api::pod::{Node, Pod};
 use crate::model::api::resource_type::{NODE, POD, POD_DISRUPTION_BUDGET};
 use crate::model::api::selector::Selector;
-use crate::model::change::room::DisruptionBudget;
+use crate::model::change::other_objects::DisruptionBudget;
 use crate::model::kind::Workload;
 use crate::model::kind::verdict::RolloutState;
 use crate::model::observation::Observation;

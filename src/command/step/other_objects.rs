@@ -7,7 +7,7 @@ use crate::cluster::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::pod::Node;
 use crate::model::api::resource_type::HORIZONTAL_POD_AUTOSCALER;
-use crate::model::change::room::{SurgeCountingAutoscaler, eviction_blockers};
+use crate::model::change::other_objects::{SurgeCountingAutoscaler, eviction_blockers};
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
 use crate::model::observation::Observation;

@@ -2,9 +2,9 @@
 
 pub mod answer;
 pub mod effect;
+pub mod other_objects;
 pub mod owners;
 pub mod preview;
 pub mod restart;
-pub mod room;
 pub mod stuck_pods;
 pub mod undo;
