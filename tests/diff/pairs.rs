@@ -115,9 +115,10 @@ fn path(mut rest: &str) -> TemplatePath {
             is_end
         });
         let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
-        steps.push(match is_key {
-            true => PathStep::Element(name.to_owned()),
-            false => PathStep::Member(serde_json::from_str(name).unwrap_or_else(|_| name.to_owned())),
+        steps.push(if is_key {
+            PathStep::Element(name.to_owned())
+        } else {
+            PathStep::Member(serde_json::from_str(name).unwrap_or_else(|_| name.to_owned()))
         });
         rest = if is_key { &after[1..] } else { after };
     }

@@ -225,12 +225,11 @@ fn only<'a>(values: &[&'a Value]) -> Result<Option<&'a Value>, String> {
 
 /// Compares two values by an operator of a filter, as Go's templates do.
 fn compare(operator: &str, left: &Value, right: &Value) -> Result<bool, String> {
-    let not_comparable = || Err("invalid type for comparison".to_owned());
     let order = match (left, right) {
-        (Value::Null | Value::Array(_) | Value::Object(_), _)
-        | (_, Value::Null | Value::Array(_) | Value::Object(_)) => return not_comparable(),
         (Value::Bool(left), Value::Bool(right)) if ["==", "!="].contains(&operator) => Some(left.cmp(right)),
-        (Value::Bool(_), Value::Bool(_)) => return not_comparable(),
+        (Value::Null | Value::Array(_) | Value::Object(_), _)
+        | (_, Value::Null | Value::Array(_) | Value::Object(_))
+        | (Value::Bool(_), Value::Bool(_)) => return Err("invalid type for comparison".to_owned()),
         (Value::Number(left), Value::Number(right)) => left.as_f64().partial_cmp(&right.as_f64()),
         (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
         _ => return Err("incompatible types for comparison".to_owned()),
