@@ -94,7 +94,7 @@ impl<'a> Shape<'a> {
                 None => Self::Whole,
             },
             None if template::EMPTY_IS_ABSENT.contains(&member) => Self::Object(None),
-            None if path::is_keyed(member) => Self::Keyed(Vec::new()),
+            None if path::identity_fields(member).is_some() => Self::Keyed(Vec::new()),
             _ => Self::Whole,
         }
     }

@@ -327,37 +327,21 @@ fn write(text: &mut String, value: &Value, longest: usize) {
         Value::Object(members) if members.is_empty() => text.push_str("{}"),
         Value::String(string) => text.push_str(string),
         Value::Array(elements) => {
-            write_all(text, elements.iter().map(|element| (None, element)), " ", longest);
+            for (index, element) in elements.iter().enumerate() {
+                text.push_str(if index > 0 { " " } else { "" });
+                write(text, element, longest);
+            }
         }
         Value::Object(members) => {
             let sole_object = members.len() == 1 && members.values().all(Value::is_object);
-            let between = if sole_object { " " } else { "=" };
-            write_all(
-                text,
-                members.iter().map(|(name, member)| (Some((name, between)), member)),
-                ",",
-                longest,
-            );
+            for (index, (name, member)) in members.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                text.push_str(name);
+                text.push_str(if sole_object { " " } else { "=" });
+                write(text, member, longest);
+            }
         }
         scalar => text.push_str(&scalar.to_string()),
-    }
-}
-
-fn write_all<'a>(
-    text: &mut String,
-    values: impl Iterator<Item = (Option<(&'a String, &'a str)>, &'a Value)>,
-    between: &str,
-    longest: usize,
-) {
-    for (index, (name, value)) in values.enumerate() {
-        if index > 0 {
-            text.push_str(between);
-        }
-        if let Some((name, is)) = name {
-            text.push_str(name);
-            text.push_str(is);
-        }
-        write(text, value, longest);
     }
 }
 

@@ -172,11 +172,6 @@ pub fn identity_fields(list: &str) -> Option<&'static [&'static str]> {
     KEYS.iter().find(|(name, _)| *name == list).map(|(_, fields)| *fields)
 }
 
-/// Whether the elements of a list have keys.
-pub(super) fn is_keyed(list: &str) -> bool {
-    identity_fields(list).is_some()
-}
-
 /// Returns the keys of the elements in order, as paths write them: `MODE`, or
 /// `containerPort=8080,protocol=TCP` for several fields, some of which may be absent. The API
 /// accepts duplicate env names, of which the last counts. The second `MODE` has the key `MODE#2`
