@@ -23,14 +23,6 @@ pub(super) fn holds(context: &CauseContext<'_>, state: RolloutState) -> impl Ite
     found.into_iter().flatten()
 }
 
-/// Returns the causes for updated pods within `minReadySeconds`, and for unavailable pods that use up `maxUnavailable`.
-pub(super) fn unavailable_pods(
-    context: &CauseContext<'_>,
-    state: RolloutState,
-) -> impl Iterator<Item = Cause> {
-    min_ready(context, state).into_iter().chain(unavailable(context))
-}
-
 fn paused(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let workload = &context.observed.workload;
     (state == RolloutState::Paused).then(|| {
@@ -149,7 +141,7 @@ fn is_unbroken(pods: &[&Pod]) -> bool {
 
 /// Returns the cause for updated pods that are ready for less than `minReadySeconds`. The ready time comes from
 /// the clocks of the nodes, so the controller's own verdict takes precedence.
-fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
+pub(super) fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
     let observed = context.observed;
     if state == RolloutState::Complete || is_annotation_lost(&observed.workload) {
         return None;
@@ -166,7 +158,7 @@ fn min_ready(context: &CauseContext<'_>, state: RolloutState) -> Option<Cause> {
 /// Returns the cause for unavailable pods that use up `maxUnavailable` of a StatefulSet. The controller counts
 /// every unavailable pod, of any ordinal and revision, and then updates no other. Pods of the current revision
 /// have causes of their own.
-fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
+pub(super) fn unavailable(context: &CauseContext<'_>) -> Option<Cause> {
     let (observed, current) = (context.observed, context.revision?);
     let workload = &observed.workload;
     workload.object().at("/spec/updateStrategy/rollingUpdate/maxUnavailable")?;

@@ -67,7 +67,8 @@ pub fn causes_of(
     }
     let context = CauseContext::new(observed, observed.revisions.current(), allowed, now);
     let mut causes: Vec<_> = held::holds(&context, state).collect();
-    causes.extend(held::unavailable_pods(&context, state));
+    causes.extend(held::min_ready(&context, state));
+    causes.extend(held::unavailable(&context));
     causes.extend(deleting);
     let mut problems = awaited::outliving_grace_period(&context);
     if state != RolloutState::Complete {

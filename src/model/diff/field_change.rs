@@ -298,7 +298,7 @@ fn short_element(list: &str, element: &Value) -> ShortValue {
 
 /// Shortens an `envFrom` element: `cfg`, `cfg (prefix CFG_)`.
 fn short_source(element: &Value) -> Option<ShortValue> {
-    let source = ["configMapRef", "secretRef"].iter().find_map(|member| element.get(member))?;
+    let source = SOURCES.iter().find_map(|(member, _)| element.get(member))?;
     let name = source.get("name")?.as_str()?;
     let prefix = element.get("prefix").and_then(Value::as_str).filter(|prefix| !prefix.is_empty());
     let optional = source.get("optional").and_then(Value::as_bool) == Some(true);
