@@ -98,6 +98,7 @@ fn a_closed_gate_of_a_pod_whose_containers_are_ready_is_a_cause() {
         let mut step = step(scenario, number);
         let message = r#"the status of pod readiness gate "InPlaceUpdateReady" is not "True", but False"#;
         let pods = change_updating_pods(&mut step, |pod| {
+            pod["metadata"]["creationTimestamp"] = since.into();
             let ready = condition(pod, "Ready");
             ready["reason"] = "ReadinessGatesNotReady".into();
             ready["message"] = message.into();
