@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod elsewhere;
-mod errors;
 mod external;
 mod hostile;
 mod large;

@@ -65,33 +65,6 @@ fn an_empty_namespace_is_the_default() {
 }
 
 #[test]
-fn invalid_names_are_refused_before_any_request() {
-    let refused = |args: &[&str]| {
-        // There is no cluster here, so a request would be another error.
-        let output = Run::of(["history"].iter().chain(args)).run();
-        assert_eq!(output.stdout, "", "{args:?}");
-        (output.stderr, output.exit)
-    };
-    let hint = "hint: use up to 63 lower-case letters, digits and '-', with a letter or digit at both ends\n";
-    for namespace in ["..", ".", "a/b", "Shop", "a.b", "a-", "a%2fb", "a b", &"a".repeat(64)] {
-        let (stderr, exit) = refused(&["deploy/web", "--namespace", namespace]);
-        assert_eq!(
-            (stderr, exit),
-            (format!("error: {namespace:?} is not a valid namespace name\n{hint}"), 2)
-        );
-    }
-    for (args, stderr) in [
-        (&["deploy", ""][..], "resource name may not be empty"),
-        (&["deploy", "web", ""], "resource name may not be empty"),
-        (&["deploy", ".."], "invalid resource name \"..\": [may not be '..']"),
-        (&["deploy/."], "invalid resource name \".\": [may not be '.']"),
-        (&["deploy/a%2fb"], "invalid resource name \"a%2fb\": [may not contain '%']"),
-    ] {
-        assert_eq!(refused(args), (format!("error: {stderr}\n"), 2));
-    }
-}
-
-#[test]
 fn invalid_names_in_manifests_are_refused_too() {
     let refused = |metadata: &str| {
         let manifest = format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{{metadata}}}");

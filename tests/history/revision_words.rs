@@ -12,12 +12,6 @@ fn shown(word: &str) -> String {
     output.stdout.lines().next().unwrap_or_default().to_owned()
 }
 
-fn refused(word: &str) -> (String, u8) {
-    let output = history("shop", &["deployment/web", "--revision", word]).run();
-    assert_eq!(output.stdout, "", "{word}");
-    (output.stderr, output.exit)
-}
-
 /// Returns the digest of a revision of `deployment/web` from the JSON output.
 fn digest(number: i64) -> String {
     let output = history("shop", &["deployment/web", "-o", "json"]).run();
@@ -46,32 +40,6 @@ fn a_revision_can_be_selected_in_many_forms() {
         (&prefix[..64], 3),
     ] {
         assert_eq!(shown(word), format!("deployment.apps/web with revision #{number}"), "{word}");
-    }
-}
-
-#[test]
-fn digits_are_always_a_number() {
-    assert_eq!(
-        refused("123456"),
-        ("error: no revision 123456 in the history; there are 1, 3, 4, 5\n".to_owned(), 1)
-    );
-}
-
-#[test]
-fn an_unknown_revision_word_lists_the_revisions() {
-    for word in ["99", "-9", "nope", "hash:nope", "sha256:ffffffff"] {
-        let (stderr, exit) = refused(word);
-        assert_eq!(stderr, format!("error: no revision {word} in the history; there are 1, 3, 4, 5\n"));
-        assert_eq!(exit, 1, "{word}");
-    }
-}
-
-#[test]
-fn an_invalid_revision_word_is_a_usage_error() {
-    for word in ["", "-x", "a b", "hash:", "sha256:xyz", "sha256:abc", "99999999999999999999", "../etc"] {
-        let (stderr, exit) = refused(word);
-        assert!(stderr.starts_with("error: "), "{word}: {stderr}");
-        assert_eq!(exit, 2, "{word}: {stderr}");
     }
 }
 
@@ -117,11 +85,4 @@ fn a_duplicate_number_means_the_current_revision() {
     let snapshot = snapshot(&[("a-b1", "2", "b1", "x:1"), ("a-b2", "2", "b2", "x:2")]);
     let output = Run::of(["history", "deploy/a", "--from", "-", "--revision", "2"]).stdin(snapshot).run();
     assert!(output.stdout.contains("Image:\tx:2"), "{}{}", output.stdout, output.stderr);
-}
-
-#[test]
-fn the_error_for_a_former_number_contains_the_current_one() {
-    let (stderr, exit) = refused("2");
-    assert_eq!(stderr, "error: no revision 2 in the history; it has number 5 now\nhint: use --revision 5\n");
-    assert_eq!(exit, 1);
 }

@@ -53,30 +53,3 @@ fn the_worst_of_the_named_states_is_the_exit_code() {
         list(&complete("n", "web"), &["deploy", "--fail-on-state", "failed,held,progressing,unobserved"]);
     done.ends(0);
 }
-
-#[test]
-fn usage_errors_do_not_read_anything() {
-    for (args, message, hint) in [
-        (
-            &["deployment/web"][..],
-            "list shows all workloads of a type, not deployment/web",
-            "kubectl rollout2 status deployment/web --watch=false",
-        ),
-        (
-            &["deploy", "web"],
-            "\"web\" is not a type with rollouts",
-            "use deployment, daemonset or statefulset",
-        ),
-        (&["pods"], "\"pods\" is not a type with rollouts", "use deployment, daemonset or statefulset"),
-        (
-            &["--state", "broken"],
-            "invalid value 'broken' for '--state <STATE>'",
-            "kubectl rollout2 list --help",
-        ),
-    ] {
-        let output = list(&complete("n", "web"), args);
-        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?}: {}", output.stderr);
-        assert!(output.stderr.contains(message), "{args:?}: {}", output.stderr);
-        assert!(output.stderr.contains(hint), "{args:?}: {}", output.stderr);
-    }
-}

@@ -101,29 +101,3 @@ fn templates_can_be_in_files() {
         assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);
     }
 }
-
-#[test]
-fn unusable_templates_are_usage_errors() {
-    for (form, message) in [
-        ("jsonpath", "template format specified but no template given"),
-        ("jsonpath={.name", "error parsing jsonpath {.name, unclosed action"),
-        ("jsonpath-file=nowhere", "cannot read the template \"nowhere\": No such file or directory"),
-        ("custom-columns", "custom-columns format specified but no custom columns given"),
-        ("custom-columns=NAME", "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"),
-        (
-            "go-template={{.kind}}",
-            "-o go-template is not supported; use -o jsonpath='{...}', or pass -o json to jq\n",
-        ),
-        ("xml", "invalid value 'xml' for '--output <FORM>'"),
-    ] {
-        let output = list(&every_state(), &["deploy", "-A", "-o", form]);
-        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{form}");
-        assert!(output.stderr.contains(message), "{form}: {}", output.stderr);
-    }
-    let missing = list(&every_state(), &["deploy", "-A", "-o", "jsonpath={.items[99].workload.name}"]);
-    missing.ends(1);
-    assert_eq!(
-        missing.stderr,
-        "error: jsonpath \"{.items[99].workload.name}\": array index out of bounds: index 99, length 6\n"
-    );
-}

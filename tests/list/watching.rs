@@ -197,17 +197,3 @@ async fn a_signal_ends_the_command() {
     assert_eq!((output.exit, output.stderr.as_str()), (130, ""));
     output.prints("deployment/web");
 }
-
-#[test]
-fn options_without_a_meaning_are_usage_errors() {
-    for args in [
-        &["--watch", "-o", "yaml"][..],
-        &["--watch", "-o", "name"],
-        &["--watch", "-o", "jsonpath={.x}"],
-        &["--watch", "--fail-on-state", "failed"],
-        &["--timeout", "5s"],
-    ] {
-        let output = Run::of(["list"].iter().chain(args)).run();
-        assert_eq!((output.exit, output.stdout.as_str()), (2, ""), "{args:?}: {}", output.stderr);
-    }
-}

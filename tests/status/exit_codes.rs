@@ -120,21 +120,3 @@ fn the_worst_exit_code_of_several_workloads_wins() {
     assert_eq!(run("broken", &["ds/ds-bad", "deploy/oom", "deploy/paused"]), 4);
     assert_eq!(run("broken", &["deploy/nope", "deploy/oom"]), 1);
 }
-
-#[test]
-fn invalid_requests_are_usage_errors() {
-    for (args, stderr) in [
-        (&["status"][..], "error: "),
-        (
-            &["status", "deploy/web", "--timeout", "5", "--from", "x"],
-            "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\nhint: ",
-        ),
-        (&["status", "deploy/web", "--watch=maybe", "--from", "x"], "error: invalid value 'maybe'"),
-        (&["status", "deploy/web", "--revision", "?", "--from", "x"], "error: \"?\" is not a revision"),
-        (&["status", "pod/web", "--from", "-"], "error: "),
-    ] {
-        let output = harness::Run::of(args).stdin("{}").run();
-        assert!(output.stderr.starts_with(stderr), "{args:?} {}", output.stderr);
-        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{args:?} {}", output.stderr);
-    }
-}

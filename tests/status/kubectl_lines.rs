@@ -99,17 +99,6 @@ fn a_stateful_set_has_kubectls_line_for_all_counters() {
 }
 
 #[test]
-fn negative_timeouts_are_refused() {
-    let snapshot = json!({"kind": "List", "items": [workload("Deployment")]}).to_string();
-    let words = ["status", "deployment/web", "-n", "n", "--from", "-", "--watch=false", "--timeout=-5s"];
-    let refused = Run::of(words).stdin(snapshot).run();
-    assert_eq!((refused.exit, refused.stdout.as_str()), (2, ""));
-    let why =
-        "invalid value '-5s' for '--timeout <DURATION>': it cannot be negative; for no limit: --timeout 0";
-    assert!(refused.stderr.starts_with(&format!("error: {why}\n")), "{}", refused.stderr);
-}
-
-#[test]
 fn one_observation_does_not_show_stability() {
     let run = |args: &[&str]| {
         Run::of(["status", "deployment/web", "--from"]).arg(snapshot_path("shop")).args(args).run()

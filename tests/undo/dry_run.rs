@@ -157,39 +157,6 @@ fn nothing_matched_is_an_error_without_allow_empty() {
 }
 
 #[test]
-fn invalid_combinations_are_refused_before_any_read() {
-    for (args, stderr) in [
-        (
-            &["deploy/web"][..],
-            "error: a snapshot cannot be changed\nhint: to see the change: add --dry-run=client\n",
-        ),
-        (
-            &["deploy", "-A", "--dry-run"],
-            "error: this verb writes, and -A is allowed only for verbs that read\nhint: select a namespace with -n\n",
-        ),
-        (
-            &["deploy/web", "-o", "patch", "--dry-run=server"],
-            "error: -o patch prints the patch instead of sending it\nhint: add --dry-run=client\n",
-        ),
-        (
-            &["deploy/web", "--dry-run=foo"],
-            "error: Invalid dry-run value (foo). Must be \"none\", \"server\", or \"client\".\n",
-        ),
-        (
-            &["deploy/web", "--dry-run", "--timeout", "5s"],
-            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait\nhint: add --wait\n",
-        ),
-    ] {
-        let output = undo("shop", args).run();
-        assert_eq!(
-            (output.stdout.as_str(), output.stderr.as_str(), output.exit),
-            ("", stderr, 2),
-            "{args:?}"
-        );
-    }
-}
-
-#[test]
 fn the_help_matches_its_snapshot() {
     insta::assert_snapshot!(harness::Run::of(["undo", "--help"]).run().stdout);
 }

@@ -222,37 +222,6 @@ async fn stuck_pods_are_replaced_before_following() {
 }
 
 #[test]
-fn invalid_combinations_with_wait_are_refused_before_any_write() {
-    let dry = "error: --wait cannot be used with --dry-run, which changes nothing\n";
-    for (args, stderr, exit) in [
-        ("undo deploy/web --wait --dry-run", dry, 2),
-        ("undo deploy/web --wait --dry-run=server", dry, 2),
-        ("restart deploy/web --wait --dry-run", dry, 2),
-        ("undo deploy/web --wait -o json", "error: --wait prints lines, ", 2),
-        ("restart deploy/web --wait -o yaml", "error: --wait prints lines, ", 2),
-        (
-            "undo deploy/web --timeout 5m",
-            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
-            2,
-        ),
-        (
-            "restart deploy/web --fail-fast",
-            "error: --timeout, --fail-fast, --allow-restarts and --plain have an effect only with --wait",
-            2,
-        ),
-        (
-            "restart deploy/web --wait --timeout 5",
-            "error: invalid value '5' for '--timeout <DURATION>': expected a duration with a unit, such as 90s or 1h30m\n",
-            2,
-        ),
-    ] {
-        let output = Run::of(args.split_whitespace()).run();
-        assert_eq!((output.stdout.as_str(), output.exit), ("", exit), "{args}\n{}", output.stderr);
-        assert!(output.stderr.starts_with(stderr), "{args}\n{}", output.stderr);
-    }
-}
-
-#[test]
 fn the_help_of_restart_matches_its_snapshot() {
     insta::assert_snapshot!(Run::of(["restart", "--help"]).run().stdout);
 }

@@ -253,33 +253,3 @@ fn a_revision_of_a_snapshot_file_can_be_compared() {
     output.ends(3);
     assert!(output.stderr.starts_with("error: no revision 77"), "{}", output.stderr);
 }
-
-#[test]
-fn invalid_arguments_are_refused() {
-    for (args, error) in [
-        (
-            &["--with-revision", "3"][..],
-            "--with-revision needs another workload to compare with\n\
-             hint: add --with-namespace, --with-context or --with-file, or a second workload",
-        ),
-        (
-            &["3", "4", "--with-namespace", "prod"],
-            "only one revision of this workload is compared, unexpected argument \"4\"\n\
-             hint: --with-revision is the revision of the other workload",
-        ),
-        (&["--with-file", "-"], "standard input cannot be used for multiple arguments"),
-        (
-            &["--with-file", "x", "--with-context", "y"],
-            "the argument '--with-file <FILE|DIR|->' cannot be used with '--with-context <NAME>'\n\
-             hint: kubectl rollout2 diff --help",
-        ),
-    ] {
-        let output = diff_in(&[deployment("dev", &image("web:1"))], args);
-        assert_eq!((output.stderr, output.exit), (format!("error: {error}\n"), 2), "{args:?}");
-    }
-    let output = diff_in(&[deployment("dev", &image("web:1"))], &["--with-file", "/does/not/exist"]);
-    output.ends(2);
-    assert!(output.stderr.starts_with("error: cannot read /does/not/exist: "), "{}", output.stderr);
-    let output = diff_in(&[deployment("dev", &image("web:1"))], &["--with-namespace", "prod", "--exit-code"]);
-    assert_eq!((output.stdout.as_str(), output.exit), ("", 3));
-}

@@ -223,32 +223,6 @@ async fn a_revision_after_the_next_one_is_refused() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn invalid_arguments_send_no_request() {
-    let cluster = Cluster::simulated().start();
-    for (args, message) in [
-        (
-            "deployment/web --timeout 5",
-            "invalid value '5' for '--timeout <DURATION>': expected a duration with a unit",
-        ),
-        (
-            "deployment/web --stable soon",
-            "invalid value 'soon' for '--stable <DURATION>': expected a duration with a unit",
-        ),
-        (
-            "deployment/web --fail-fast=x",
-            "invalid value 'x' for '--fail-fast[=<GRACE>]': expected a duration with a unit",
-        ),
-        ("deployment/web --fail-on gremlins=5s", "\"gremlins\" is not a cause"),
-        ("deployment/web --until never", "invalid value"),
-    ] {
-        let output = cluster.status(args).await;
-        assert_eq!(output.exit, 2, "{args}: {}", output.transcript);
-        assert!(output.stderr.contains(message), "{args}: {}", output.transcript);
-    }
-    assert!(cluster.sim.requests().is_empty());
-}
-
 /// One GET of the workload and the first request of each watch.
 #[tokio::test(start_paused = true)]
 async fn a_complete_rollout_takes_at_most_seven_requests() {
