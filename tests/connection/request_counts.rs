@@ -10,7 +10,7 @@ fn serve_deployments(size: usize) -> Cluster {
         let shape = Shape { revisions: 3, pods: 2, crashing: index % 3 == 2 };
         recorded.deployment("shop", &format!("web-{index:02}"), shape)
     });
-    Cluster::of(&json!({ "items": deployments.collect::<Vec<Value>>() })).served()
+    Cluster::of(&json!({ "items": deployments.collect::<Vec<Value>>() })).start()
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn history_is_three_requests_on_one_connection() {
 
 #[tokio::test]
 async fn managed_fields_are_read_only_when_needed() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     for (flag, kept) in [(None, false), (Some("--show-managed-fields"), true)] {
         for target in ["deployment/web", "statefulset/db"] {
             let run = server.command(["history", target, "-o", "json", "--revision=3"]).args(flag);

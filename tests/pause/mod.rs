@@ -7,7 +7,7 @@ use crate::writes::{agent, db, edit, object, observe, patches, run, web};
 #[tokio::test]
 async fn resume_restores_the_fields_before_the_pause() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let before = object(&server.sim, &key);
         run(&server, &["pause", target]).await.ends(0);
         assert_ne!(object(&server.sim, &key), before, "{target}");
@@ -25,7 +25,7 @@ async fn resume_restores_the_fields_before_the_pause() {
 
 #[tokio::test]
 async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let forbidden = Refusal::with_status(403, "statefulsets.apps \"db\" is forbidden");
     server
         .sim
@@ -46,7 +46,7 @@ async fn the_effect_of_a_pause_is_printed_only_after_the_write() {
 #[tokio::test]
 async fn a_change_of_a_workload_that_is_being_deleted_prints_a_warning() {
     for verb in ["undo", "restart", "pause", "resume"] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         edit(&server.sim, &db(), |db| db["metadata"]["finalizers"] = json!(["example.com/backup"]));
         server.sim.store(|store| {
             store.delete(&db(), &Deletion::default(), &Author::new("colleague")).map(drop).unwrap();
@@ -64,7 +64,7 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
     for (target, key, field) in
         [("deployment/web", web(), "spec.paused"), ("statefulset/db", db(), "spec.updateStrategy")]
     {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         edit(&server.sim, &key, |object| {
             object["metadata"]["annotations"]["argocd.argoproj.io/tracking-id"] = "shop:apps/x".into();
         });
@@ -77,7 +77,7 @@ async fn a_pause_warns_about_the_owner_of_the_manifest_and_the_field_that_ends_i
 #[tokio::test]
 async fn a_workload_given_twice_is_changed_once() {
     for verb in ["undo", "restart", "pause"] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = run(&server, &[verb, "deployment/web", "deploy/web"]).await;
         assert_eq!((output.exit, patches(&server).len()), (0, 1), "{verb}: {}", output.transcript);
         assert_eq!(output.stdout.lines().count(), 1, "{verb}: {}", output.transcript);
@@ -86,7 +86,7 @@ async fn a_workload_given_twice_is_changed_once() {
 
 #[tokio::test]
 async fn a_pause_ended_by_another_client_is_reported_and_removed() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     run(&server, &["pause", "statefulset/db"]).await;
     edit(&server.sim, &db(), |db| {
         db["spec"]["updateStrategy"] = json!({"type": "RollingUpdate", "rollingUpdate": {"partition": 0}});
@@ -105,7 +105,7 @@ async fn a_pause_ended_by_another_client_is_reported_and_removed() {
 /// A partition that the user set is no hold of `pause`.
 #[tokio::test]
 async fn resume_reports_a_partition_that_it_does_not_end() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = run(&server, &["resume", "statefulset/db"]).await;
     assert_eq!((output.stdout.as_str(), output.exit), ("statefulset.apps/db not paused\n", 0));
     assert_eq!(
@@ -119,7 +119,7 @@ async fn resume_reports_a_partition_that_it_does_not_end() {
 
 #[tokio::test]
 async fn a_second_restart_within_one_second_works() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let stamp = || {
         object(&server.sim, &web())["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"].clone()
     };
@@ -132,12 +132,12 @@ async fn a_second_restart_within_one_second_works() {
 
 #[tokio::test]
 async fn a_restart_that_restarts_no_pods_prints_a_warning() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = run(&server, &["restart", "statefulset/db"]).await;
     let effect = "statefulset/db  restart\n  replaces 2 of 5 pods: db-4 db-3 (partition 3 keeps db-0..db-2)\n  \
         at most 1 unavailable at a time, the highest ordinal first\nto take this back: ";
     assert!(output.stderr.starts_with(effect), "{}", output.stderr);
-    let server = Cluster::recorded("broken").served();
+    let server = Cluster::recorded("broken").start();
     let output = server.command(["restart", "ds/ds-ondelete", "-n", "broken"]).run_async().await;
     output.reports("  replaces no pod: OnDelete keeps those on ");
 }

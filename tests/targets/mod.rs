@@ -22,7 +22,7 @@ fn shown(stdout: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output =
         server.command(["history", "sts/db", "deploy/nope", "deploy/web", "ds/agent"]).run_async().await;
     assert_eq!(shown(&output.stdout), ["statefulset.apps/db", "deployment.apps/web", "daemonset.apps/agent"]);
@@ -35,7 +35,7 @@ async fn targets_keep_their_order_and_one_failure_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn manifest_targets_keep_the_order_of_the_files() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let home = directory();
     std::fs::create_dir(home.join("deeper")).unwrap();
     for (name, text) in [
@@ -71,7 +71,7 @@ async fn manifest_targets_keep_the_order_of_the_files() {
 
 #[tokio::test]
 async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_a_note() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let text = format!("{WEB}---\n{SERVICE}---\n{DB}");
     let output = server.command(["history", "-f", "-"]).stdin(text.clone()).run_async().await;
     assert_eq!(shown(&output.stdout), ["deployment.apps/web", "statefulset.apps/db"]);
@@ -89,7 +89,7 @@ async fn stdin_manifests_are_read_and_objects_without_rollouts_are_skipped_with_
 
 #[tokio::test]
 async fn an_unusable_manifest_does_not_stop_the_others() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let (web, broken) = (file("web.yaml", WEB), file("broken.yaml", "{"));
     let run = |flags: &[&str]| server.command(["history"].iter().chain(flags).copied());
     let output = run(&["-f", broken.to_str().unwrap(), "-f", web.to_str().unwrap(), "-f", "nope.yaml"])
@@ -104,28 +104,13 @@ async fn an_unusable_manifest_does_not_stop_the_others() {
     );
     output.reports("error: the path \"nope.yaml\" does not exist");
     let empty = directory();
-    for (flags, message) in [
-        (
-            vec!["-f", "https://x.example/a.yaml"],
-            "hint: curl -sSL https://x.example/a.yaml | kubectl rollout2 ... -f -",
-        ),
-        (vec!["-k", "overlay"], "unexpected argument '-k' found"),
-        (vec!["-R"], "required resource not specified"),
-        (vec!["-f", "x", "deployment"], "when paths, URLs, or stdin is provided as input"),
-        (vec!["-f", "x", "deploy/web"], "when paths, URLs, or stdin is provided as input"),
-        (vec!["-f", "-", "-f", "-"], "standard input cannot be used for multiple arguments"),
-        (vec!["-f", "-", "--from", "-"], "standard input cannot be used for multiple arguments"),
-        (vec!["-f", empty.to_str().unwrap()], "contains no .json, .yaml or .yml file"),
-    ] {
-        let output = run(&flags).run_async().await;
-        assert!(output.stderr.contains(message), "{flags:?}: {}", output.stderr);
-        assert_eq!((output.stdout.as_str(), output.exit), ("", 2), "{flags:?}");
-    }
+    let output = run(&["-f", empty.to_str().unwrap()]).run_async().await;
+    output.ends(2).reports("contains no .json, .yaml or .yml file");
 }
 
 #[tokio::test]
 async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let db = file("db.yaml", DB);
     let db = db.to_str().unwrap();
     let output = server.command(["history", "-n", "default", "-f", db, "-f", db]).run_async().await;
@@ -139,7 +124,7 @@ async fn the_namespace_of_a_manifest_must_match_the_namespace_flag() {
 
 #[tokio::test]
 async fn a_missing_namespace_is_reported() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let run = |flags: &[&str]| {
         server.command(["history", "-n", "nowhere"].iter().chain(flags).copied()).run_async()
     };
@@ -152,9 +137,8 @@ async fn a_missing_namespace_is_reported() {
     );
 
     let gina = User::limited("gina", [Rule::allow(&["get"], &["deployments"])]);
-    let server = Cluster::recorded("shop").user(gina).served();
-    let kubeconfig = server.server().kubeconfig("gina", "nowhere").unwrap();
-    let output = Run::of(["history", "deploy/web"]).kubeconfig(&kubeconfig).run_async().await;
+    let server = Cluster::recorded("shop").user(gina).namespace("nowhere").start();
+    let output = server.command_as("gina", ["history", "deploy/web"]).run_async().await;
     assert!(
         output.stderr.starts_with("error: no deployment \"web\" in namespace \"nowhere\""),
         "{}",
@@ -164,7 +148,7 @@ async fn a_missing_namespace_is_reported() {
 
 #[tokio::test]
 async fn the_output_for_all_namespaces_contains_the_namespace() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = server.command(["history", "deploy,sts,ds", "-A"]).run_async().await;
     output.ends(0).prints("deployment.apps/web -n shop");
     let output = server.command(["history", "deploy/web", "-A"]).run_async().await;
@@ -176,7 +160,7 @@ fn cluster_with_1200_pods() -> Cluster {
     let web = workload("Deployment", "shop", "web");
     let pods = (0..1_200).map(|number| pod(&web, &format!("web-2-{number}"), 2));
     let items: Vec<Value> = [web.clone(), revision(&web, 2)].into_iter().chain(pods).collect();
-    Cluster::of(&json!({"items": items})).served()
+    Cluster::of(&json!({"items": items})).start()
 }
 
 #[tokio::test]
@@ -216,7 +200,7 @@ async fn a_list_restarts_once_when_every_page_expires() {
 #[cfg(unix)]
 #[tokio::test]
 async fn symbolic_links_to_directories_are_not_followed() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let directory = directory();
     let manifest = |name: &str| {
         format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}, namespace: shop}}\n")

@@ -9,7 +9,7 @@ async fn the_last_line_of_every_recorded_undo_is_kubectls() {
     recorded.retain(|recorded| recorded.args.last().is_some_and(|word| word != "yaml"));
     let mut compared = 0;
     for namespace in ["broken", "many", "quota", "shop"] {
-        let server = Cluster::recorded(namespace).served();
+        let server = Cluster::recorded(namespace).start();
         let of_namespace = format!("{namespace}/");
         for recorded in recorded.iter().filter(|recorded| recorded.name.starts_with(&of_namespace)) {
             let output = server.command(&recorded.args).run_async().await;

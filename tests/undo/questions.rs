@@ -17,7 +17,7 @@ async fn at_terminal(run: Run, answer: &str) -> Output {
 async fn several_workloads_are_shown_and_confirmed_once() {
     let args = ["undo", "deployment/web", "statefulset/db"];
     for (answer, exit, written) in [("y\n", 0, 2), ("n\n", 1, 0), ("", 1, 0)] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = at_terminal(server.command(args), answer).await;
         let question = output.transcript.find("roll back 2 workloads? [y/N] ");
         let shown = ["deployment/web  revision 5 -> 4\n", "statefulset/db  revision "];
@@ -37,7 +37,7 @@ async fn several_workloads_are_shown_and_confirmed_once() {
 async fn nothing_asks_without_a_terminal_and_with_yes() {
     let args = ["undo", "deployment/web", "statefulset/db"];
     for (more, has_terminal) in [(&[][..], false), (&["--yes"], true), (&["-y"], false)] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let run = server.command(args).args(more);
         let output = if has_terminal { at_terminal(run, "n\n").await } else { run.run_async().await };
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
@@ -48,7 +48,7 @@ async fn nothing_asks_without_a_terminal_and_with_yes() {
 /// One command takes several rollbacks back.
 #[tokio::test]
 async fn one_receipt_takes_all_of_it_back() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = server.command(["undo", "deployment/web", "statefulset/db"]).run_async().await;
     let receipts: Vec<_> = output.stderr.lines().filter(|line| line.starts_with("to take ")).collect();
     // After another release only these go back to what was rolled back.
@@ -79,14 +79,14 @@ async fn a_type_alone_needs_an_answer() {
         (&["--dry-run"], 0, 0),
         (&["--failed"], 1, 0), // nothing of checkout serves
     ] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = server.command(["undo", "deployment"]).args(more).run_async().await;
         assert_eq!((output.exit, patches(&server)), (exit, written), "{more:?} {}", output.transcript);
         let is_refused = output.stderr.starts_with("error: a type alone means all of its workloads");
         assert_eq!(is_refused, exit == 2, "{}", output.stderr);
         assert_eq!(server.sim.requests().is_empty(), exit == 2, "a usage mistake never reaches the cluster");
     }
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = at_terminal(server.command(["undo", "statefulset"]), "n\n").await;
     let question = output.transcript.find("roll back 1 workload? ");
     let shown = output.transcript.find("statefulset/db  revision ");
@@ -97,7 +97,7 @@ async fn a_type_alone_needs_an_answer() {
 /// Of 17 workloads 7 failed and 3 are stuck; one of them has a single revision.
 #[tokio::test]
 async fn what_failed_is_rolled_back_to_what_served() {
-    let server = Cluster::recorded("broken").served();
+    let server = Cluster::recorded("broken").start();
     let run = || server.command(["undo", "--failed", "-n", "broken"]);
     let asked = at_terminal(run(), "n\n").await;
     assert_eq!(asked.transcript.matches("[y/N]").count(), 1, "{}", asked.transcript);
@@ -127,7 +127,7 @@ async fn what_failed_is_rolled_back_to_what_served() {
 #[tokio::test]
 async fn restart_pause_and_resume_never_ask() {
     for verb in ["restart", "pause", "resume"] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = at_terminal(server.command([verb, "deployment/web", "statefulset/db"]), "n\n").await;
         assert!(!output.transcript.contains("[y/N]"), "{}", output.transcript);
         output.ends(0);
@@ -141,7 +141,7 @@ async fn what_was_undone_just_before_is_confirmed() {
     let args = ["undo", "deployment/undone", "-n", "broken"];
     let warning = "warning: revision 2 was just rolled back (to 3, was 1); this brings it back\n";
     for (more, answer, exit) in [(&[][..], "n\n", 1), (&[], "y\n", 0), (&["--yes"], "", 0)] {
-        let server = Cluster::recorded("broken").served();
+        let server = Cluster::recorded("broken").start();
         let before = object(&server.sim, &undone);
         let output = at_terminal(server.command(args).args(more), answer).await;
         assert!(output.stderr.starts_with(warning), "{}", output.stderr);
@@ -149,7 +149,7 @@ async fn what_was_undone_just_before_is_confirmed() {
         assert_eq!((asks, output.exit), (more.is_empty(), exit), "{}", output.stderr);
         assert_eq!(object(&server.sim, &undone) == before, exit == 1);
     }
-    let server = Cluster::recorded("broken").served();
+    let server = Cluster::recorded("broken").start();
     let output = server.command(args).run_async().await;
     assert!(output.stderr.starts_with(warning) && !output.stderr.contains("[y/N]"), "{}", output.stderr);
     observe(&server.sim, &undone);
@@ -161,7 +161,7 @@ async fn what_was_undone_just_before_is_confirmed() {
 /// No pod of revision 2 of `crash` is ready.
 #[tokio::test]
 async fn a_revision_without_a_ready_pod_is_confirmed() {
-    let server = Cluster::recorded("broken").served();
+    let server = Cluster::recorded("broken").start();
     server.command(["undo", "deployment/crash", "-n", "broken"]).run_async().await.ends(0);
     observe(&server.sim, &Key::new(&DEPLOYMENTS, "broken", "crash"));
     let output =
@@ -176,7 +176,7 @@ async fn a_revision_without_a_ready_pod_is_confirmed() {
 async fn a_rollback_past_the_stable_revision_is_confirmed() {
     let crash = Key::new(&DEPLOYMENTS, "broken", "crash");
     for (more, asks) in [(&[][..], true), (&["--to", "stable"], false)] {
-        let server = Cluster::recorded("broken").served();
+        let server = Cluster::recorded("broken").start();
         let release = |object: &mut Value| {
             object["spec"]["template"]["spec"]["containers"][0]["image"] = "web:3-bad".into();
         };
@@ -195,7 +195,7 @@ async fn a_rollback_past_the_stable_revision_is_confirmed() {
 /// With only stdout in a pipe, the question follows the changes, on stderr.
 #[tokio::test]
 async fn the_changes_are_shown_where_the_question_is() {
-    let server = Cluster::recorded("broken").served();
+    let server = Cluster::recorded("broken").start();
     let run = server.command(["undo", "deployment/undone", "-n", "broken"]).piped_stdout();
     let output = at_terminal(run, "n\n").await;
     let changes = output.stderr.find("deployment/undone  revision 3 -> 2");
@@ -208,7 +208,7 @@ async fn the_changes_are_shown_where_the_question_is() {
 #[tokio::test]
 async fn the_receipt_takes_a_restart_back() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = server.command(["restart", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
@@ -228,7 +228,7 @@ async fn the_receipt_takes_a_restart_back() {
 #[tokio::test]
 async fn the_receipt_takes_the_rollback_back() {
     for (target, key) in [("deployment/web", web()), ("statefulset/db", db()), ("daemonset/agent", agent())] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let output = server.command(["undo", target]).run_async().await;
         let receipt = output.stderr.lines().last().unwrap();
         let command = receipt.strip_prefix("to take this back: kubectl rollout2 ").unwrap_or_default();
@@ -239,7 +239,7 @@ async fn the_receipt_takes_the_rollback_back() {
         assert!(again.stdout.ends_with(" rolled back\n"), "{}", again.transcript);
         assert_eq!(patches(&server), 2);
     }
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let template = |server: &Cluster| object(&server.sim, &web())["spec"]["template"].clone();
     let before = template(&server);
     let output = server.command(["undo", "deployment/web"]).run_async().await;

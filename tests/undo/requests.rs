@@ -12,7 +12,7 @@ async fn an_undo_is_its_reads_and_one_guarded_patch() {
         ("statefulset/db", db(), "shop/db:1.2", 4),
         ("daemonset/agent", agent(), "shop/agent:1.2", 4),
     ] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let before = object(&server.sim, &key);
         let output = run(&server, &["undo", target]).await;
         assert_eq!((messages(&output).as_str(), output.exit), ("", 0), "{target}");
@@ -45,7 +45,7 @@ async fn an_undo_is_its_reads_and_one_guarded_patch() {
 
 #[tokio::test]
 async fn an_undo_keeps_later_annotations_and_restores_the_change_cause() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     edit(&server.sim, &web(), |web| web["metadata"]["annotations"]["pager"] = "bob".into());
     run(&server, &["undo", "deployment/web", "--to-revision", "3"]).await;
     let annotations = &object(&server.sim, &web())["metadata"]["annotations"];
@@ -55,7 +55,7 @@ async fn an_undo_keeps_later_annotations_and_restores_the_change_cause() {
 
 #[tokio::test]
 async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let output = run(&server, &["undo", "statefulset/db", "--cause", "OPS-7"]).await;
     assert_eq!((messages(&output).as_str(), output.exit), ("", 0));
     assert_eq!(object(&server.sim, &db())["metadata"]["annotations"]["kubernetes.io/change-cause"], "OPS-7");
@@ -67,10 +67,9 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
         Rule::allow(&["get", "list", "patch"], &["statefulsets"]),
         Rule::allow(&["list"], &["controllerrevisions", "pods"]),
     ];
-    let server = Cluster::recorded("shop").user(User::limited("gina", rules)).served();
-    let kubeconfig = server.kubeconfig_of("gina");
-    let output =
-        Run::of(["undo", "statefulset/db", "--cause", "OPS-7"]).kubeconfig(&kubeconfig).run_async().await;
+    let server = Cluster::recorded("shop").user(User::limited("gina", rules)).start();
+    let args = ["undo", "statefulset/db", "--cause", "OPS-7"];
+    let output = server.command_as("gina", args).run_async().await;
     assert!(
         messages(&output).starts_with("warning: cannot record the change-cause on db-"),
         "{}",
@@ -82,7 +81,7 @@ async fn a_change_cause_is_recorded_on_the_revision_or_a_warning_is_printed() {
 #[tokio::test]
 async fn interactive_accepts_only_yes() {
     for (answer, exit) in [("y\n", 0), ("yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1), ("yesterday\n", 1)] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let run = server.command(["undo", "deployment/web", "-i"]).stdin(answer);
         let output = run.run_async().await;
         assert!(
@@ -97,7 +96,7 @@ async fn interactive_accepts_only_yes() {
 
 #[tokio::test]
 async fn a_preview_is_printed_on_a_terminal_and_in_every_dry_run() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     for dry_run in ["--dry-run=server", "--dry-run=client"] {
         let undo = || server.command(["undo", "statefulset/db", dry_run]);
         for output in [undo().terminal(100, 30).run_async().await, undo().run_async().await] {
@@ -117,7 +116,7 @@ async fn an_undo_that_replaces_no_pod_prints_a_note() {
         ),
         (json!({"type": "OnDelete"}), "updateStrategy OnDelete: each pod is rolled back when it is deleted"),
     ] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         edit(&server.sim, &db(), |db| {
             db["spec"]["updateStrategy"] = strategy.clone();
         });
@@ -127,13 +126,13 @@ async fn an_undo_that_replaces_no_pod_prints_a_note() {
         );
         assert!(output.transcript.contains(&note), "{}", output.transcript);
     }
-    let output = run(&Cluster::recorded("shop").served(), &["undo", "statefulset/db"]).await;
+    let output = run(&Cluster::recorded("shop").start(), &["undo", "statefulset/db"]).await;
     assert!(!output.transcript.contains("no pod of"), "{}", output.transcript);
 }
 
 #[tokio::test]
 async fn undo_waits_for_a_slow_controller() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     server.sim.store(|store| {
         let author = Author::new("test");
         let change = |web: &mut Value| {

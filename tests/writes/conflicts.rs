@@ -48,7 +48,7 @@ async fn an_external_change_is_never_overwritten() {
         ),
     ];
     for (target, key, change, difference) in conflicts {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let mut expected = object(&server.sim, &key);
         change(&mut expected);
         server.sim.fault(
@@ -77,7 +77,7 @@ async fn unrelated_external_changes_are_no_conflict() {
         ("daemonset/agent", agent(), |agent| agent["metadata"]["annotations"]["other"] = "x".into()),
     ];
     for (target, key, change) in changes {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         if target == "daemonset/agent" {
             edit(&server.sim, &key, |agent| {
                 drop(agent["metadata"].as_object_mut().unwrap().remove("annotations"));
@@ -97,7 +97,7 @@ async fn unrelated_external_changes_are_no_conflict() {
 
 #[tokio::test]
 async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let change = external_change(web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
     });
@@ -117,7 +117,7 @@ async fn force_continues_after_a_conflict_and_shows_the_effect_again() {
 /// What was shown for all is not what is written.
 #[tokio::test]
 async fn after_a_conflict_the_changes_of_the_workload_are_shown_again() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let change = external_change(web(), |web| {
         web["spec"]["template"]["spec"]["containers"][0]["image"] = "shop/web:9".into();
     });
@@ -147,7 +147,7 @@ async fn a_recreated_object_is_not_changed() {
         ),
         (gone, "error: deployment \"web\" was deleted meanwhile; nothing was written\n"),
     ] {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), act).once());
         let output = run(&server, &["undo", "deployment/web", "--force"]).await;
         assert!(messages(&output).starts_with(error), "{}", output.stderr);
@@ -157,7 +157,7 @@ async fn a_recreated_object_is_not_changed() {
 
 /// Refuses this many patches of the Deployment with a 409, and undoes its last change.
 async fn undo_despite_conflicts(count: usize) -> (Cluster, Output) {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     let conflict = Refusal::conflict(&DEPLOYMENTS, "web", "the object has been modified");
     let refuse = FaultAction::Refuse(conflict);
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &DEPLOYMENTS), refuse).times(count));
@@ -187,7 +187,7 @@ async fn two_conflicts_in_a_row_are_retried_and_succeed() {
 /// that map first, so the server refuses the patch although no field of the change differs.
 #[tokio::test]
 async fn a_patch_is_rebuilt_after_an_unrelated_annotation_was_added() {
-    let server = Cluster::recorded("shop").served();
+    let server = Cluster::recorded("shop").start();
     edit(&server.sim, &db(), |db| drop(db["metadata"].as_object_mut().unwrap().remove("annotations")));
     let annotate = external_change(db(), |db| db["metadata"]["annotations"]["pager"] = "bob".into());
     server.sim.fault(Fault::on(Requests::of(Verb::Patch, &STATEFULSETS), annotate).once());

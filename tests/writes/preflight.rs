@@ -156,7 +156,7 @@ async fn a_terminal_asks_before_a_rollback_whose_pods_cannot_start() {
     for (verb, answer, exit, written) in
         [("undo", "n\n", 1, 0), ("undo", "y\n", 0, 1), ("restart", "n\n", 1, 0), ("restart", "y\n", 0, 1)]
     {
-        let server = Cluster::recorded("shop").served();
+        let server = Cluster::recorded("shop").start();
         let gone = json!({"spec": {"template": {"spec": {"priorityClassName": "gone"}}}});
         server.sim.store(|store| {
             let sets = store.list(&REPLICASETS, Some("shop")).map(|(key, _)| key.clone());
