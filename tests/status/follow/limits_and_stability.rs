@@ -16,27 +16,6 @@ async fn a_timeout_before_it_is_stable_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_later_readiness_restarts_the_stable_period() {
-    let (cluster, _) = Cluster::simulated().deployment(1, &json!({})).await;
-    let now = Instant::now();
-    cluster.later(20_000, |editor| {
-        let author = Author::new("kubelet");
-        editor.sim.store(|store| {
-            let key = store.list(&PODS, Some("default")).next().unwrap().0.clone();
-            let touch = |pod: &mut Value| {
-                for condition in pod["status"]["conditions"].as_array_mut().unwrap() {
-                    condition["lastTransitionTime"] = "2026-11-20T13:26:45Z".into();
-                }
-            };
-            store.edit(&key, Part::Status, &author, touch).unwrap();
-        });
-    });
-    cluster.status("deployment/web --stable 30s").await.ends(0);
-    let elapsed = now.elapsed();
-    assert!(elapsed >= Duration::from_secs(50) && elapsed < Duration::from_secs(55), "{elapsed:?}");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_hold_does_not_count_towards_the_deadline() {
     let cluster = Cluster::simulated().start();
     let strategy = |word: &str| json!({"spec": {"updateStrategy": {"type": word}}});

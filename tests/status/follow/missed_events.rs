@@ -5,41 +5,6 @@ use simcluster::resource::NAMESPACES;
 
 use harness::prelude::*;
 
-/// Follows a rollout that succeeds and one that fails, with these faults from the start.
-async fn assert_verdicts_despite(row: usize, faults: fn() -> Vec<Fault>) {
-    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
-    for fault in faults() {
-        cluster.sim.fault(fault);
-    }
-    cluster.editor().set_image(&web, "app:2.0-slow");
-    let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 0, "row {row}: {}", output.transcript);
-    assert_eq!(output.stdout.lines().last(), Some("deployment \"web\" successfully rolled out"));
-    assert_reported_once(&output);
-
-    cluster.sim.clear_faults();
-    cluster.editor().patch(&web, &json!({"spec": {"progressDeadlineSeconds": 60}}));
-    cluster.advance(30).await;
-    for fault in faults() {
-        cluster.sim.fault(fault);
-    }
-    cluster.editor().set_image(&web, "app:3.0-bad");
-    let output = cluster.status("deployment/web --timeout 10m").await;
-    assert_eq!(output.exit, 4, "row {row}: {}", output.transcript);
-    assert_reported_once(&output);
-    assert!(output.stderr.contains("no image app:3.0-bad"), "row {row}: {}", output.transcript);
-    assert!(output.stderr.contains("exceeded its progress deadline"), "row {row}: {}", output.transcript);
-}
-
-/// Checks that there is at most one note about failing reads, and one about their end.
-fn assert_reported_once(output: &Output) {
-    for words in ["cannot read", "work again"] {
-        let count = notes(output).iter().filter(|note| note.contains(words)).count();
-        assert!(count <= 1, "{}", output.transcript);
-    }
-    assert!(notes(output).len() <= 2, "{}", output.transcript);
-}
-
 /// Returns a cluster with a rollout whose updated pods do not become ready.
 async fn unfinished_rollout() -> (Cluster, Key) {
     let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
@@ -54,85 +19,6 @@ fn notes(output: &Output) -> Vec<&str> {
 
 fn watches(act: FaultAction) -> Fault {
     Fault::on(Requests::verb(Verb::Watch), act)
-}
-
-fn lists(act: FaultAction) -> Fault {
-    Fault::on(Requests::verb(Verb::List), act)
-}
-
-fn refused(code: u16, message: &str) -> FaultAction {
-    FaultAction::Refuse(Refusal::with_status(code, message))
-}
-
-/// Checks both verdicts with each of these faults.
-async fn assert_verdicts_despite_each(rows: &[fn() -> Vec<Fault>]) {
-    for (row, faults) in rows.iter().enumerate() {
-        assert_verdicts_despite(row, *faults).await;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn watches_that_end_hide_no_verdict() {
-    use FaultAction::{CloseWatch, ExpireWatch, SilenceWatch};
-    assert_verdicts_despite_each(&[
-        || vec![watches(CloseWatch(2))],
-        || vec![watches(CloseWatch(0)).times(40)],
-        || vec![watches(ExpireWatch(1)).times(30)],
-        || vec![watches(SilenceWatch(1)).times(12)],
-    ])
-    .await;
-}
-
-/// The server may close a watch at any moment. It is opened again where it ended, so that nothing is listed again and no change
-/// is late.
-#[tokio::test(start_paused = true)]
-async fn a_closed_watch_is_opened_again_where_it_ended() {
-    let (cluster, web) = Cluster::simulated().deployment(3, &json!({})).await;
-    cluster.sim.fault(watches(FaultAction::CloseWatch(1)));
-    cluster.editor().set_image(&web, "app:2.0-slow");
-    let output = cluster.status("deployment/web --timeout 10m").await;
-    output.ends(0);
-    assert_eq!(notes(&output), [""; 0], "{}", output.transcript);
-    let requests = cluster.sim.requests();
-    let (watches, lists): (Vec<_>, Vec<_>) = requests
-        .iter()
-        .filter(|request| request.path.ends_with("/pods"))
-        .partition(|request| request.query.get("watch") == "true");
-    let starts: Vec<u64> =
-        watches.iter().map(|watch| watch.query.get("resourceVersion").parse().unwrap()).collect();
-    assert!(starts.len() > 6, "each change of a pod ends a watch: {starts:?}");
-    assert!(starts.is_sorted_by(|one, next| one < next), "{starts:?}");
-    assert_eq!(lists.len(), 1);
-    assert!(starts.len() < 40, "a closed watch is not opened in a loop: {starts:?}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn refused_reads_hide_no_verdict() {
-    const LEADER: &str = "etcdserver: leader changed";
-    fn busy() -> FaultAction {
-        FaultAction::Refuse(Refusal::with_status(429, "too many requests").retry_after(3))
-    }
-    assert_verdicts_despite_each(&[
-        || vec![watches(busy()).times(9), lists(busy()).times(9)],
-        || vec![watches(refused(500, LEADER)).after(2).times(15), lists(refused(500, LEADER)).times(5)],
-        || vec![watches(refused(503, LEADER)).after(2).times(15), lists(refused(503, LEADER)).times(5)],
-        || vec![watches(FaultAction::Html(502)).times(9), lists(FaultAction::Html(502)).times(9)],
-        || vec![watches(FaultAction::Html(200)).times(9)],
-    ])
-    .await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn truncated_responses_hide_no_verdict() {
-    use FaultAction::{CutBody, StallBody, TruncateJson};
-    assert_verdicts_despite_each(&[
-        || vec![lists(TruncateJson(500)).times(9)],
-        || vec![lists(CutBody(500)).times(9)],
-        || vec![lists(StallBody(500)).times(3)],
-        || vec![watches(CutBody(3_000))],
-        || vec![watches(TruncateJson(3_000))],
-    ])
-    .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -166,15 +52,6 @@ async fn an_outage_at_the_timeout_is_a_timeout() {
     output.ends(3);
     assert!(!output.stderr.contains("hint: "), "nothing needs a rollback: {}", output.transcript);
     assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
-}
-
-/// A silent watch hides the success; the final refresh before the timeout finds it.
-#[tokio::test(start_paused = true)]
-async fn a_silent_watch_does_not_turn_a_success_into_a_timeout() {
-    let (cluster, web) = Cluster::simulated().deployment(1, &json!({})).await;
-    cluster.sim.fault(watches(FaultAction::SilenceWatch(0)));
-    cluster.editor().set_image(&web, "app:2.0-slow");
-    cluster.status("deployment/web --timeout 20s").await.ends(0);
 }
 
 /// Only the server's `Date` and the monotonic clock are compared.
@@ -323,15 +200,6 @@ async fn bookmarks_keep_a_quiet_watch_from_being_listed_again() {
     let of_replica_sets = requests.iter().filter(|request| request.path.ends_with("/replicasets"));
     let lists = of_replica_sets.filter(|request| !is_watch(request, &REPLICASETS)).count();
     assert!(lists < 3, "{lists}");
-}
-
-/// A proxy may forward only the beginning of every watch.
-#[tokio::test(start_paused = true)]
-async fn silent_watches_are_replaced_by_lists() {
-    let (cluster, web) = Cluster::simulated().deployment(4, &json!({})).await;
-    cluster.editor().set_image(&web, "app:2.0");
-    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)));
-    cluster.status("deployment/web --timeout 150s").await.ends(0);
 }
 
 /// Returns how many requests of a verb arrived for a resource.

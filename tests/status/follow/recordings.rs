@@ -201,16 +201,6 @@ async fn a_crash_loop_without_a_readiness_probe_is_not_a_success() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_eviction_is_not_reported_as_a_crash() {
-    let (_, output) = follow("evict", Some(15.0), "--stable 5m --timeout REST").await;
-    output.reports("Evicted   \"Usage of EmptyDir volume");
-    assert!(!output.stderr.contains("crashed"), "{}", output.transcript);
-    let (_, output) = follow("restartall", None, "--stable 5m --timeout REST").await;
-    output.reports("log: crashed, and all containers of its pod restart");
-    assert!(!output.stderr.contains("app: "), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
 async fn old_gone_waits_until_no_old_pod_is_listed() {
     let (replay, output) = follow("slow", None, "--until old-gone --timeout REST").await;
     output.ends(0).reports("note: deployment/web: waiting for old pods to end");

@@ -284,7 +284,7 @@ fn fault(dice: &mut Dice, watched: &[&'static Resource]) -> Fault {
     let events = usize::try_from(dice.below(6)).unwrap();
     let bytes = usize::try_from(200 + dice.below(6_000)).unwrap();
     let refusal = |code| FaultAction::Refuse(Refusal::with_status(code, "out of order"));
-    let act = match dice.below(13) {
+    let act = match dice.below(14) {
         0 | 1 => FaultAction::CloseWatch(events),
         2 => FaultAction::ExpireWatch(events),
         3 | 4 => FaultAction::SilenceWatch(events),
@@ -294,7 +294,8 @@ fn fault(dice: &mut Dice, watched: &[&'static Resource]) -> Fault {
         8 => refusal(500),
         9 => refusal(503),
         10 => FaultAction::Refuse(Refusal::with_status(429, "busy").retry_after(2)),
-        11 => FaultAction::Delay(Duration::from_millis(dice.below(4_000))),
+        11 => FaultAction::Html(200),
+        12 => FaultAction::Delay(Duration::from_millis(dice.below(4_000))),
         _ => FaultAction::LoseRequest,
     };
     let verb = *dice.one_of(&[Verb::Watch, Verb::Watch, Verb::List]);
