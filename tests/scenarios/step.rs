@@ -56,68 +56,6 @@ async fn a_plan_completes() {
     cluster.delete_namespace().await;
 }
 
-/// Makes the container of a pod crash when the pod runs the new template.
-async fn crash(cluster: &RealCluster, name: &str) {
-    let is_new =
-        |pod: &Value| pod["metadata"]["name"] == *name && pod["spec"]["containers"][0]["image"] == "app:2.0";
-    cluster.wait_until_pods("the pod is new", |pods| pods.iter().any(is_new)).await;
-    let containers = json!([{ "name": "app", "image": "app:2.0-crash" }]);
-    let path = format!("/api/v1/namespaces/{}/pods/{name}", cluster.namespace);
-    cluster.patch(&path, &json!({ "spec": { "containers": containers } })).await;
-}
-
-/// Steps a StatefulSet whose second batch fails.
-async fn failed<'g>(cluster: &'g RealCluster, on_failure: &[&str]) -> Workload<'g> {
-    let db = paused(cluster, "app:2.0").await;
-    cluster.rollout2(&["step", db.name, "--soak", "1s"]).await.ends(0);
-    let words = ["step", db.name, "--by", "2", "--all", "--batch-timeout", "20s"];
-    let words = [&words, on_failure].concat();
-    let stepping = async {
-        let output = cluster.rollout2(&words).await;
-        print_output(&format!("{}; db-3 crashes", words.join(" ")), &output);
-        output.ends(4);
-    };
-    tokio::join!(stepping, crash(cluster, "db-3"));
-    db
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_failed_second_batch_is_held_and_then_undone() {
-    if RealCluster::is_real() {
-        return; // simulated nodes read the image of a pod only once
-    }
-    let cluster = Cluster::real("step-bad").await;
-    let db = Box::pin(failed(&cluster, &[])).await;
-    let object = cluster.get(&db.path).await;
-    let held = hold_annotation(&object).unwrap();
-    assert!(held["plan"].is_object() && held["lock"].is_null(), "{held}");
-    assert_eq!(count(&object, "replicas"), 5);
-    let status = cluster.rollout2(&["status", db.name, "--watch=false"]).await;
-    print_output("status --watch=false", &status);
-    status.ends(3); // a released pod is not ready
-    let history = cluster.rollout2(&["history", db.name]).await;
-    print_output("history", &history);
-    let undone =
-        cluster.rollout2(&["undo", db.name, "--replace-stuck-pods", "--wait", "--timeout", "60s"]).await;
-    print_output("undo --replace-stuck-pods --wait", &undone);
-    undone.ends(0);
-    assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
-    cluster.delete_namespace().await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_failed_second_batch_is_rolled_back_with_on_failure_undo() {
-    if RealCluster::is_real() {
-        return; // simulated nodes read the image of a pod only once
-    }
-    let cluster = Cluster::real("step-back").await;
-    let db = Box::pin(failed(&cluster, &["--on-failure", "undo"])).await;
-    db.wait_until_complete().await;
-    assert_eq!(images(&cluster).await, ["app:1.0"; 5]);
-    assert_eq!(hold_annotation(&cluster.get(&db.path).await), None);
-    cluster.delete_namespace().await;
-}
-
 #[tokio::test(start_paused = true)]
 async fn another_template_is_detected() {
     let cluster = Cluster::real("step-other").await;

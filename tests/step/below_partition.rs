@@ -30,14 +30,6 @@ fn assert_strategy_and_pods_are_restored(cluster: &Cluster, db: &Key, transcript
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_below_the_partition_is_rolled_back_before_it_is_reported() {
-    let (cluster, db, output) = Box::pin(run_with_failing_check("undo")).await;
-    let message = "error: rolled back to revision 1";
-    output.reports(message);
-    assert_strategy_and_pods_are_restored(&cluster, &db, &output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
 async fn undo_below_the_partition_reports_how_its_hold_ends() {
     let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
     let undone = cluster.run("undo statefulset/db").await;
@@ -135,14 +127,4 @@ async fn a_held_rollback_of_another_template_is_replaced() {
     stopped.reports(&hint);
     let output = cluster.run("step statefulset/db --new-plan --all").await;
     assert_eq!((output.exit, replicas_on(&cluster, &db, "app:3.0")), (0, 2), "{}", output.transcript);
-}
-
-#[tokio::test(start_paused = true)]
-async fn resume_ends_the_hold_of_a_completed_rollback() {
-    let (cluster, db, _) = Box::pin(run_with_failing_check("hold")).await;
-    cluster.run("undo statefulset/db").await;
-    cluster.advance(120).await;
-    let resumed = cluster.run("resume statefulset/db --release-all").await;
-    resumed.ends(0);
-    assert_strategy_and_pods_are_restored(&cluster, &db, &resumed.transcript);
 }

@@ -98,25 +98,6 @@ async fn a_smaller_limit_of_the_plan_needs_no_surge() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_original_partition_ends_the_plan() {
-    for (kind, partition) in [(KINDS[0], json!("45%")), (KINDS[1], json!(5)), (KINDS[2], json!("55%"))] {
-        let web = Web::new(kind, 10, &json!({"partition": partition})).await;
-        let before = web.strategy();
-        web.cluster.editor().set_image(&web.key, "app:2.0");
-        let output = web.run("step --all --by 3").await;
-        output.ends(0);
-        assert_eq!(
-            (web.pods().as_str(), web.strategy()),
-            ("1.0 5/5, 2.0 5/5", before.clone()),
-            "{}",
-            output.transcript
-        );
-        web.run("step --to 100% --by 3").await.ends(0);
-        assert_eq!((web.pods().as_str(), web.strategy()), ("2.0 10/10", before));
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_goal_below_the_original_partition_is_not_reached() {
     for (kind, own) in [(KINDS[0], json!("50%")), (KINDS[1], json!(3)), (KINDS[2], json!(3))] {
         let web = Web::new(kind, 6, &json!({"partition": own})).await;

@@ -5,37 +5,6 @@ use serde_json::json;
 use super::setup::{KINDS, Web};
 
 #[tokio::test(start_paused = true)]
-async fn a_pause_by_another_client_stops_the_plan() {
-    for kind in KINDS {
-        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
-        let key = web.key.clone();
-        web.cluster.later(4000, move |editor| {
-            editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"paused": true}}}}));
-        });
-        web.run("step --all").await.ends(5);
-        web.run("step --all").await.ends(5);
-        web.run("resume").await.ends(0);
-        web.run("step --all").await.ends(0);
-        assert_eq!(web.pods(), "2.0 4/4");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_partition_of_another_client_ends_the_hold() {
-    for kind in KINDS {
-        let web = Web::changed(kind, 4, &json!({}), "app:2.0").await;
-        let key = web.key.clone();
-        web.cluster.later(4000, move |editor| {
-            editor.patch(&key, &json!({"spec": {"updateStrategy": {"rollingUpdate": {"partition": 2}}}}));
-        });
-        let stopped = web.run("step --all").await;
-        stopped.ends(5).reports("kubectl-patch");
-        web.cluster.advance(60).await;
-        assert_eq!(web.pods(), "1.0 2/2, 2.0 2/2", "{}", web.target);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn scaling_changes_the_batches() {
     for kind in [KINDS[0], KINDS[1]] {
         let web = Web::changed(kind, 6, &json!({}), "app:2.0").await;

@@ -4,22 +4,6 @@ use harness::prelude::*;
 
 use super::setup::{KINDS, Web};
 
-#[tokio::test(start_paused = true)]
-async fn a_failed_batch_is_rolled_back() {
-    for kind in KINDS {
-        for rolling in [json!({}), json!({"podUpdatePolicy": "ReCreate", "rollingUpdateType": "Standard"})] {
-            let web = Web::changed(kind, 5, &rolling, "app:2.0-crash").await;
-            let begun = web.cluster.revision();
-            let output = web.run("step --all --by 2 --on-failure undo").await;
-            output.ends(4);
-            assert_eq!((web.pods().as_str(), web.hold()), ("1.0 5/5", None), "{}", output.transcript);
-            output.reports_last("error: rolled back to revision 1; it is neither held nor paused\n");
-            assert!(web.fewest_ready(begun) >= 4);
-            assert_eq!(web.strategy()["rollingUpdate"].get("paused"), None, "as after undo");
-        }
-    }
-}
-
 /// The original partition would keep the pods that the plan released on the failed revision.
 #[tokio::test(start_paused = true)]
 async fn pods_are_rolled_back_although_the_original_partition_counts_pods() {

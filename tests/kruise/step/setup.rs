@@ -114,9 +114,4 @@ impl Web {
             pods.map(|(key, pod)| (key.name.clone(), object::uid(pod).to_owned())).collect()
         })
     }
-
-    /// Returns the lowest number of ready pods since a revision of the store.
-    pub(super) fn fewest_ready(&self, after: u64) -> usize {
-        self.cluster.extremes(after, "").0
-    }
 }

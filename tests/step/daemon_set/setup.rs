@@ -127,7 +127,7 @@ pub(super) fn set_node_ready(editor: &Editor, node: &str, status: &str) {
     editor.sim.store(|store| set_ready(store, node, status));
 }
 
-pub(super) fn set_ready(store: &mut Store, node: &str, status: &str) {
+fn set_ready(store: &mut Store, node: &str, status: &str) {
     let conditions = json!([{"type": "Ready", "status": status}]);
     let (node, author) = (Key::new(&NODES, "", node), Author::new("node-controller"));
     store.edit(&node, Part::Status, &author, |node| node["status"]["conditions"] = conditions).unwrap();

@@ -2,23 +2,7 @@
 
 use harness::prelude::*;
 
-use super::setup::{Nodes, fail_node, pod_on, set_node_ready, set_ready};
-
-#[tokio::test(start_paused = true)]
-async fn an_unready_node_is_skipped_and_stays_held() {
-    let nodes = Nodes::held("app:2.0").await;
-    set_node_ready(&nodes.cluster.editor(), "node-1", "Unknown");
-    nodes.cluster.advance(5).await;
-    let output = nodes.step("--all --force").await;
-    output.ends(5);
-    assert!(output.transcript.contains("node-1"), "{}", output.transcript);
-    assert!(!nodes.removals().contains(&"node-1".to_owned()));
-    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
-    set_node_ready(&nodes.cluster.editor(), "node-1", "True");
-    nodes.cluster.advance(5).await;
-    nodes.step("--all").await.ends(0);
-    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
-}
+use super::setup::{Nodes, fail_node, pod_on, set_node_ready};
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_becomes_ready_is_stepped() {
@@ -88,17 +72,6 @@ async fn the_hint_for_a_terminating_pod_contains_the_flag() {
     let hint = "hint: ignore nodes that are not ready: kubectl rollout2 step daemonset/agent \
                 -n default --force\n";
     output.reports(hint);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_node_that_fails_during_its_batch_is_skipped() {
-    let nodes = Nodes::held("app:2.0").await;
-    let act = FaultAction::write_before(|store| set_ready(store, "node-2", "Unknown"));
-    nodes.cluster.sim.fault(Fault::on(Requests::of(Verb::Delete, &PODS), act).after(1).once());
-    let output = nodes.step("--all --no-canary --by 3 --soak 5s --force").await;
-    output.ends(5);
-    assert!(!nodes.removals().contains(&"node-2".to_owned()), "{}", output.transcript);
-    assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (5, true));
 }
 
 /// A node that was updated in an earlier batch fails. Its pod is not part of the current batch.
