@@ -183,10 +183,9 @@ fn a_seed_has_one_outcome() {
             let words = Draw::of(kind, &mut Dice::new(*seed)).words;
             words.check.is_some() || words.watch.is_some()
         };
-        for seed in (0..).filter(|seed| !has_check(seed)).take(3) {
-            let [first, second] = [0; 2].map(|_| printed(seed, &play(kind, seed)));
-            assert_eq!(first, second);
-        }
+        let seed = (0..).find(|seed| !has_check(seed)).unwrap();
+        let [first, second] = [0; 2].map(|_| printed(seed, &play(kind, seed)));
+        assert_eq!(first, second);
     }
 }
 

@@ -103,7 +103,7 @@ fn histories() {
             (
                 "an end before the final soak",
                 "final soak 40; batches; pass 39; end 0",
-                "the plan ends, and [0, 1] have not soaked for 70s",
+                "the plan ends, and [0] have not soaked for 70s",
             ),
             ("an end after the final soak", "final soak 40; batches; pass 40; end 0; exit 0", ""),
             ("another strategy", "batches; end 1", "is put back, it was"),
