@@ -107,16 +107,6 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_noted_with_the_surge() {
-        let rolling = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxSurge": 1 } });
-        let deployment = json!({ "spec": { "replicas": 10, "strategy": rolling } });
-        let mut set = json!({});
-        assert!(note_sizes(&mut set, &deployment));
-        assert_eq!((get(&set, DESIRED), get(&set, MAXIMUM)), ("10", "11"));
-        assert!(!note_sizes(&mut set, &deployment));
-    }
-
-    #[test]
     fn a_set_gets_the_annotations_of_the_deployment() {
         let own =
             json!({ "team": "a", REVISION: "9", "kubectl.kubernetes.io/last-applied-configuration": "{}" });

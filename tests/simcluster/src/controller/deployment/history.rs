@@ -69,20 +69,6 @@ mod tests {
         too_many(sets.iter().collect(), limit).into_iter().map(|set| object::name(set).to_owned()).collect()
     }
 
-    /// Kubernetes' tables of `TestDeploymentController_cleanupDeployment` and its order.
-    #[test]
-    fn the_lowest_idle_sets_are_deleted() {
-        let idle = |revision| set(revision, 0, 0);
-        assert_eq!(gone(&[idle("1"), idle("2"), idle("3")], 1), ["r1", "r2"]);
-        assert_eq!(gone(&[idle("1"), idle("2")], 0), ["r1", "r2"]);
-        assert_eq!(gone(&[set("1", 0, 1), set("2", 1, 0), idle("3")], 0), ["r3"]);
-        assert_eq!(gone(&[set("1", 1, 1), set("2", 1, 1)], 0), [""; 0]);
-        assert_eq!(gone(&[idle("3"), idle("1"), idle("4"), idle("2")], 2), ["r1", "r2"]);
-        assert_eq!(gone(&[idle("1"), idle(""), idle("2")], 2), ["r"], "no number counts as 0");
-        assert_eq!(gone(&[set("1", 1, 1), idle("2"), idle("3")], 1), ["r2"], "an active one is skipped");
-        assert_eq!(gone(&[set("1", 1, 1), set("2", 1, 1), idle("3"), idle("4")], 2), [""; 0]);
-    }
-
     #[test]
     fn deleted_or_unobserved_sets_are_kept() {
         let mut deleting = set("1", 0, 0);

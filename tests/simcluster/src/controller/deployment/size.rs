@@ -47,25 +47,8 @@ mod tests {
     }
 
     #[test]
-    fn surge_is_rounded_up_and_unavailable_down() {
-        let three = rolling(3, "25%", "25%");
-        assert_eq!((max_surge(&three), max_unavailable(&three)), (1, 0));
-        let ten = rolling(10, "25%", "25%");
-        assert_eq!((max_surge(&ten), max_unavailable(&ten)), (3, 2));
-    }
-
-    #[test]
     fn a_rollout_can_always_progress() {
         assert_eq!(max_unavailable(&rolling(3, "0%", "25%")), 1);
         assert_eq!(max_unavailable(&rolling(0, "0%", "25%")), 0);
-    }
-
-    #[test]
-    fn the_new_set_gets_the_remaining_room() {
-        let ten = rolling(10, "25%", "25%");
-        assert_eq!(size_of_new(&ten, 0, 10), 3);
-        assert_eq!(size_of_new(&ten, 3, 8), 5);
-        assert_eq!(size_of_new(&ten, 3, 11), 3);
-        assert_eq!(size_of_new(&ten, 9, 0), 10);
     }
 }

@@ -158,25 +158,6 @@ mod tests {
 
     use super::*;
 
-    /// Kubernetes' table of `TestDeploymentComplete`.
-    #[test]
-    fn a_rollout_is_complete_when_all_is_updated_and_available() {
-        let rows = [
-            (5, 5, 5, 4, false),
-            (5, 5, 5, 3, false),
-            (5, 5, 5, 5, true),
-            (5, 5, 4, 5, false),
-            (1, 2, 1, 1, false),
-            (1, 1, 1, 0, false),
-        ];
-        for (wanted, replicas, updated, available, complete) in rows {
-            let status =
-                json!({ "replicas": replicas, "updatedReplicas": updated, "availableReplicas": available });
-            let deployment = json!({ "spec": { "replicas": wanted } });
-            assert_eq!(is_complete(&deployment, &status), complete, "{wanted} {status}");
-        }
-    }
-
     /// Kubernetes' table of `TestDeploymentProgressing`: current, updated, ready, available.
     #[test]
     fn progress_is_more_new_or_fewer_old_pods() {

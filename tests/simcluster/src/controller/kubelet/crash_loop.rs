@@ -69,13 +69,13 @@ mod tests {
         };
         for (seconds, state, restarts) in [
             (0.0, "terminated", 1),
-            (0.9, "waiting", 1),
+            (0.9, "CrashLoopBackOff", 1),
             (1.0, "terminated", 2),
             (3.0, "terminated", 3),
             (10_000.0, "terminated", 29),
         ] {
             let phase = phase(&start, Duration::from_secs_f64(seconds));
-            let is = if matches!(phase.state, State::Waiting(_)) { "waiting" } else { "terminated" };
+            let is = if let State::Waiting(reason) = phase.state { reason } else { "terminated" };
             assert_eq!((is, phase.restarts), (state, restarts), "{seconds}");
         }
     }
