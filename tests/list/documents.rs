@@ -101,3 +101,9 @@ fn templates_can_be_in_files() {
         assert_eq!((output.stdout.as_str(), output.exit), (stdout, 0), "{}", output.stderr);
     }
 }
+
+#[test]
+fn a_template_that_cannot_be_read_is_a_usage_error() {
+    let output = list(&every_state(), &["deploy", "-A", "-o", "jsonpath-file=nowhere"]);
+    output.ends(2).reports("cannot read the template \"nowhere\": No such file or directory");
+}

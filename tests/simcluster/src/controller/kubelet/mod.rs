@@ -121,7 +121,9 @@ impl Kubelets {
         }
         if let Some(changed) = changed {
             plan.update(key, Part::Status, changed);
-            events_and_logs::events(pod, &state).into_iter().for_each(|event| plan.record_event(event));
+            for event in events_and_logs::events(pod, &state) {
+                plan.record_event(event);
+            }
         }
         if let Some(next) = state.next_change {
             plan.requeue_at(next);
