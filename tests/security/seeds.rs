@@ -4,61 +4,40 @@ use std::path::Path;
 
 use crate::security::fuzz;
 
-fn replay(target: &str, one: fn(&[u8])) {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
-    let mut seeds: Vec<_> =
-        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    seeds.sort();
-    assert!(!seeds.is_empty());
-    for seed in seeds {
-        let data = std::fs::read(&seed).unwrap();
-        assert!(data.len() <= 8192, "{} is too large for a seed", seed.display());
-        one(&data);
-    }
-}
-
-#[test]
-fn snapshots() {
-    replay("snapshot", fuzz::snapshot::one);
-}
-
-#[test]
-fn diffs() {
-    replay("diff", fuzz::diff::one);
-}
-
-#[test]
-fn watches() {
-    replay("watch", fuzz::watch::one);
-}
-
-#[test]
-fn kubeconfigs() {
-    replay("kubeconfig", fuzz::kubeconfig::one);
-}
-
-#[test]
-fn events() {
-    replay("events", fuzz::events::one);
-}
-
-#[test]
-fn exec_credentials() {
-    replay("exec_credential", fuzz::exec_credential::one);
-}
-
-#[test]
-fn lists() {
-    replay("list", fuzz::list::one);
-}
-
-#[test]
-fn annotations() {
-    replay("annotation", fuzz::annotation::one);
-}
-
 /// The name of a fuzz target, and what it runs on each input.
 type FuzzTarget = (&'static str, fn(&[u8]));
+
+const TARGETS: [FuzzTarget; 8] = [
+    ("annotation", fuzz::annotation::one),
+    ("diff", fuzz::diff::one),
+    ("events", fuzz::events::one),
+    ("exec_credential", fuzz::exec_credential::one),
+    ("kubeconfig", fuzz::kubeconfig::one),
+    ("list", fuzz::list::one),
+    ("snapshot", fuzz::snapshot::one),
+    ("watch", fuzz::watch::one),
+];
+
+/// Returns the seeds of a target, ordered by the names of their files.
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+}
+
+#[test]
+fn seeds_cause_no_panic_and_are_small() {
+    for (target, one) in TARGETS {
+        let seeds = seeds(target);
+        assert!(!seeds.is_empty(), "{target}");
+        for seed in seeds {
+            assert!(seed.len() <= 8192, "{target}: {}", String::from_utf8_lossy(&seed[..80]));
+            one(&seed);
+        }
+    }
+}
 
 /// Searches with changed seeds for `ROLLOUT2_FUZZ_SECONDS` seconds, for machines without `cargo fuzz`:
 /// `cargo test --locked --test all -- --ignored --nocapture changed_seeds`.
@@ -67,25 +46,11 @@ type FuzzTarget = (&'static str, fn(&[u8]));
 #[expect(clippy::print_stderr, reason = "a long run by hand reports what it did")]
 fn changed_seeds_cause_no_panic() {
     let seconds = std::env::var("ROLLOUT2_FUZZ_SECONDS").map_or(60, |text| text.parse().unwrap());
-    let targets: [FuzzTarget; 8] = [
-        ("annotation", fuzz::annotation::one),
-        ("diff", fuzz::diff::one),
-        ("events", fuzz::events::one),
-        ("exec_credential", fuzz::exec_credential::one),
-        ("kubeconfig", fuzz::kubeconfig::one),
-        ("list", fuzz::list::one),
-        ("snapshot", fuzz::snapshot::one),
-        ("watch", fuzz::watch::one),
-    ];
     let wanted = std::env::var("ROLLOUT2_FUZZ_TARGETS").unwrap_or_default();
     for (target, one) in
-        targets.into_iter().filter(|(target, _)| wanted.is_empty() || wanted.contains(target))
+        TARGETS.into_iter().filter(|(target, _)| wanted.is_empty() || wanted.contains(target))
     {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
-        let seeds: Vec<Vec<u8>> = std::fs::read_dir(directory)
-            .unwrap()
-            .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
-            .collect();
+        let seeds = seeds(target);
         let begun = std::time::Instant::now();
         let mut random = harness::random::Dice::new(0x5eed);
         let mut tries = 0_u64;

@@ -1,9 +1,17 @@
 //! The recorded traces of Deployments, state by state.
 
 use serde_json::json;
-use simcluster::Controller;
+use simcluster::{Controller, Key};
 
 use crate::simulation::controllers::lab::{Lab, printed};
+
+/// Changes the image of a Deployment at rest and returns its states until it is at rest again.
+fn changed(lab: &mut Lab, web: &Key, image: &str) -> Vec<String> {
+    let before = lab.revision();
+    lab.image(web, image);
+    lab.settle();
+    lab.states(web, before, printed)
+}
 
 #[test]
 fn roll_forward() {
@@ -11,12 +19,8 @@ fn roll_forward() {
     let web = lab.deployment(3, &json!({}));
     lab.settle();
     assert_eq!(printed(&lab.get(&web)), "1 obs=1 rev=1 3/3/3/3/0 NewReplicaSetAvailable");
-    let before = lab.revision();
-    lab.image(&web, "app:2.0");
-    lab.settle();
-    let seen = lab.states(&web, before, printed);
     assert_eq!(
-        seen,
+        changed(&mut lab, &web, "app:2.0"),
         [
             "2 obs=1 rev=1 3/3/3/3/0 NewReplicaSetAvailable",
             "2 obs=1 rev=2 3/3/3/3/0 NewReplicaSetCreated",
@@ -31,13 +35,12 @@ fn roll_forward() {
             "2 obs=2 rev=2 4/3/4/4/0 ReplicaSetUpdated",
             "2 obs=2 rev=2 3/3/3/3/1 NewReplicaSetAvailable",
             "2 obs=2 rev=2 3/3/3/3/0 NewReplicaSetAvailable",
-        ],
-        "{seen:#?}"
+        ]
     );
 }
 
 /// A Deployment with a deadline of five seconds, stuck on an image that cannot be pulled.
-fn stuck(lab: &mut Lab, replicas: i64) -> simcluster::Key {
+fn stuck(lab: &mut Lab, replicas: i64) -> Key {
     let web = lab.deployment(replicas, &json!({ "progressDeadlineSeconds": 5 }));
     lab.settle();
     lab.image(&web, "app:2.0");
@@ -52,20 +55,15 @@ fn bad_image_and_undo() {
     let mut lab = Lab::new();
     let web = stuck(&mut lab, 3);
     assert_eq!(printed(&lab.get(&web)), "3 obs=3 rev=3 4/1/3/3/0 ProgressDeadlineExceeded");
-    let before = lab.revision();
-    lab.image(&web, "app:2.0");
-    lab.settle();
-    let seen = lab.states(&web, before, printed);
     assert_eq!(
-        seen,
+        changed(&mut lab, &web, "app:2.0"),
         [
             "4 obs=3 rev=3 4/1/3/3/0 ProgressDeadlineExceeded",
             "4 obs=3 rev=4 4/1/3/3/0 ProgressDeadlineExceeded",
             "4 obs=4 rev=4 4/3/3/3/0 ReplicaSetUpdated",
             "4 obs=4 rev=4 3/3/3/3/1 NewReplicaSetAvailable",
             "4 obs=4 rev=4 3/3/3/3/0 NewReplicaSetAvailable",
-        ],
-        "{seen:#?}"
+        ]
     );
 }
 
@@ -74,20 +72,15 @@ fn bad_image_and_undo() {
 fn bad_image_and_undo_with_one_replica() {
     let mut lab = Lab::new();
     let web = stuck(&mut lab, 1);
-    let before = lab.revision();
-    lab.image(&web, "app:2.0");
-    lab.settle();
-    let seen = lab.states(&web, before, printed);
     assert_eq!(
-        seen,
+        changed(&mut lab, &web, "app:2.0"),
         [
             "4 obs=3 rev=3 2/1/1/1/0 ProgressDeadlineExceeded",
             "4 obs=3 rev=4 2/1/1/1/0 ProgressDeadlineExceeded",
             "4 obs=4 rev=4 2/1/1/1/0 ProgressDeadlineExceeded",
             "4 obs=4 rev=4 1/1/1/1/1 NewReplicaSetAvailable",
             "4 obs=4 rev=4 1/1/1/1/0 NewReplicaSetAvailable",
-        ],
-        "{seen:#?}"
+        ]
     );
 }
 
@@ -146,13 +139,8 @@ fn recreate() {
     let mut lab = Lab::new();
     let web = lab.deployment(2, &json!({ "strategy": { "type": "Recreate" } }));
     lab.settle();
-    let before = lab.revision();
-    lab.image(&web, "app:2.0");
-    lab.settle();
-    let seen = lab.states(&web, before, printed);
-    let states: Vec<&str> = seen.iter().map(String::as_str).collect();
     assert_eq!(
-        states,
+        changed(&mut lab, &web, "app:2.0"),
         [
             "2 obs=1 rev=1 2/2/2/2/0 NewReplicaSetAvailable",
             "2 obs=2 rev=1 2/-/2/2/0 NewReplicaSetAvailable",
@@ -161,7 +149,6 @@ fn recreate() {
             "2 obs=2 rev=2 -/-/-/-/0 NewReplicaSetCreated",
             "2 obs=2 rev=2 2/2/-/-/0 ReplicaSetUpdated",
             "2 obs=2 rev=2 2/2/2/2/0 NewReplicaSetAvailable",
-        ],
-        "{seen:#?}"
+        ]
     );
 }

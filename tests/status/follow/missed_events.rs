@@ -104,28 +104,23 @@ async fn a_deleted_target_is_an_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_target_deleted_during_an_outage_is_an_error() {
-    let (cluster, web) = unfinished_rollout().await;
-    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
-    cluster.later(5_000, move |editor| {
-        editor.delete(&web);
-        editor.sim.store(simcluster::Store::compact);
-    });
-    let output = cluster.status("deployment/web --timeout 30m").await;
-    output.ends(1).reports("error: object has been deleted: ");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_target_recreated_during_an_outage_is_an_error() {
-    let (cluster, web) = unfinished_rollout().await;
-    cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
-    cluster.later(5_000, move |editor| {
-        editor.delete(&web);
-        editor.create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
-        editor.sim.store(simcluster::Store::compact);
-    });
-    let output = cluster.status("deployment/web --timeout 30m").await;
-    output.ends(1).reports("error: object has been deleted, and created again: deployment/web");
+async fn a_target_deleted_or_recreated_during_an_outage_is_an_error() {
+    for (is_recreated, error) in [
+        (false, "error: object has been deleted: "),
+        (true, "error: object has been deleted, and created again: deployment/web"),
+    ] {
+        let (cluster, web) = unfinished_rollout().await;
+        cluster.sim.fault(watches(FaultAction::SilenceWatch(1)).times(8));
+        cluster.later(5_000, move |editor| {
+            editor.delete(&web);
+            if is_recreated {
+                editor.create_workload(&DEPLOYMENTS, "web", &json!({"replicas": 3}));
+            }
+            editor.sim.store(simcluster::Store::compact);
+        });
+        let output = cluster.status("deployment/web --timeout 30m").await;
+        output.ends(1).reports(error);
+    }
 }
 
 #[tokio::test(start_paused = true)]
