@@ -46,7 +46,7 @@ pub(super) fn lines(
 
 /// Returns the revisions of an observation, with `shows_pods` each followed by its pods.
 pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_pods: bool) -> Vec<Line> {
-    let (pods_by_name, strangers) = observed.pods_by_revision();
+    let (pods_by_name, unattributed) = observed.pods_by_revision();
     let pods_of =
         |revision: &Revision| pods_by_name.get(revision.name.as_str()).map_or(&[][..], Vec::as_slice);
     let has_pods = |revision: &Revision| match &observed.pods {
@@ -59,10 +59,10 @@ pub(super) fn tree(observed: &Observation, now: Timestamp, width: usize, shows_p
     let shown: Vec<_> = new.into_iter().chain(old).collect();
     let (named, rest) = shown.split_at(shown.len().min(SHOWN));
     let rows = named.iter().map(|revision| row(revision, pods_of(revision), observed, now));
-    let mut rows: Vec<_> = rows.chain(unknown(&strangers, observed, now)).collect();
+    let mut rows: Vec<_> = rows.chain(unknown(&unattributed, observed, now)).collect();
     fit(&mut rows, width, &[(NAME, MIN_NAME_WIDTH)], Line::shortened_to);
     let rows = aligned(rows);
-    let groups = named.iter().map(|revision| pods_of(revision)).chain([strangers.as_slice()]);
+    let groups = named.iter().map(|revision| pods_of(revision)).chain([unattributed.as_slice()]);
     let groups: Vec<_> = if shows_pods { groups.collect() } else { Vec::new() };
     let mut pod_lines = pod_lines(&groups, observed, now).into_iter().chain(std::iter::repeat_with(Vec::new));
     let mut lines = Vec::new();
@@ -133,9 +133,9 @@ fn number(revision: &Revision) -> Line {
 }
 
 /// Returns the row for pods whose revision was deleted or cannot be read.
-fn unknown(strangers: &[&Pod], observed: &Observation, now: Timestamp) -> Option<Vec<Line>> {
-    strangers.iter().any(|pod| !pod.has_ended()).then(|| {
-        let (count, words) = in_words(strangers, observed, now);
+fn unknown(unattributed: &[&Pod], observed: &Observation, now: Timestamp) -> Option<Vec<Line>> {
+    unattributed.iter().any(|pod| !pod.has_ended()).then(|| {
+        let (count, words) = in_words(unattributed, observed, now);
         vec![Line::of("  ?"), Line::of("an unknown revision"), Line::of(count), words]
     })
 }
