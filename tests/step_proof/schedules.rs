@@ -183,7 +183,7 @@ fn a_seed_has_one_outcome() {
             let words = Draw::of(kind, &mut Dice::new(*seed)).words;
             words.check.is_some() || words.watch.is_some()
         };
-        let seed = (0..).find(|seed| !has_check(seed)).unwrap();
+        let seed = (0..1_000).find(|seed| !has_check(seed)).unwrap();
         let [first, second] = [0; 2].map(|_| printed(seed, &play(kind, seed)));
         assert_eq!(first, second);
     }

@@ -100,12 +100,6 @@ fn histories() {
                 "1 pods are missing, 2 are released, 2 may be missing",
             ),
             ("an early end", "canary; pass 5; end 0", "the plan ends, and [4] have not soaked"),
-            (
-                "an end before the final soak",
-                "final soak 40; batches; pass 39; end 0",
-                "the plan ends, and [0] have not soaked for 70s",
-            ),
-            ("an end after the final soak", "final soak 40; batches; pass 40; end 0; exit 0", ""),
             ("another strategy", "batches; end 1", "is put back, it was"),
             (
                 "a lock that is taken",
