@@ -1,7 +1,5 @@
 //! What `reconcile` returns: the next action.
 
-use std::time::Duration;
-
 use super::event::StepReport;
 use super::outcome::{StepOutcome, StopReason};
 use crate::model::api::patch::{FieldPath, Patch};
@@ -63,11 +61,6 @@ pub(super) enum Purpose {
     RollBack,
     /// To end the plan with this outcome.
     EndPlan(StepOutcome),
-    /// To end the plan, after which the controller completes the update.
-    CompletePlan {
-        /// How long it may take.
-        limit: Duration,
-    },
     /// To release the lock.
     Unlock,
 }
@@ -87,7 +80,7 @@ impl Purpose {
             Self::ReleaseSlots => "release more pods",
             Self::FinishBatch => "record that the batch is done",
             Self::RollBack => "roll back",
-            Self::EndPlan(_) | Self::CompletePlan { .. } => "end the plan",
+            Self::EndPlan(_) => "end the plan",
             Self::Unlock => "release the lock",
         }
     }

@@ -6,7 +6,7 @@ use super::action::{Action, Purpose, Write};
 use super::ending::GIVE_UP_AFTER;
 use super::engine::{InFlight, Stepper};
 use super::event::{StepEvent, StepReport};
-use super::memory::{Completing, Progress};
+use super::memory::Progress;
 use super::outcome::StepOutcome;
 use crate::error::{Error, ErrorKind};
 use crate::model::cause::container_logs::LogLines;
@@ -146,7 +146,7 @@ impl Stepper {
             }
             WriteResult::Unknown(error) => self.receive_no_answer(*write, &error, now),
             WriteResult::Unavailable(error) => self.retry(&error, now),
-            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_locked(),
+            WriteResult::Refused(_) if write.purpose == Purpose::Unlock => self.end_now(),
             WriteResult::Refused(_) if self.ending.is_some() => {}
             WriteResult::Refused(error) if self.is_rolling_back() => {
                 self.memory.rollback.blocked =
@@ -247,7 +247,7 @@ impl Stepper {
         let memory = &mut self.memory;
         match &write.purpose {
             Purpose::EndPlan(outcome) => self.ending = Some((outcome.clone(), now.elapsed)),
-            Purpose::Unlock => self.end_locked(),
+            Purpose::Unlock => self.end_now(),
             Purpose::ReleaseSlots => {}
             Purpose::BeginBatch => memory.record_begun(),
             Purpose::FinishBatch => memory.record_finished(),
@@ -257,10 +257,6 @@ impl Stepper {
                 memory.progress = Progress::default();
             }
             Purpose::RollBack => memory.progress = Progress::default(),
-            Purpose::CompletePlan { limit } => {
-                let template = self.cluster.workload().template_digest();
-                memory.completing = Some(Completing { since: now.elapsed, template, limit: *limit });
-            }
         }
     }
 }

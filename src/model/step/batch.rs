@@ -168,8 +168,7 @@ fn begin_batch(state: &State<'_>, next: PlannedBatch) -> Action {
 }
 
 /// Decides after the last batch: waits until every pod has soaked, then restores the original fields. The controller of a
-/// Deployment can complete the update only afterwards, and
-/// [`await_completion`](super::reconcile::await_completion) waits for it; of any other kind it is awaited before.
+/// Deployment can complete the update only afterwards; that of any other kind has to report it before.
 fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.is_moving() {
         let failure = state.plan().last_batch.as_ref().map(|last| decide_failure(state, memory, last));
@@ -189,13 +188,9 @@ fn finish_plan(state: &State<'_>, memory: &Memory) -> Action {
     if state.slots.iter().any(|slot| slot.is_not_selected() || slot.is_outdated()) {
         return Action::Finish(only_skipped_left(state, memory.batch.is_finished_here));
     }
-    let is_completed_later = state.workload().is_completion_blocked_by_hold();
-    if is_completed_later || is_complete(state) {
+    if state.workload().is_completion_blocked_by_hold() || is_complete(state) {
         let outcome = own_partition_reached(state).map_or(StepOutcome::Complete, StepOutcome::Stopped);
-        let limit = state.pace().batch_timeout;
-        let purpose =
-            if is_completed_later { Purpose::CompletePlan { limit } } else { Purpose::EndPlan(outcome) };
-        return Action::end_plan(purpose, state.hold, state.workload());
+        return Action::end_plan(Purpose::EndPlan(outcome), state.hold, state.workload());
     }
     match state.ignored_nodes() {
         nodes if nodes.is_empty() => Action::wait_for("the controller to report the update as complete"),

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::engine::{InFlight, Stepper};
 use super::outcome::{RollbackOutcome, StepOutcome};
 use super::state::State;
-use crate::error::{Error, ErrorKind};
 use crate::model::engine::{Now, StopSignal};
 use crate::model::hold::plan::OnFailure;
 use crate::model::text::go_duration;
@@ -24,10 +23,12 @@ impl Stepper {
     /// signal only ends the wait for the controller.
     pub(super) fn stop(&mut self, stop: StopSignal, now: Now) {
         let outcome = StepOutcome::Interrupted(stop);
-        match self.unlocking() {
-            Some(_) if self.memory.ownership.wrote_nothing() => self.end_locked(),
-            Some(_) => self.end(outcome),
-            None => self.finish(outcome, now),
+        if self.ending.is_none() {
+            self.finish(outcome, now);
+        } else if self.memory.ownership.may_hold_lock() {
+            self.end(outcome);
+        } else {
+            self.end_now();
         }
     }
 
@@ -35,14 +36,14 @@ impl Stepper {
     pub(super) fn finish(&mut self, outcome: StepOutcome, now: Now) {
         self.in_flight.take_if(|sent| InFlight::is_refresh(sent)); // no decision needs it any more
         self.not_before = None; // that of a refused eviction may be later than the time to release the lock
-        if self.memory.ownership.wrote_nothing() && self.in_flight.is_none() {
+        if !self.memory.ownership.may_hold_lock() && self.in_flight.is_none() {
             return self.end(outcome);
         }
         let since = self.ending.take().map_or(now.elapsed, |(_, since)| since);
         self.ending = Some((outcome, since));
     }
 
-    /// Ends the command, and leaves its lock where it is.
+    /// Ends the command, whether or not its lock is released.
     pub(super) fn end(&mut self, outcome: StepOutcome) {
         if self.outcome.is_none() {
             self.unanswered_pods = self.unanswered_deletions().map(str::to_owned).collect();
@@ -50,16 +51,15 @@ impl Stepper {
         }
     }
 
-    /// Ends a command that has its outcome, and leaves its lock where it is.
-    pub(super) fn end_locked(&mut self) {
+    /// Ends a command that has its outcome, whether or not its lock is released.
+    pub(super) fn end_now(&mut self) {
         if let Some((outcome, _)) = self.ending.take() {
             self.end(outcome);
         }
     }
 
-    /// Enforces the time limits of the command, of acquiring the lock, and of its end.
+    /// Enforces the time limits of the command and of its end.
     pub(super) fn check_limits(&mut self, now: Now) {
-        let is_over = |due: Option<Duration>| due.is_some_and(|due| now.elapsed >= due);
         if let Some(limit) = self.time_limit().filter(|limit| now.elapsed >= *limit) {
             let undoes = self.cluster.plan().is_some_and(|plan| plan.pace.on_failure == OnFailure::Undo);
             let outcome = match self.memory.rollback.failure.clone().filter(|_| undoes) {
@@ -70,11 +70,8 @@ impl Stepper {
                 }
             };
             self.finish(outcome, now);
-        } else if is_over(self.unanswered_due()) {
-            let error = Error::new(ErrorKind::Unreachable, "the server does not answer");
-            self.end(StepOutcome::Error(error));
-        } else if is_over(self.ending_due()) {
-            self.end_locked();
+        } else if self.ending_due().is_some_and(|due| now.elapsed >= due) {
+            self.end_now();
         }
     }
 
@@ -82,13 +79,6 @@ impl Stepper {
     fn time_limit(&self) -> Option<Duration> {
         let has_outcome = self.ending.is_some() || self.outcome.is_some();
         self.options.timeout.filter(|_| !has_outcome && self.memory.rollback.revision.is_none())
-    }
-
-    /// Returns when the command gives up while the server does not respond and the lock is not acquired.
-    fn unanswered_due(&self) -> Option<Duration> {
-        let sent = self.in_flight.as_ref()?;
-        let matters = self.ending.is_none() && !self.memory.ownership.has_acquired_lock();
-        Some(self.failing_since?.max(sent.since) + GIVE_UP_AFTER).filter(|_| matters)
     }
 
     fn ending_due(&self) -> Option<Duration> {
@@ -103,7 +93,6 @@ impl Stepper {
         let (memory, state) = (&self.memory, state.filter(|_| self.is_stepping()));
         let dues = [
             state.and_then(|state| memory.due(state)),
-            self.unanswered_due(),
             self.ending_due(),
             self.not_before,
             self.time_limit(),

@@ -127,7 +127,7 @@ impl Stepper {
 
     /// Whether the command has its outcome, so that nothing but its lock is written any more.
     #[must_use]
-    pub fn is_unlocking(&self) -> bool {
+    pub fn is_ending(&self) -> bool {
         self.ending.is_some()
     }
 
@@ -252,11 +252,6 @@ impl Stepper {
     #[must_use]
     pub fn outcome(&self) -> Option<&StepOutcome> {
         self.outcome.as_ref()
-    }
-
-    /// Returns the outcome of a command that is ending.
-    pub(super) fn unlocking(&self) -> Option<&StepOutcome> {
-        self.ending.as_ref().map(|(outcome, _)| outcome)
     }
 
     /// Whether this process has acquired the lock, and has no outcome. Another process may have taken it over since.

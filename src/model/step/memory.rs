@@ -15,7 +15,6 @@ use crate::model::follow::{CauseLedger, CauseUpdate, ProgressClock};
 use crate::model::hold::plan::{BatchFailure, Check, Lock};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
-use crate::model::text::json::Digest;
 
 /// How long a small wave of deletions waits to become larger. Each wave needs a refresh, so fewer waves mean fewer
 /// reads.
@@ -45,8 +44,6 @@ pub(super) struct Memory {
     /// The names of these pods.
     pub(super) deleted_stuck_pods: BTreeSet<String>,
     pub(super) rollback: RollbackMemory,
-    /// The update that the controller completes, once the plan has ended.
-    pub(super) completing: Option<Completing>,
 }
 
 /// What a process knows of the last batch that began.
@@ -79,16 +76,6 @@ pub(super) struct RollbackMemory {
     pub(super) revision: Option<String>,
     /// The reason if it cannot continue.
     pub(super) blocked: Option<String>,
-}
-
-/// An update that the controller completes after the plan ended.
-#[derive(Clone, Debug)]
-pub(super) struct Completing {
-    pub(super) since: Duration,
-    /// The template of the update.
-    pub(super) template: Digest,
-    /// How long the controller may take.
-    pub(super) limit: Duration,
 }
 
 impl Memory {

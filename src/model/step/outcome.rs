@@ -32,8 +32,7 @@ pub enum StepOutcome {
         /// The outcome of the rollback, if the plan requires one.
         rollback: Option<RollbackOutcome>,
     },
-    /// The command's own timeout; the plan stays. Or that of a controller which completes the update after the plan ended.
-    /// Exit 3.
+    /// The command's own timeout; the plan stays. Exit 3.
     TimedOut(Duration),
     /// A signal ended the command; the plan stays.
     Interrupted(StopSignal),

@@ -42,9 +42,9 @@ impl Ownership {
         self.stored.is_some()
     }
 
-    /// Whether no write of this process can be stored.
-    pub(super) fn wrote_nothing(&self) -> bool {
-        self.stored.is_none() && self.unanswered_writes.is_empty()
+    /// Whether a write of this process with its lock is stored, or may be.
+    pub(super) fn may_hold_lock(&self) -> bool {
+        self.stored.is_some() || !self.unanswered_writes.is_empty()
     }
 
     /// Records that a write is stored. Earlier writes without a response can only fail from now on.

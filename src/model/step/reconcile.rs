@@ -4,7 +4,7 @@ use super::action::{Action, Purpose};
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
-use super::memory::{Completing, Memory};
+use super::memory::Memory;
 use super::options::StepOptions;
 use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::start::acquire;
@@ -19,21 +19,20 @@ use crate::model::status::verdict;
 
 /// Decides what to do next. The first rule that applies wins:
 ///
-/// 1. The plan has ended: [wait](await_completion) until the controller has completed the update.
-/// 2. The workload is being deleted: stop, because its controller replaces no pod any more.
-/// 3. This process never acquired the lock: [acquire] it, or end.
-/// 4. Another client changed the template, the strategy or the annotation: stop.
-/// 5. The plan cannot be read: wait.
-/// 6. The plan is rolling back: [continue](continue_rollback) that.
-/// 7. A batch failed: hold, or [roll back](roll_back).
-/// 8. The pods cannot be read: wait.
-/// 9. The batch has a fatal cause, or is past its timeout: it fails, or stops for pods of no batch. With `--on-failure undo`
+/// 1. The workload is being deleted: stop, because its controller replaces no pod any more.
+/// 2. This process never acquired the lock: [acquire] it, or end.
+/// 3. Another client changed the template, the strategy or the annotation: stop.
+/// 4. The plan cannot be read: wait.
+/// 5. The plan is rolling back: [continue](continue_rollback) that.
+/// 6. A batch failed: hold, or [roll back](roll_back).
+/// 7. The pods cannot be read: wait.
+/// 8. The batch has a fatal cause, or is past its timeout: it fails, or stops for pods of no batch. With `--on-failure undo`
 ///    updated pods fail outside a batch too.
-/// 10. The controller has not observed the last change: wait.
-/// 11. The workload is scaled to 0 replicas: stop, and keep the hold.
-/// 12. The controller waits for a broken pod that it does not replace: delete it, once nothing else moves.
-/// 13. A batch is in progress: [continue](continue_batch) it.
-/// 14. Otherwise: [end, or begin the next batch](between_batches).
+/// 9. The controller has not observed the last change: wait.
+/// 10. The workload is scaled to 0 replicas: stop, and keep the hold.
+/// 11. The controller waits for a broken pod that it does not replace: delete it, once nothing else moves.
+/// 12. A batch is in progress: [continue](continue_batch) it.
+/// 13. Otherwise: [end, or begin the next batch](between_batches).
 pub(super) fn reconcile(
     options: &StepOptions,
     cluster: &ClusterView,
@@ -42,9 +41,6 @@ pub(super) fn reconcile(
     now: Now,
 ) -> Action {
     let Some(observed) = cluster.observed() else { return Action::wait_for("the workload to be readable") };
-    if let Some(completing) = &memory.completing {
-        return await_completion(observed, completing, now);
-    }
     if let Some(error) = being_deleted(&observed.workload) {
         return Action::Finish(cut_short(
             memory,
@@ -138,7 +134,8 @@ fn after_failure(state: &State<'_>, memory: &Memory, failure: &BatchFailure) -> 
 }
 
 /// Releases the lock at the end of a command. After the end of the plan, waits until the controller has observed that, so
-/// that the next command does not read counters from before.
+/// that the next command does not read counters from before, and has completed the update: that of a Deployment removes
+/// the last outdated pods only then.
 pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memory) -> Action {
     // The goal is reached, but another client ended the hold before the lock was released.
     if matches!(outcome, StepOutcome::Reached { .. })
@@ -149,11 +146,15 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     }
     let is_ours = |hold: &&Hold| hold.lock.as_ref().is_some_and(|lock| memory.ownership.is_own(lock));
     let Some(hold) = cluster.hold().filter(is_ours) else {
-        let has_ended_plan = memory.ownership.wrote_nothing();
-        if has_ended_plan && cluster.observed().is_some_and(|observed| !observed.is_observed()) {
-            return Action::Wait;
-        }
-        return Action::End(outcome.clone());
+        let has_ended_plan = !memory.ownership.may_hold_lock();
+        let is_done = |observed: &Observation| {
+            let is_progressing = || verdict(observed).state == RolloutState::Progressing;
+            observed.is_observed() && !(*outcome == StepOutcome::Complete && is_progressing())
+        };
+        return match cluster.observed() {
+            Some(observed) if has_ended_plan && !is_done(observed) => Action::Wait,
+            _ => Action::End(outcome.clone()),
+        };
     };
     let mut hold = hold.clone();
     hold.lock = None;
@@ -167,63 +168,35 @@ pub(super) fn unlock(cluster: &ClusterView, outcome: &StepOutcome, memory: &Memo
     Action::write_plan(Purpose::Unlock, hold, None, cluster.workload())
 }
 
-/// Waits until the controller reports the update as complete, as `kubectl rollout status` judges it. Another change of the
-/// template ends the wait: the plan is complete.
-pub(super) fn await_completion(observed: &Observation, completing: &Completing, now: Now) -> Action {
-    let is_complete = observed.is_observed() && verdict(observed).state == RolloutState::Complete;
-    if is_complete || observed.workload.template_digest() != completing.template {
-        return Action::End(StepOutcome::Complete);
-    }
-    if now.elapsed >= completing.since.saturating_add(completing.limit) {
-        return Action::End(StepOutcome::TimedOut(completing.limit));
-    }
-    Action::wait_for("the controller to report the update as complete")
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
 
     use super::*;
     use crate::model::api::object::Object;
-    use crate::model::kind::Workload;
-    use crate::model::observation::Observation;
     use crate::model::revision::Revisions;
-    use crate::model::step::slot::tests::NOW;
 
+    /// The controller of a Deployment removes the last outdated pods only after the end of the plan.
     #[test]
-    fn the_wait_for_the_controller_ends_with_its_completion_a_change_or_the_limit() {
-        let complete = Some(StepOutcome::Complete);
-        let limit = Duration::from_secs(60);
-        for (updated, image, seconds, expected) in [
-            (2, "x:2", 59, None),
-            (2, "x:2", 60, Some(StepOutcome::TimedOut(limit))),
-            (3, "x:2", 90, complete.clone()),
-            (2, "x:3", 1, complete),
-        ] {
-            let template = |image: &str| json!({"spec": {"containers": [{"name": "c", "image": image}]}});
-            let deployment = |image: &str| {
-                let status = json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": updated,
-                    "availableReplicas": 3});
-                let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "status": status,
-                    "metadata": {"name": "web", "uid": "u", "generation": 2},
-                    "spec": {"replicas": 3, "template": template(image)}});
-                Workload::of_json(&object).unwrap()
-            };
-            let workload = deployment(image);
-            let replica_set = json!({"kind": "ReplicaSet",
-                "metadata": {"name": "web-1", "ownerReferences": [{"controller": true, "uid": "u"}]},
-                "spec": {"template": template(image)}});
+    fn a_complete_plan_ends_once_its_controller_has_completed_the_update() {
+        let stopped = StepOutcome::Stopped(StopReason::NoReplicas);
+        for (replicas, outcome, ends) in
+            [(4, StepOutcome::Complete, false), (3, StepOutcome::Complete, true), (4, stopped, true)]
+        {
+            let template = json!({"spec": {"containers": [{"name": "c", "image": "x:2"}]}});
+            let status = json!({"observedGeneration": 2, "replicas": replicas, "updatedReplicas": 3,
+                "availableReplicas": 3});
+            let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "status": status,
+                "metadata": {"name": "web", "uid": "u", "generation": 2},
+                "spec": {"replicas": 3, "template": template}});
+            let workload = Workload::of_json(&object).unwrap();
+            let replica_set = json!({"kind": "ReplicaSet", "spec": {"template": template},
+                "metadata": {"name": "web-1", "ownerReferences": [{"controller": true, "uid": "u"}]}});
             let revisions = Revisions::of(&workload, Object::read(replica_set));
-            let observed = Observation { workload, revisions, pods: Some(Vec::new()), events: None };
-            let now = Now { elapsed: Duration::from_secs(seconds), ..NOW };
-            let completing =
-                Completing { since: Duration::ZERO, template: deployment("x:2").template_digest(), limit };
-            let action = await_completion(&observed, &completing, now);
-            let outcome = if let Action::End(outcome) = action { Some(outcome) } else { None };
-            assert_eq!(outcome, expected, "{updated} {image} {seconds}");
+            let mut cluster = ClusterView::new(workload.clone());
+            cluster.apply(Observation { workload, revisions, pods: Some(Vec::new()), events: None });
+            let action = unlock(&cluster, &outcome, &Memory::default());
+            assert_eq!(matches!(action, Action::End(_)), ends, "{replicas} {outcome:?}");
         }
     }
 }

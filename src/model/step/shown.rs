@@ -110,7 +110,7 @@ impl Stepper {
     pub(super) fn view_of(&self, state: &State<'_>) -> PlanView {
         let rollback = &self.memory.rollback;
         let mut view = plan_view(state, &self.memory, self.reporter.batches());
-        let outcome = self.unlocking().or(self.outcome());
+        let outcome = self.ending.as_ref().map(|(outcome, _)| outcome).or(self.outcome());
         let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
         let failed = state.plan().batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
         for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
