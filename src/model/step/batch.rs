@@ -8,16 +8,14 @@ use std::time::Duration;
 use super::action::{Action, Purpose};
 use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
-use super::next_batch::{
-    is_back_to_canary, is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable,
-};
+use super::next_batch::{is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable};
 use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
 use super::soak::NextCheck;
 use super::state::State;
 use crate::model::api::pod::Pod;
-use crate::model::hold::plan::{BatchFailure, OnFailure, PlannedBatch, Reach};
+use crate::model::hold::plan::{BatchFailure, OnFailure, Plan, PlannedBatch, Reach};
 use crate::model::text::go_duration;
 
 /// How long a pod is expected to be starting.
@@ -156,14 +154,8 @@ fn comes_up(state: &State<'_>, memory: &Memory, slot: &PodSlot<'_>) -> bool {
 /// Stores the next batch, with the fields that release its first slots if fields release them and the controller has counted
 /// the pods. [`continue_batch`] writes those for the other slots.
 fn begin_batch(state: &State<'_>, next: PlannedBatch) -> Action {
-    let mut plan = state.plan().clone();
-    match plan.last_batch.take() {
-        Some(_) if is_back_to_canary(state) => plan.batch_sizes.clear(),
-        Some(before) => plan.batch_sizes.push(before.slots.len()),
-        None => {}
-    }
     let fields = state.kind.release(state, &next);
-    plan.last_batch = Some(next);
+    let plan = Plan { last_batch: Some(next), ..state.plan().clone() };
     Action::write_plan(Purpose::BeginBatch, state.hold_with(plan), fields, state.workload())
 }
 

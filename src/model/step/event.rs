@@ -131,8 +131,6 @@ pub enum StepReport {
     },
     /// The controller created these pods on the new revision: after a scale-up, a pod failure, or for a new node.
     AddedByController(Vec<String>),
-    /// A scale-down removed every released pod, so the next batch is the canary again.
-    BackToCanary,
     /// A cause appeared, changed or disappeared.
     Cause {
         /// The cause.
@@ -176,10 +174,7 @@ pub struct BatchView {
     pub number: usize,
     /// Whether this is the canary batch of one pod.
     pub is_canary: bool,
-    /// How many slots it has.
-    pub size: usize,
-    /// The slots in the order of release. Empty for a batch of an earlier process, because the plan stores only its
-    /// size.
+    /// The slots in the order of release.
     pub slots: Vec<SlotView>,
     /// The stage.
     pub stage: BatchStage,

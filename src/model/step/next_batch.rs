@@ -6,7 +6,7 @@ use super::outcome::{StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::{State, StepKind};
 use crate::model::cause::{Cause, causes_without_holds};
-use crate::model::hold::plan::{BatchSize, Pace, PlannedBatch, Reach};
+use crate::model::hold::plan::{BatchSize, Pace, Plan, PlannedBatch, Reach};
 use crate::model::observation::pod_stage::PodStage;
 
 /// Counts the slots whose pods run the new revision, or will run it because the plan or the partition released them.
@@ -55,9 +55,7 @@ pub(super) fn reached(state: &State<'_>) -> StepOutcome {
 /// # Errors
 /// When the next pod is on a node that is not ready, and cannot be skipped.
 pub(super) fn next(state: &State<'_>) -> Result<Option<PlannedBatch>, StopReason> {
-    let before = if is_back_to_canary(state) { None } else { state.plan().last_batch.as_ref() };
-    let before = before.map_or(0, |batch| batch.number);
-    FutureBatches::new(state.kind, &state.slots, state.pace(), before).next(state.plan().reach)
+    FutureBatches::after(state.plan(), &state.slots, state.kind).next(state.plan().reach)
 }
 
 /// Returns why the next batch may not begin, if its first pod would make too many pods unavailable.
@@ -67,11 +65,6 @@ pub(super) fn too_many_unavailable(state: &State<'_>, next: &PlannedBatch) -> Op
         let pods = reasons(state.unavailable_slots(), state);
         StopReason::Unhealthy { pods, allowed: state.allowed() }
     })
-}
-
-/// Whether a scale-down removed every released slot.
-pub(super) fn is_back_to_canary(state: &State<'_>) -> bool {
-    state.plan().last_batch.is_some() && released_or_updated(&state.slots) == 0
 }
 
 /// The batches to come, as if each one succeeded. All of them together visit each slot once.
@@ -86,19 +79,14 @@ pub(super) struct FutureBatches<'s, 'a> {
 }
 
 impl<'s, 'a> FutureBatches<'s, 'a> {
-    /// Begins after batch number `before`.
-    pub(super) fn new(
-        kind: &'s dyn StepKind,
-        slots: &'s [PodSlot<'a>],
-        pace: &'s Pace,
-        before: usize,
-    ) -> Self {
+    /// Begins after the last batch of a plan.
+    pub(super) fn after(plan: &'s Plan, slots: &'s [PodSlot<'a>], kind: &'s dyn StepKind) -> Self {
         Self {
             kind,
-            pace,
+            pace: &plan.pace,
             wanted: slots.len(),
             released_or_updated: released_or_updated(slots),
-            number: before,
+            number: plan.last_batch.as_ref().map_or(0, |batch| batch.number),
             rest: slots,
         }
     }

@@ -1,6 +1,6 @@
 //! Compares each observation with the last reports, so that each change is reported once.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
@@ -33,8 +33,8 @@ pub(super) struct ChangeReporter {
     /// The number of slots in the last observation.
     wanted: Option<usize>,
     skipped: Vec<String>,
-    /// The slots of the batches that this process observed, by number of the batch.
-    batches: BTreeMap<usize, Vec<String>>,
+    /// The batches that this process observed.
+    batches: Vec<PlannedBatch>,
 }
 
 /// How long a wait lasts before it is reported.
@@ -95,18 +95,8 @@ impl ChangeReporter {
     pub(super) fn stage(&mut self, state: &State<'_>, memory: &Memory) {
         let Some(planned) = &state.plan().last_batch else { return };
         let done = || BatchStage::Done { healthy: memory.healthy(state) };
-        // Where pods are only counted, the slots of a batch have other numbers after another client scaled the workload.
-        let has_same_slots =
-            |before: &PlannedBatch| state.kind.counts_pods() || before.slots == planned.slots;
-        let is_same = |before: &PlannedBatch| {
-            before.number == planned.number && has_same_slots(before) && (planned.done || !before.done)
-        };
         let before = match self.stage.take() {
-            Some((before, reported)) if is_same(&before) => Some(reported),
-            Some((before, _)) if planned.number <= before.number => {
-                self.report(StepReport::BackToCanary);
-                None
-            }
+            Some((before, reported)) if before.number == planned.number => Some(reported),
             Some((before, _)) if !before.done => {
                 self.report(StepReport::Batch(batch(state, &before, done())));
                 None
@@ -132,13 +122,13 @@ impl ChangeReporter {
             self.report(StepReport::Batch(batch(state, planned, now.clone())));
         }
         if before.is_none() {
-            self.batches.insert(planned.number, planned.slots.clone());
+            self.batches.push(planned.clone());
         }
         self.stage = Some((planned.clone(), now));
     }
 
-    /// The slots of the batches that this process observed, by number of the batch.
-    pub(super) fn batches(&self) -> &BTreeMap<usize, Vec<String>> {
+    /// The batches that this process observed.
+    pub(super) fn batches(&self) -> &[PlannedBatch] {
         &self.batches
     }
 

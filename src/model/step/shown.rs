@@ -1,6 +1,6 @@
 //! What is shown of a plan: before a command, what it would begin or continue; then the view of its stepper.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::engine::Stepper;
 use super::event::{BatchStage, Origin};
@@ -46,7 +46,7 @@ pub fn preview(
     Ok(PlanView {
         update: Some(foretold_update(state.observed)),
         stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
-        ..plan_view(&state, &Memory::default(), &BTreeMap::new())
+        ..plan_view(&state, &Memory::default(), &[])
     })
 }
 

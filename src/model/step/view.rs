@@ -1,6 +1,6 @@
 //! The state of a plan for display: its finished, present and future batches.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::event::{BatchStage, BatchView, SlotState, SlotView};
@@ -41,7 +41,7 @@ pub struct PlanView {
     pub holds_by: Option<(String, Option<&'static str>)>,
     /// The goal of the command.
     pub reach: Reach,
-    /// The finished, present and future batches.
+    /// The batches that this process observed, and the future ones.
     pub batches: Vec<BatchView>,
     /// Whether there are more batches than those.
     pub has_more_batches: bool,
@@ -68,8 +68,8 @@ pub struct PlanView {
 /// The most future batches in a view.
 const MAX_BATCHES: usize = 1000;
 
-/// Returns the state of a plan. `seen` contains the slots of the batches that this process observed.
-pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usize, Vec<String>>) -> PlanView {
+/// Returns the state of a plan. `observed` has the batches that this process observed.
+pub(super) fn plan_view(state: &State<'_>, memory: &Memory, observed: &[PlannedBatch]) -> PlanView {
     let (plan, pace) = (state.plan(), state.pace());
     let by_key: HashMap<&str, &PodSlot<'_>> =
         state.slots.iter().map(|slot| (slot.key.as_str(), slot)).collect();
@@ -78,18 +78,18 @@ pub(super) fn plan_view(state: &State<'_>, memory: &Memory, seen: &BTreeMap<usiz
     let soaks = pace.soak.saturating_mul(u32::try_from(soaking).unwrap_or(u32::MAX));
     let revisions = &state.observed.revisions;
     let label = |name: &String| revisions.iter().find(|one| one.name == *name).map(Revision::label);
-    let mut batches = earlier(state, seen, &by_key);
-    if let Some(planned) = &plan.last_batch {
+    let last = plan.last_batch.as_ref();
+    let earlier = observed.iter().filter(|batch| last.is_some_and(|last| batch.number < last.number));
+    let begun = earlier.chain(last).map(|planned| {
+        if state.present_batch().is_some_and(|present| present.number == planned.number) {
+            return batch(state, planned, stage(state, memory));
+        }
         let slots: Vec<_> =
             planned.slots.iter().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
-        let done = BatchStage::Done { healthy: healthy(state, &slots) };
-        batches.push(batch(
-            state,
-            planned,
-            if state.present_batch().is_none() { done } else { stage(state, memory) },
-        ));
-    }
-    batches.extend(coming);
+        let stage = BatchStage::Done { healthy: healthy(state, &slots) };
+        batch_of(planned, slots.into_iter(), stage)
+    });
+    let batches = begun.chain(coming).collect();
     let ignoring = Pace { ignore_unready_nodes: true, ..pace.clone() };
     let unavailable = |pace: &Pace| state.slots.iter().filter(|slot| slot.is_unavailable(pace)).count();
     PlanView {
@@ -144,7 +144,7 @@ fn batch_of<'s>(
     stage: BatchStage,
 ) -> BatchView {
     let slots: Vec<SlotView> = slots.map(slot_view).collect();
-    BatchView { number: planned.number, is_canary: planned.canary, size: slots.len(), slots, stage }
+    BatchView { number: planned.number, is_canary: planned.canary, slots, stage }
 }
 
 fn slot_view(slot: &PodSlot<'_>) -> SlotView {
@@ -154,29 +154,6 @@ fn slot_view(slot: &PodSlot<'_>) -> SlotView {
         _ => SlotState::Outdated,
     };
     SlotView { label: slot.label(), state }
-}
-
-/// Returns the batches before the last one: their sizes, and the slots of those that this process observed.
-fn earlier(
-    state: &State<'_>,
-    seen: &BTreeMap<usize, Vec<String>>,
-    by_key: &HashMap<&str, &PodSlot<'_>>,
-) -> Vec<BatchView> {
-    let plan = state.plan();
-    let batches = plan.batch_sizes.iter().enumerate().map(|(index, size)| {
-        let number = index + 1;
-        let names = seen.get(&number).filter(|names| names.len() == *size);
-        let slots: Vec<_> =
-            names.into_iter().flatten().filter_map(|key| by_key.get(key.as_str()).copied()).collect();
-        BatchView {
-            number,
-            is_canary: index == 0 && *size == 1 && plan.pace.canary,
-            size: *size,
-            stage: BatchStage::Done { healthy: healthy(state, &slots) },
-            slots: slots.into_iter().map(slot_view).collect(),
-        }
-    });
-    batches.collect()
 }
 
 /// Returns how long these slots have been ready, by the timestamps of their pods.
@@ -190,8 +167,7 @@ fn coming(state: &State<'_>, by_key: &HashMap<&str, &PodSlot<'_>>) -> (Vec<Batch
     let plan = state.plan();
     let mut slots = state.slots.clone();
     release(&mut slots, state.present_batch().map_or(&[], |batch| &batch.slots));
-    let number = plan.last_batch.as_ref().map_or(0, |batch| batch.number);
-    let mut future = FutureBatches::new(state.kind, &slots, &plan.pace, number);
+    let mut future = FutureBatches::after(plan, &slots, state.kind);
     let mut batches = Vec::new();
     let mut reach = plan.reach.unwrap_or(Reach::Next);
     loop {

@@ -14,7 +14,7 @@ use crate::render::columns::{aligned, fit};
 use crate::render::line::{Line, Style};
 use crate::render::pods::pods;
 use crate::render::status::NameContext;
-use crate::render::step::words::{detail, pace, released, revisions, skipped, style};
+use crate::render::step::words::{detail, pace, revisions, skipped, slots, style};
 
 /// The content of a frame about a plan.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +148,7 @@ fn row(batch: &BatchView) -> Vec<Line> {
     vec![
         Line::of(format!("  batch {}", batch.number)),
         Line::of(if batch.is_canary { "canary" } else { "" }),
-        Line::of(released(batch)),
+        Line::of(slots(&batch.slots)),
         Line::styled(style(&batch.stage), batch.stage.word()),
         Line::of(detail(batch)),
     ]
@@ -177,7 +177,7 @@ mod tests {
         let slots = vec![SlotView { label: "web-5b5c799b79-7b45d".to_owned(), state: SlotState::Updated }];
         let (healthy, of) = (Duration::from_secs(72), Duration::from_secs(300));
         let stage = BatchStage::Soaking { healthy, of };
-        let batches = [BatchView { number: 1, is_canary: true, size: 1, slots, stage }];
+        let batches = [BatchView { number: 1, is_canary: true, slots, stage }];
         for (width, row) in [
             (79, "  batch 1  canary  web-5b5c799b79-7b45d  soaking  healthy 72s of 5m"),
             (59, "  batch 1  canary  web-5b…7b45d  soaking  healthy 72s of 5m"),
@@ -189,10 +189,10 @@ mod tests {
     }
 
     #[test]
-    fn hidden_rows_and_unknown_sizes_are_counted() {
+    fn hidden_rows_are_counted() {
         let batch = |number| {
             let stage = BatchStage::Waiting;
-            BatchView { number, is_canary: false, size: 1, slots: Vec::new(), stage }
+            BatchView { number, is_canary: false, slots: Vec::new(), stage }
         };
         let batches: Vec<BatchView> = (1..=9).map(batch).collect();
         for (has_more, last) in

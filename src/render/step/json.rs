@@ -48,7 +48,6 @@ pub fn line(stepper: &Stepper, report: &StepReport, now: Now) -> Option<String> 
             ("check", check_facts(*batch, *result, *failures))
         }
         StepReport::AddedByController(pods) => ("added-by-controller", json!({"pods": pods})),
-        StepReport::BackToCanary => ("back-to-canary", json!({})),
         StepReport::Cause { cause, change } => ("cause", cause_facts(cause, *change)),
         StepReport::Log(log) => ("log", log_json(log)),
         StepReport::RollingBack { revision } => {
@@ -162,7 +161,7 @@ fn pace_facts(pace: &Pace) -> Value {
 fn batch_facts(batch: &BatchView) -> Value {
     let (healthy, soak) = match &batch.stage {
         BatchStage::Soaking { healthy, of } => (Some(*healthy), Some(*of)),
-        BatchStage::Done { healthy } if !batch.slots.is_empty() => (Some(*healthy), None),
+        BatchStage::Done { healthy } => (Some(*healthy), None),
         _ => (None, None),
     };
     let slots = batch.slots.iter().map(|slot| json!({"name": slot.label, "state": slot.state.word()}));
@@ -172,7 +171,7 @@ fn batch_facts(batch: &BatchView) -> Value {
         "stage": batch.stage.word(),
         "healthySeconds": healthy.map(seconds),
         "soakSeconds": soak.map(seconds),
-        "size": batch.size,
+        "size": batch.slots.len(),
         "slots": slots.collect::<Vec<_>>(),
     })
 }

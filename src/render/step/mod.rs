@@ -120,9 +120,6 @@ pub fn of(stepper: &Stepper, report: &StepReport, now: Now) -> Printed {
             "note: the controller created these on the new revision, and they count as released: {}",
             names(pods)
         )),
-        StepReport::BackToCanary => Printed::note(
-            "note: a scale-down removed every released pod, so the next batch is the canary again",
-        ),
         StepReport::Cause { cause, change } => {
             Printed::note(follow::cause(workload, cause, *change, NameContext::default()))
         }
@@ -261,7 +258,8 @@ pub fn plan_lines(workload: &Workload, view: &PlanView, terminal: Option<Termina
 
 /// Returns the least time of the listed batches that are not done.
 pub(super) fn least_time(workload: &Workload, view: &PlanView) -> Option<LeastTime> {
-    let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting).map(|batch| batch.size);
+    let left = view.batches.iter().filter(|batch| batch.stage == BatchStage::Waiting);
+    let left = left.map(|batch| batch.slots.len());
     LeastTime::of_plan(
         left,
         view.at_a_time,

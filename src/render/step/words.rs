@@ -93,15 +93,6 @@ fn counted(slots: &[SlotView]) -> Option<String> {
     }
 }
 
-/// Returns the slots of a batch, or how many it had where the plan stores only that.
-pub(in crate::render) fn released(batch: &BatchView) -> String {
-    match batch.size {
-        1 if batch.slots.is_empty() => "1 pod".to_owned(),
-        size if batch.slots.is_empty() => format!("{size} pods"),
-        _ => slots(&batch.slots),
-    }
-}
-
 /// Returns the words for pods that are skipped.
 pub(in crate::render) fn skipped(pods: &[String]) -> String {
     format!("skipped, because their nodes are NotReady: {}", names(pods))

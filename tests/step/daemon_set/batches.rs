@@ -20,13 +20,13 @@ async fn selected_nodes_are_stepped_and_the_others_stay_held() {
     assert_eq!((nodes.nodes_with("app:2.0"), nodes.is_held()), (6, false));
 }
 
-/// Returns the nodes of each batch in the last JSON document, or their number.
+/// Returns the number and the nodes of each batch in the last JSON document.
 fn batches_in_last_document(output: &harness::Output) -> Vec<String> {
     let last: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
     let batches = last["batches"].as_array().unwrap().iter().map(|batch| {
         let names: Vec<&str> =
             batch["slots"].as_array().unwrap().iter().map(|slot| slot["name"].as_str().unwrap()).collect();
-        if names.is_empty() { batch["size"].to_string() } else { names.join(" ") }
+        format!("{}: {}", batch["number"], names.join(" "))
     });
     batches.collect()
 }
@@ -37,13 +37,13 @@ async fn the_documents_list_the_nodes_of_each_batch() {
     nodes.step(&format!("--node-selector {ZONE}=z1")).await.ends(0); // node-1 goes first
     let on = nodes.step("--node-selector= --by 2 --to 5 -o json").await;
     on.ends(0);
-    assert_eq!(batches_in_last_document(&on)[..3], ["node-1", "node-0 node-2", "node-3 node-4"]);
+    assert_eq!(batches_in_last_document(&on)[..3], ["1: node-1", "2: node-0 node-2", "3: node-3 node-4"]);
     let last = nodes.step("-o json").await;
     last.ends(0);
     assert_eq!(
         batches_in_last_document(&last),
-        ["1", "2", "node-3 node-4", "node-5"],
-        "the plan stores only the sizes of earlier batches"
+        ["3: node-3 node-4", "4: node-5"],
+        "the plan stores only its last batch"
     );
 }
 

@@ -95,7 +95,7 @@ impl Plan {
 }
 
 /// The members of a plan that change while `step` runs.
-const PROGRESS: [&str; 4] = ["batch", "batchSizes", "reach", "failure"];
+const PROGRESS: [&str; 3] = ["batch", "reach", "failure"];
 
 /// Whether two states of a workload have the same plan for the same template, at any batch. The progress of a plan is
 /// no conflict for a command that ends or pauses the plan.

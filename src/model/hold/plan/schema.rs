@@ -42,9 +42,6 @@ pub struct Plan {
     /// The last batch that began.
     #[serde(rename = "batch", default, skip_serializing_if = "Option::is_none")]
     pub last_batch: Option<PlannedBatch>,
-    /// The sizes of the earlier batches.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub batch_sizes: Vec<usize>,
     /// How a batch failed, until a command continues the plan; during a rollback, why it rolls back.
     #[serde(default, deserialize_with = "known_failure", skip_serializing_if = "Option::is_none")]
     pub failure: Option<BatchFailure>,
@@ -90,7 +87,6 @@ impl Plan {
             below_partition: false,
             rolling_back: false,
             last_batch: None,
-            batch_sizes: Vec::new(),
             failure: None,
             rest: Map::new(),
         }
@@ -243,7 +239,6 @@ mod tests {
                 done: true,
                 of: Some(4),
             }),
-            batch_sizes: vec![1, 2],
             failure: Some(BatchFailure::Check {
                 batch: 2,
                 result: CheckResult::Failed(Some(3)),
@@ -310,7 +305,6 @@ mod tests {
             ("/rollingBack", json!("sideways")),
             ("/batch", json!({"number": 1})),
             ("/batch", json!(3)),
-            ("/batchSizes", json!(["x"])),
         ] {
             let mut bad = good.clone();
             let (above, member) = pointer.rsplit_once('/').unwrap();

@@ -80,7 +80,7 @@ fn no_batch_begins_while_the_check_of_a_removed_batch_runs() {
     assert_eq!(fixture.begun(), ["1 canary db-2"]);
     fixture.see(StepEvent::Checked(CheckResult::Passed));
     assert_eq!(fixture.run(), StepOutcome::Complete);
-    assert_eq!(fixture.begun(), ["1 canary db-2", "1 canary db-1", "2 db-0"]);
+    assert_eq!(fixture.begun(), ["1 canary db-2", "2 canary db-1", "3 db-0"]);
 }
 
 const FAILED: CheckResult = CheckResult::Failed(Some(1));

@@ -1,6 +1,5 @@
 //! The slots of a DaemonSet, and the waves of its deletions.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -147,7 +146,7 @@ impl DaemonSetFixture {
 
     fn next(&self) -> Vec<String> {
         let slots = self.state().slots;
-        let next = FutureBatches::new(&StepDaemonSet, &slots, &self.plan.pace, 0).next(Some(Reach::All));
+        let next = FutureBatches::after(&self.plan, &slots, &StepDaemonSet).next(Some(Reach::All));
         next.ok().flatten().map(|batch| batch.slots).unwrap_or_default()
     }
 }
@@ -378,7 +377,7 @@ fn the_view_of_a_large_plan_is_linear_in_its_nodes() {
     fixture.plan.pace.batch_size = BatchSize::By(Amount::Pods(1));
     let mut state = fixture.state();
     state.kind = &COUNTING;
-    let view = plan_view(&state, &Memory::default(), &BTreeMap::new());
+    let view = plan_view(&state, &Memory::default(), &[]);
     let batches =
         view.batches.iter().map(|batch| (batch.number, batch.slots.iter().map(|slot| &slot.label).collect()));
     let expected = names.iter().step_by(2).enumerate().map(|(index, name)| (index + 1, vec![name]));
