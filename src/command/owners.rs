@@ -10,6 +10,7 @@ use crate::model::change::owners::{ManifestOwner, apply_reverts, owners};
 use crate::model::change::undo::UndoOptions;
 use crate::model::hold::plan::Plan;
 use crate::model::kind::Workload;
+use crate::model::kind::fields::spec_path;
 use crate::model::revision::Revision;
 use crate::render::owner_warnings as warnings;
 use crate::render::ui::Ui;
@@ -74,8 +75,8 @@ pub(super) fn warn_before_a_plan(workload: &Workload, ui: &mut Ui) {
         return;
     }
     let mut fields: Vec<(ManifestOwner, Vec<String>)> = Vec::new();
-    for (place, _) in workload.replaceable_fields().iter() {
-        for owner in owners_of(workload, place) {
+    for place in workload.hold_fields().iter().map(|name| spec_path(name)) {
+        for owner in owners_of(workload, &place) {
             let field = place.members().join(".");
             match fields.iter_mut().find(|(known, _)| *known == owner) {
                 Some((_, fields)) => fields.push(field),

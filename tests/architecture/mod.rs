@@ -153,9 +153,8 @@ fn each_folder_of_the_model_uses_only_those_above_it() {
 }
 
 /// What stands for some kinds, with the one file outside their folder that may name it, if there is one.
-const PROPERTIES_OF_KINDS: [(&str, &str); 5] = [
+const PROPERTIES_OF_KINDS: [(&str, &str); 4] = [
     ("kruise", ""),
-    ("partition_hold", ""),
     ("pods", ""),
     ("deployment_hold", "src/model/step/deployment.rs"),
     ("HoldMethod", "src/model/step/kind_lookup.rs"),

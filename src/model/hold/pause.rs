@@ -82,7 +82,7 @@ fn add_hold(
     require_hold(workload, "paused")?;
     strategy::require_gradual(workload, "paused")?;
     let hold = Hold::new(workload, holding_fields(observation, workload)?).written_by(by, since);
-    hold.add_fields_to(patch);
+    hold.add_fields_to(workload, patch);
     patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
     Ok(Workload::of_json(patch.after()).and_then(|held| held_by(&held)).unwrap_or(HeldBy::Plan))
 }

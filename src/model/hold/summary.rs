@@ -3,9 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::lost_annotation::{end_command, is_annotation_lost};
-use crate::model::api::patch::{FieldPath, Patch};
+use crate::model::api::patch::Patch;
 use crate::model::diff::{Change, Diff, SecretValues, short_text};
 use crate::model::hold::plan::{Hold, Plan};
+use crate::model::kind::fields::spec_path;
 use crate::model::kind::{Workload, strategy};
 use crate::model::revision::template::Template;
 use crate::model::text::plural::plural;
@@ -205,11 +206,10 @@ pub fn next_change_hold(workload: &Workload) -> Option<String> {
 /// `paused` is no such change: it is what a pause is.
 #[must_use]
 fn restored_fields(workload: &Workload, after: &Value) -> Vec<Change> {
-    let (live, pause) = (workload.replaceable_fields(), workload.pause_field());
-    let paths = || live.iter().map(|(path, _)| path).filter(|path| pause.as_ref() != Some(path));
+    let names: Vec<&str> = workload.hold_fields().iter().copied().filter(|name| *name != "paused").collect();
     let [from, to] = [workload.object().json(), after].map(|object| {
-        let field = |path: &FieldPath| Some((path.members().last()?.clone(), path.value_in(object)?.clone()));
-        let spec: Map<String, Value> = paths().filter_map(field).collect();
+        let field = |name: &&str| Some(((*name).to_owned(), spec_path(name).value_in(object)?.clone()));
+        let spec: Map<String, Value> = names.iter().filter_map(field).collect();
         Template::new(&json!({"spec": spec}))
     });
     Diff::between(&from, &to, SecretValues::Shown).changes().to_vec()

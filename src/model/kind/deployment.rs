@@ -28,8 +28,8 @@ impl Kind for Deployment {
         Pods::Interchangeable
     }
 
-    fn strategy(&self) -> &'static [&'static str] {
-        &["spec", "strategy"]
+    fn strategy(&self) -> &'static str {
+        "strategy"
     }
 
     fn has_progress_deadline(&self) -> bool {

@@ -7,9 +7,9 @@
 
 use serde_json::{Value, json};
 
-use super::fields::HoldFields;
+use super::fields::{HoldFields, spec_path};
 use super::update_budget::{IntOrPercent, UpdateBudget};
-use super::{PresentPods, Workload, strategy};
+use super::{PresentPods, Workload};
 use crate::model::api::managed_fields::last_author;
 use crate::model::api::patch::FieldPath;
 
@@ -112,33 +112,24 @@ impl HeldBudget {
     /// Returns the fields of the hold, which also pause the Deployment, so that it releases no pod.
     #[must_use]
     pub fn paused_fields(self) -> HoldFields {
-        self.fields(Some(Value::Bool(true)))
+        self.running_fields().and("paused", true.into())
     }
 
     /// Returns the fields of the hold without a pause: the Deployment releases pods up to this budget.
     #[must_use]
     pub fn running_fields(self) -> HoldFields {
-        self.fields(None)
-    }
-
-    fn fields(self, paused: Option<Value>) -> HoldFields {
         let unavailable = format!("{}%", self.unavailable_percent);
-        let field = |name| FieldPath::of(["spec", name]);
         let limits = json!({"maxSurge": self.surge, "maxUnavailable": unavailable});
         HoldFields::from([
-            (field("paused"), paused),
-            (field("minReadySeconds"), Some(NEVER_AVAILABLE.into())),
-            (field("progressDeadlineSeconds"), Some(NO_DEADLINE.into())),
-            (field("strategy"), Some(json!({"type": "RollingUpdate", "rollingUpdate": limits}))),
+            ("minReadySeconds", NEVER_AVAILABLE.into()),
+            ("progressDeadlineSeconds", NO_DEADLINE.into()),
+            ("strategy", json!({"type": "RollingUpdate", "rollingUpdate": limits})),
         ])
     }
 }
 
-/// Returns the paths of [`HeldBudget::paused_fields`].
-pub(super) fn fields() -> Vec<FieldPath> {
-    let names = ["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
-    names.map(|name| FieldPath::of(["spec", name])).into()
-}
+/// The fields that [`HeldBudget::paused_fields`] and [`HeldBudget::running_fields`] replace.
+pub(super) const FIELDS: &[&str] = &["paused", "minReadySeconds", "progressDeadlineSeconds", "strategy"];
 
 /// Returns the fields that hold a Deployment with these pods: paused, with the budget at which it rests. It is paused
 /// until the controller has counted the updated pods again: a controller that acts on counts from before the hold would
@@ -152,13 +143,12 @@ pub(super) fn fields_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> Hol
 /// Whether a field still has the value of the hold. Two fields have values that only a hold has. The others may have been
 /// written by the same manager: `kubectl rollout undo` restores an older annotation, which the controller copied to a
 /// ReplicaSet. The strategy then differs from the one in the annotation, and a plan wrote both.
-pub(super) fn is_field_held(workload: &Workload, hold_fields: &HoldFields, path: &FieldPath) -> bool {
-    let live = path.value_in(workload.object().json());
+pub(super) fn is_field_held(workload: &Workload, hold_fields: &HoldFields, name: &str) -> bool {
+    let object = workload.object().json();
+    let live = spec_path(name).value_in(object);
     let marks = HeldBudget::ONE_SURGE_POD.running_fields();
-    let is_mark = live.is_some() && *path != strategy::strategy_path(workload) && live == marks.get(path);
-    hold_fields.is_unchanged(path, workload.object().json())
-        || is_mark
-        || workload.pause_field().as_ref() != Some(path) && has_one_author(workload)
+    let is_mark = live.is_some() && name != "strategy" && live == marks.get(name);
+    hold_fields.is_unchanged(name, object) || is_mark || name != "paused" && has_one_author(workload)
 }
 
 /// Whether `minReadySeconds` is that of the hold, which no other client writes.
@@ -196,7 +186,7 @@ mod tests {
     use super::*;
 
     fn strategy(budget: HeldBudget) -> Value {
-        budget.running_fields().get(&FieldPath::of(["spec", "strategy"])).unwrap().clone()
+        budget.running_fields().get("strategy").unwrap().clone()
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The fields of a workload that a hold writes and restores.
+//! The fields of a workload that a hold writes and restores: members of its `spec`.
 //!
 //! `pause` and `step` store the original fields of a workload in an annotation and restore them later. Every client that
 //! can write annotations can change their values, but not choose other fields.
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::model::api::patch::FieldPath;
 
@@ -14,118 +14,101 @@ pub const HOLD_ANNOTATION: &str = "kubectl-rollout2/held";
 /// The limit of stored fields in bytes. The API server limits all annotations of an object to 256 KiB.
 const LARGEST: usize = 64 << 10;
 
-/// Fields of a workload with their values, in order. A field without a value is absent.
+/// The field that is stored as its value, because the kinds that have it are held by no other one.
+pub(super) const UPDATE_STRATEGY: &str = "updateStrategy";
+
+/// Members of `spec` with their values. A field without a value is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct HoldFields(Vec<(FieldPath, Option<Value>)>);
+pub struct HoldFields(Map<String, Value>);
 
 impl HoldFields {
-    /// Returns fields of an object.
+    /// Returns the fields with these names of an object.
     #[must_use]
-    pub fn of(object: &Value, paths: impl IntoIterator<Item = FieldPath>) -> Self {
-        let field = |path: FieldPath| {
-            let value = path.value_in(object).cloned();
-            (path, value)
-        };
-        Self(paths.into_iter().map(field).collect())
+    pub fn of(object: &Value, names: &[&str]) -> Self {
+        let field = |name: &&str| Some(((*name).to_owned(), spec_path(name).value_in(object)?.clone()));
+        Self(names.iter().filter_map(field).collect())
     }
 
-    /// Reads stored fields, of which one is an update strategy, and ignores other members. The API server validates the
-    /// values when they are restored.
+    /// Reads stored fields, of which one is an update strategy, and ignores other members. The API server validates the values when they are restored.
     ///
     /// # Errors
     /// Why they are not those of a hold, as a fragment: `updateStrategy is not an object`.
-    pub fn read(paths: Vec<FieldPath>, strategy: &FieldPath, stored: &Value) -> Result<Self, String> {
+    pub fn read(names: &[&str], strategy: &str, stored: Value) -> Result<Self, String> {
         if stored.to_string().len() > LARGEST {
             return Err("the fields of the hold are too large".to_owned());
         }
-        let depth = common_depth(paths.iter());
-        let read = |path: FieldPath| {
-            let below = path.members().iter().skip(depth);
-            let value = below.into_iter().try_fold(stored, |value, member| value.get(member));
-            let value = value.filter(|value| !value.is_null());
-            if path == *strategy && value.is_some_and(|value| !value.is_object()) {
-                let name = path.members().last().map_or("", String::as_str);
-                return Err(format!("{name} is not an object"));
-            }
-            let value = value.cloned();
-            Ok((path, value))
-        };
-        paths.into_iter().map(read).collect::<Result<_, String>>().map(Self)
+        let spec = if names == [UPDATE_STRATEGY] { json!({UPDATE_STRATEGY: stored}) } else { stored };
+        let fields = Self::of(&json!({"spec": spec}), names);
+        match fields.get(strategy) {
+            Some(value) if !value.is_object() => Err(format!("{strategy} is not an object")),
+            _ => Ok(fields),
+        }
     }
 
-    /// Returns the value that stores the fields; none if all are absent. It has what is below their common path: one field
-    /// is stored as its value, and several members of `spec` as an object.
+    /// Returns the value that stores the fields; none if all are absent. An update strategy alone is stored as its value.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
-        let depth = common_depth(self.0.iter().map(|(path, _)| path));
-        let mut json = Value::Null;
-        for (path, value) in self.iter() {
-            let Some(value) = value else { continue };
-            let below = path.members().iter().skip(depth);
-            *below.fold(&mut json, |json, name| &mut json[name.as_str()]) = value.clone();
-        }
-        Some(json).filter(|json| !json.is_null())
-    }
-
-    /// Returns each field with its value.
-    pub fn iter(&self) -> impl Iterator<Item = (&FieldPath, Option<&Value>)> {
-        self.0.iter().map(|(path, value)| (path, value.as_ref()))
+        self.get(UPDATE_STRATEGY).cloned().or_else(|| (!self.are_absent()).then(|| self.0.clone().into()))
     }
 
     /// Returns the value of a field.
     #[must_use]
-    pub fn get(&self, path: &FieldPath) -> Option<&Value> {
-        self.iter().find(|(known, _)| *known == path)?.1
-    }
-
-    /// Whether a field is one of these.
-    #[must_use]
-    pub fn have(&self, path: &FieldPath) -> bool {
-        self.iter().any(|(known, _)| known == path)
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
     }
 
     /// Whether no field has a value.
     #[must_use]
     pub fn are_absent(&self) -> bool {
-        self.0.iter().all(|(_, value)| value.is_none())
+        self.0.is_empty()
     }
 
     /// Whether an object still has the value of a field. A server may have added defaults to it.
     #[must_use]
-    pub fn is_unchanged(&self, path: &FieldPath, object: &Value) -> bool {
-        match (self.get(path), path.value_in(object)) {
+    pub fn is_unchanged(&self, name: &str, object: &Value) -> bool {
+        match (self.get(name), spec_path(name).value_in(object)) {
             (Some(value), Some(live)) => is_contained(value, live),
             (value, live) => value.is_none() && live.is_none(),
         }
     }
 
-    /// Returns the same fields without a pause, which is one of them or in the update strategy.
+    /// Returns the same fields with another one.
     #[must_use]
-    pub fn without_pause(mut self, pause: Option<&FieldPath>) -> Self {
-        for (path, value) in &mut self.0 {
-            let is_pause = pause == Some(path) && *value == Some(Value::Bool(true));
-            *value = value.take().filter(|_| !is_pause).map(without_pause);
-        }
+    pub fn and(mut self, name: &str, value: Value) -> Self {
+        self.0.insert(name.to_owned(), value);
         self
     }
-}
 
-impl<const N: usize> From<[(FieldPath, Option<Value>); N]> for HoldFields {
-    fn from(fields: [(FieldPath, Option<Value>); N]) -> Self {
-        Self(fields.into())
+    /// Returns the same fields without a pause, which is one of them or in the update strategy.
+    #[must_use]
+    pub fn without_pause(self) -> Self {
+        let Value::Object(fields) = without_pause(self.0.into()) else { return Self::default() };
+        Self(fields.into_iter().map(|(name, value)| (name, without_pause(value))).collect())
     }
 }
 
-/// Returns a strategy without a pause.
-pub(super) fn without_pause(mut fields: Value) -> Value {
+impl<const N: usize> From<[(&str, Value); N]> for HoldFields {
+    fn from(fields: [(&str, Value); N]) -> Self {
+        Self(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
+    }
+}
+
+/// Returns the path of a member of `spec`.
+#[must_use]
+pub fn spec_path(name: &str) -> FieldPath {
+    FieldPath::of(["spec", name])
+}
+
+/// Returns members without a pause among them or in `rollingUpdate`.
+pub(super) fn without_pause(mut members: Value) -> Value {
     for pointer in ["", "/rollingUpdate"] {
-        if let Some(members) = fields.pointer_mut(pointer).and_then(Value::as_object_mut)
+        if let Some(members) = members.pointer_mut(pointer).and_then(Value::as_object_mut)
             && members.get("paused") == Some(&Value::Bool(true))
         {
             members.remove("paused");
         }
     }
-    fields
+    members
 }
 
 /// Whether each member of one value is in another, with the same value.
@@ -145,18 +128,8 @@ impl Serialize for HoldFields {
     }
 }
 
-/// Returns how many members from the root all paths have in common.
-fn common_depth<'a>(mut paths: impl Iterator<Item = &'a FieldPath>) -> usize {
-    let Some(first) = paths.next() else { return 0 };
-    let alike =
-        |one: &FieldPath| first.members().iter().zip(one.members()).take_while(|(a, b)| a == b).count();
-    paths.map(alike).min().unwrap_or(first.members().len())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::model::api::object::Object;
     use crate::model::kind::Workload;
@@ -169,8 +142,7 @@ mod tests {
     }
 
     fn read(workload: &Workload, stored: &Value) -> Result<Option<Value>, String> {
-        let strategy = FieldPath::of(workload.kind().strategy().iter().copied());
-        let fields = HoldFields::read(workload.hold_fields(), &strategy, stored);
+        let fields = HoldFields::read(workload.hold_fields(), workload.kind().strategy(), stored.clone());
         fields.map(|fields| fields.to_json())
     }
 

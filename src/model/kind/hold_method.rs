@@ -2,16 +2,18 @@
 
 use serde_json::json;
 
-use super::fields::HoldFields;
-use super::{HoldMethod, PresentPods, Workload, deployment_hold, partition_hold, strategy};
+use super::fields::{HoldFields, UPDATE_STRATEGY};
+use super::strategy::{self, ABOVE_EVERY_POD};
+use super::{HoldMethod, PresentPods, Workload, deployment_hold};
 use crate::model::api::patch::FieldPath;
+use crate::model::api::pod::Pod;
 
 impl HoldMethod {
-    /// Returns the fields that a hold writes and restores.
-    pub(super) fn fields(self, workload: &Workload) -> Vec<FieldPath> {
+    /// Returns the members of `spec` that a hold writes and restores.
+    pub(super) fn fields(self) -> &'static [&'static str] {
         match self {
-            Self::Partition | Self::OnDelete => vec![strategy::strategy_path(workload)],
-            Self::UpdateBudget => deployment_hold::fields(),
+            Self::Partition | Self::OnDelete => &[UPDATE_STRATEGY],
+            Self::UpdateBudget => deployment_hold::FIELDS,
         }
     }
 
@@ -19,7 +21,7 @@ impl HoldMethod {
     #[must_use]
     pub fn fields_to_hold(self, workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
         match self {
-            Self::Partition => partition_hold::fields_to_hold(workload, pods),
+            Self::Partition => partition_to_hold(workload, pods),
             Self::OnDelete => strategy::as_fields(workload, json!({"type": "OnDelete"})),
             Self::UpdateBudget => deployment_hold::fields_to_hold(workload, pods),
         }
@@ -31,18 +33,18 @@ impl HoldMethod {
     #[must_use]
     pub fn is_in_force(self, workload: &Workload, hold_fields: &HoldFields) -> bool {
         match self {
-            Self::Partition => partition_hold::is_in_force(workload, hold_fields),
-            Self::OnDelete => partition_hold::has_type_of(workload, hold_fields),
+            Self::Partition => has_partition_of(workload, hold_fields),
+            Self::OnDelete => has_type_of(workload, hold_fields),
             Self::UpdateBudget => deployment_hold::is_held(workload),
         }
     }
 
     /// Whether one of the fields still has the value of the hold, so that its original has to be restored.
     #[must_use]
-    pub fn is_field_held(self, workload: &Workload, hold_fields: &HoldFields, path: &FieldPath) -> bool {
+    pub fn is_field_held(self, workload: &Workload, hold_fields: &HoldFields, name: &str) -> bool {
         match self {
             Self::Partition | Self::OnDelete => self.is_in_force(workload, hold_fields),
-            Self::UpdateBudget => deployment_hold::is_field_held(workload, hold_fields, path),
+            Self::UpdateBudget => deployment_hold::is_field_held(workload, hold_fields, name),
         }
     }
 
@@ -69,7 +71,7 @@ impl HoldMethod {
         is_below: bool,
     ) -> Option<HoldFields> {
         match self {
-            Self::Partition => partition_hold::hold_rollback(workload, held, original, is_below),
+            Self::Partition => partition_of_rollback(workload, held, original, is_below),
             Self::OnDelete | Self::UpdateBudget => None,
         }
     }
@@ -87,10 +89,63 @@ impl HoldMethod {
         match self {
             Self::Partition => (strategy::partition_path(workload), None),
             Self::OnDelete => {
-                let path = workload.kind().strategy().iter().copied().chain(["type"]);
-                (FieldPath::of(path), Some("OnDelete"))
+                (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete"))
             }
             Self::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
         }
     }
+}
+
+/// Returns the partition that holds: one above the highest outdated pod, or the number of outdated pods, and never below
+/// the present partition. If no pod is updated, or all are, it is above every possible pod, so that later revisions are
+/// held too.
+fn partition_to_hold(workload: &Workload, pods: &PresentPods<'_>) -> HoldFields {
+    let highest = || {
+        let index = |pod: &&Pod| strategy::partition_index(workload, &pod.name);
+        pods.outdated.iter().filter_map(index).max()
+    };
+    let kept = if pods.updated.is_empty() || pods.outdated.is_empty() {
+        None
+    } else if strategy::partition_counts_pods(workload) {
+        // Surge pods are updated, and beside all outdated ones.
+        let (updated, outdated) = pods.active();
+        Some(outdated.min(workload.wanted() - updated))
+    } else {
+        highest().map(|highest| highest.saturating_add(1).min(ABOVE_EVERY_POD))
+    };
+    let kept = kept.map_or(ABOVE_EVERY_POD, |kept| kept.max(strategy::partition(workload)));
+    strategy::as_fields(workload, strategy::with_partition(workload, kept))
+}
+
+/// Whether the live partition and the held one are the same, of the same type of strategy.
+fn has_partition_of(workload: &Workload, hold_fields: &HoldFields) -> bool {
+    let live = strategy::update_strategy(workload).and_then(strategy::written_partition);
+    has_type_of(workload, hold_fields)
+        && live == hold_fields.get(UPDATE_STRATEGY).and_then(strategy::written_partition)
+}
+
+/// Returns what stays held in a rollback. Of pods by ordinal, the present partition, if it is below the original one. Of a
+/// partition that counts pods, the original keeps any pods of that number, so also released ones; an original node
+/// selector keeps those on other nodes. Both are left out then.
+fn partition_of_rollback(
+    workload: &Workload,
+    hold_fields: &HoldFields,
+    original: &HoldFields,
+    is_below: bool,
+) -> Option<HoldFields> {
+    let original = original.get(UPDATE_STRATEGY);
+    let own = original.map_or(0, |original| strategy::partition_of(workload, original));
+    if !strategy::partition_counts_pods(workload) {
+        return (is_below && strategy::partition(workload) < own).then(|| hold_fields.clone());
+    }
+    let is_partial =
+        original.is_some_and(|original| *original != strategy::without_node_selector(original.clone()));
+    let released = || strategy::without_node_selector(strategy::with_partition(workload, 0));
+    (own > 0 || is_partial).then(|| strategy::as_fields(workload, released()))
+}
+
+/// Whether a workload and the strategy that holds it are both `OnDelete`, or both not.
+fn has_type_of(workload: &Workload, hold_fields: &HoldFields) -> bool {
+    hold_fields.get(UPDATE_STRATEGY)
+        .is_some_and(|held| strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(held))
 }

@@ -12,7 +12,6 @@ pub mod deployment_hold;
 pub mod fields;
 mod hold_method;
 mod kruise;
-mod partition_hold;
 pub mod pods;
 pub mod revision_store;
 pub mod stateful_set;
@@ -79,9 +78,9 @@ pub trait Kind: Sync {
     /// Returns its update budget, rounded as its controller rounds.
     fn update_budget(&self, workload: &Workload) -> UpdateBudget;
 
-    /// Returns the path to its update strategy.
-    fn strategy(&self) -> &'static [&'static str] {
-        &["spec", "updateStrategy"]
+    /// Returns the member of `spec` with its update strategy.
+    fn strategy(&self) -> &'static str {
+        fields::UPDATE_STRATEGY
     }
 
     /// Returns how many of the wanted pods the partition of a strategy keeps outdated.

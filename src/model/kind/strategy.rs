@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Workload;
-use super::fields::{HoldFields, without_pause};
+use super::fields::{HoldFields, spec_path, without_pause};
 use super::update_budget::{IntOrPercent, UpdateBudget};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::api::object::Object;
@@ -12,7 +12,7 @@ use crate::model::api::patch::FieldPath;
 /// Returns the path of the update strategy.
 #[must_use]
 pub fn strategy_path(workload: &Workload) -> FieldPath {
-    FieldPath::of(workload.kind().strategy().iter().copied())
+    spec_path(workload.kind().strategy())
 }
 
 /// Returns the path of the field that a pause changes: the kind's own field, or the strategy.
@@ -30,7 +30,7 @@ pub fn update_strategy(workload: &Workload) -> Option<&Value> {
 /// Returns an update strategy as the only field of a hold.
 #[must_use]
 pub fn as_fields(workload: &Workload, strategy: Value) -> HoldFields {
-    HoldFields::from([(strategy_path(workload), Some(strategy))])
+    HoldFields::from([(workload.kind().strategy(), strategy)])
 }
 
 /// Whether the strategy is `OnDelete`: the controller replaces a pod only after it was deleted.
@@ -224,7 +224,7 @@ pub fn without_node_selector(mut strategy: Value) -> Value {
 /// Returns the path of the partition.
 pub(super) fn partition_path(workload: &Workload) -> FieldPath {
     let nested = has_rolling_update(workload).then_some("rollingUpdate");
-    FieldPath::of(workload.kind().strategy().iter().copied().chain(nested).chain(["partition"]))
+    FieldPath::of(["spec", workload.kind().strategy()].into_iter().chain(nested).chain(["partition"]))
 }
 
 /// Returns the index of a pod by its ordinal, as partitions count: the number of ordinals below it, from

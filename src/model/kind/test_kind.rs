@@ -60,8 +60,8 @@ impl Kind for Pool {
         }
     }
 
-    fn strategy(&self) -> &'static [&'static str] {
-        &["spec", "update"]
+    fn strategy(&self) -> &'static str {
+        "update"
     }
 
     fn reported_revisions(&self) -> Option<[&'static str; 2]> {

@@ -109,9 +109,10 @@ impl Workload {
         field.map(|(_, path)| *path)
     }
 
-    /// Returns the fields that a hold replaces; none for a kind that cannot be held.
-    pub(in crate::model) fn hold_fields(&self) -> Vec<FieldPath> {
-        self.kind.hold_method().map(|method| method.fields(self)).unwrap_or_default()
+    /// Returns the members of `spec` that a hold replaces; none for a kind that cannot be held.
+    #[must_use]
+    pub fn hold_fields(&self) -> &'static [&'static str] {
+        self.kind.hold_method().map(HoldMethod::fields).unwrap_or_default()
     }
 
     /// Returns the fields that a hold replaces, with their present values.

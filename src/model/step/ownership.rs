@@ -104,7 +104,7 @@ impl Ownership {
             as_stored.set(FieldPath::of(["spec", "template"]), revision.template().without_hash_labels());
         }
         if !hold.is_unchanged(now) && !hold.holds_nothing() {
-            hold.add_fields_to(&mut as_stored);
+            hold.add_fields_to(now, &mut as_stored);
         }
         as_stored.set(FieldPath::annotation(HOLD_ANNOTATION), stored.annotation().into());
         let as_stored = Workload::of_json(as_stored.after());

@@ -104,7 +104,7 @@ pub fn undo<'a>(
     match (&below, ends_hold) {
         (Some(below), _) => {
             if hold.as_ref().is_some_and(|hold| hold.fields != below.fields) {
-                below.add_fields_to(&mut patch);
+                below.add_fields_to(workload, &mut patch);
             }
             patch.set(FieldPath::annotation(HOLD_ANNOTATION), below.annotation(workload).into());
         }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::schema::{Lock, Plan};
 use crate::model::api::object::Object;
-use crate::model::api::patch::{FieldPath, Patch};
+use crate::model::api::patch::Patch;
 use crate::model::kind::fields::HoldFields;
 use crate::model::kind::{Workload, strategy};
 
@@ -133,7 +133,7 @@ impl Hold {
     /// Returns the original update strategy, if there was one.
     #[must_use]
     pub fn original_strategy(&self, workload: &Workload) -> Option<&Value> {
-        self.original.get(&strategy::strategy_path(workload))
+        self.original.get(workload.kind().strategy())
     }
 
     /// Returns the original partition as a number of pods; 0 if there is none.
@@ -145,11 +145,10 @@ impl Hold {
     /// Returns how long a pod of the workload must be ready before it counts as available, by the original fields.
     #[must_use]
     pub fn original_min_ready_seconds(&self, workload: &Workload) -> i64 {
-        let path = FieldPath::of(workload.kind().min_ready_seconds().split('/').skip(1));
-        if !workload.replaceable_fields().have(&path) || !self.is_in_force(workload) {
+        if !workload.hold_fields().contains(&MIN_READY_SECONDS) || !self.is_in_force(workload) {
             return workload.min_ready_seconds();
         }
-        self.original.get(&path).and_then(Value::as_i64).unwrap_or_default()
+        self.original.get(MIN_READY_SECONDS).and_then(Value::as_i64).unwrap_or_default()
     }
 
     /// Whether no more pods are released: during a pause, or when a plan is paused.
@@ -176,13 +175,13 @@ impl Hold {
     /// Whether the update strategy is still held. Another client can replace it, and the rest of the hold stays in force.
     #[must_use]
     pub fn is_strategy_held(&self, workload: &Workload) -> bool {
-        self.is_field_held(workload, &strategy::strategy_path(workload))
+        self.is_field_held(workload, workload.kind().strategy())
     }
 
-    pub(super) fn is_field_held(&self, workload: &Workload, path: &FieldPath) -> bool {
+    pub(super) fn is_field_held(&self, workload: &Workload, name: &str) -> bool {
         workload.kind().hold_method().is_ok_and(|method| {
             let may_be_held = self.holds_by_fields(workload) || method.is_evident(workload);
-            may_be_held && method.is_field_held(workload, &self.fields, path)
+            may_be_held && method.is_field_held(workload, &self.fields, name)
         })
     }
 
@@ -195,17 +194,19 @@ impl Hold {
     /// Whether no other client changed a field that holds.
     #[must_use]
     pub fn is_unchanged(&self, workload: &Workload) -> bool {
-        !self.fields.are_absent()
-            && self.fields.iter().all(|(path, _)| self.fields.is_unchanged(path, workload.object().json()))
+        let is_unchanged = |name: &&str| self.fields.is_unchanged(name, workload.object().json());
+        !self.fields.are_absent() && workload.hold_fields().iter().all(is_unchanged)
     }
 
     /// Whether another client paused a workload whose hold does not.
     #[must_use]
     pub fn is_paused_by_another_client(&self, workload: &Workload) -> bool {
-        let holds_paused = workload.pause_field().is_some_and(|pause| self.fields.get(&pause).is_some());
-        self.has_plan() && workload.is_paused() && !holds_paused
+        self.has_plan() && workload.is_paused() && self.fields.get("paused").is_none()
     }
 }
+
+/// The field of a Deployment that decides when a pod counts as available, and that a plan replaces.
+const MIN_READY_SECONDS: &str = "minReadySeconds";
 
 /// The member with the plan.
 pub(super) const PLAN: &str = "plan";
@@ -223,7 +224,7 @@ fn originals(workload: &Workload) -> HoldFields {
         Object::read(patch.after().clone()).ok().and_then(Workload::of)
     });
     let restored = restored.as_ref().unwrap_or(workload);
-    restored.replaceable_fields().without_pause(restored.pause_field().as_ref())
+    restored.replaceable_fields().without_pause()
 }
 
 /// Returns how long a pod of a workload must be ready before it counts as available. A plan may have replaced

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::hold::{END_BY_HAND, Hold};
 use crate::model::api::patch::{FieldPath, Patch};
-use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
+use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields, spec_path};
 use crate::model::kind::{Workload, strategy};
 use crate::model::text::json::go_json;
 use crate::model::text::shell_command::{Word, command};
@@ -29,16 +29,16 @@ impl Hold {
         let mut hold = self;
         if let Some(fields) = fields {
             hold = hold.with_fields(fields);
-            hold.add_fields_to(&mut patch);
+            hold.add_fields_to(workload, &mut patch);
         }
         patch.set(FieldPath::annotation(HOLD_ANNOTATION), hold.annotation(workload).into());
         (hold, patch)
     }
 
     /// Adds to a patch the fields that hold.
-    pub fn add_fields_to(&self, patch: &mut Patch) {
-        for (path, value) in self.fields.iter() {
-            patch.set_or_remove(path.clone(), value.cloned());
+    pub fn add_fields_to(&self, workload: &Workload, patch: &mut Patch) {
+        for name in workload.hold_fields() {
+            patch.set_or_remove(spec_path(name), self.fields.get(name).cloned());
         }
     }
 
@@ -53,11 +53,11 @@ impl Hold {
     /// Adds to a patch what ends the hold: restores the original fields and removes the annotation. A field that another
     /// client wrote meanwhile stays.
     pub fn end(&self, workload: &Workload, patch: &mut Patch) {
-        for (path, _) in workload.replaceable_fields().iter() {
-            if self.is_field_held(workload, path) {
-                patch.set_or_remove(path.clone(), self.original.get(path).cloned());
+        for name in workload.hold_fields() {
+            if self.is_field_held(workload, name) {
+                patch.set_or_remove(spec_path(name), self.original.get(name).cloned());
             } else {
-                patch.require_unchanged(path.clone());
+                patch.require_unchanged(spec_path(name));
             }
         }
         patch.remove(FieldPath::annotation(HOLD_ANNOTATION));
@@ -71,11 +71,11 @@ impl Hold {
             return None;
         }
         let null = &Value::Null;
-        let merged = |(path, held): (&FieldPath, Option<&Value>)| {
-            let merged = merge(held.unwrap_or(null), self.original.get(path).unwrap_or(null));
-            Some((path.members().last()?.clone(), merged))
+        let merged = |name: &&str| {
+            let [held, original] = [&self.fields, &self.original].map(|one| one.get(name).unwrap_or(null));
+            ((*name).to_owned(), merge(held, original))
         };
-        let spec: Map<String, Value> = self.fields.iter().filter_map(merged).collect();
+        let spec: Map<String, Value> = workload.hold_fields().iter().map(merged).collect();
         let patch = json!({"metadata": {"annotations": {HOLD_ANNOTATION: null}}, "spec": spec});
         Some(patch_command(workload, &patch))
     }
@@ -94,8 +94,8 @@ pub fn guarded(workload: &Workload) -> Patch {
 
 /// Adds to a patch the preconditions that the fields of a plan are unchanged.
 pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
-    for (path, _) in workload.replaceable_fields().iter() {
-        patch.require_unchanged(path.clone());
+    for name in workload.hold_fields() {
+        patch.require_unchanged(spec_path(name));
     }
 }
 
@@ -104,8 +104,7 @@ pub(in crate::model) fn require_fields(workload: &Workload, patch: &mut Patch) {
 #[must_use]
 pub fn restore_by_hand(workload: &Workload, original: &Value) -> Option<String> {
     let live = strategy::update_strategy(workload)?;
-    let member = *workload.kind().strategy().last()?;
-    let patch = json!({"spec": {member: merge(live, original)}});
+    let patch = json!({"spec": {workload.kind().strategy(): merge(live, original)}});
     Some(patch_command(workload, &patch))
 }
 

@@ -7,7 +7,7 @@ use super::hold::{END_BY_HAND, Hold, PLAN, VERSION};
 use super::schema::{Plan, is_small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::kind::fields::{HOLD_ANNOTATION, HoldFields};
-use crate::model::kind::{Workload, strategy};
+use crate::model::kind::Workload;
 use crate::model::text::shell_command::{Word, command};
 
 impl Hold {
@@ -38,9 +38,8 @@ impl Hold {
         members.remove(END_BY_HAND); // each write renews it
         let stored = ["strategy", "set"].map(|member| members.remove(member).unwrap_or_default());
         let invalid = |why: String| unreadable(workload).caused_by(why);
-        let strategy = strategy::strategy_path(workload);
-        let [original, fields] =
-            stored.map(|stored| HoldFields::read(workload.hold_fields(), &strategy, &stored));
+        let (names, strategy) = (workload.hold_fields(), workload.kind().strategy());
+        let [original, fields] = stored.map(|stored| HoldFields::read(names, strategy, stored));
         let members = Value::Object(members);
         if !is_small(&members) {
             return Err(invalid("it has a text or a number that is too large".to_owned()));
@@ -53,7 +52,7 @@ impl Hold {
             hold.rest.remove(PLAN);
         }
         // A plan takes over the pause that it finds, so that its end leaves the workload neither held nor paused.
-        Ok(Self { original: original.without_pause(workload.pause_field().as_ref()), fields, ..hold })
+        Ok(Self { original: original.without_pause(), fields, ..hold })
     }
 
     /// Returns the hold of a workload if it is in force and readable.
