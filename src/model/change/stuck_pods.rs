@@ -104,6 +104,12 @@ impl StuckPodDeletions {
         stuck.into_iter().next().filter(|_| observation.is_observed() && !is_going).filter(has_turn)
     }
 
+    /// Whether the pod that was deleted last has this name.
+    #[must_use]
+    pub fn is_last(&self, name: &str) -> bool {
+        self.last.as_ref().is_some_and(|last| last.name == name)
+    }
+
     /// Records the deletion of a pod.
     pub fn record(&mut self, pod: &PodRef) {
         self.deleted.insert(pod.uid.clone());

@@ -221,7 +221,6 @@ impl Stepper {
         self.unanswered_pods.remove(&pod.name);
         if matches!(action, Action::DeleteStuckPod(_)) {
             self.memory.stuck_pods.record(pod);
-            self.memory.deleted_stuck_pods.insert(pod.name.clone());
         }
     }
 

@@ -101,10 +101,11 @@ pub(super) fn between_batches(state: &State<'_>, memory: &Memory) -> Action {
         Ok(None) => return Action::Finish(only_skipped_left(state, has_finished_batch)),
         Err(reason) => return Action::stop(reason),
     };
-    let comes_up = |slot: &PodSlot<'_>| !slot.is_ready() && comes_up(state, memory, slot);
-    let was_deleted =
-        |slot: &PodSlot<'_>| !slot.is_available && memory.deleted_stuck_pods.contains(&slot.key);
-    if state.required().any(comes_up) || state.slots.iter().any(|slot| was_deleted(slot) && comes_up(slot)) {
+    let is_awaited = |slot: &&PodSlot<'_>| {
+        let was_stuck = !slot.is_available && memory.stuck_pods.is_last(&slot.key);
+        state.is_required(slot) || was_stuck
+    };
+    if state.slots.iter().filter(is_awaited).any(|slot| !slot.is_ready() && comes_up(state, memory, slot)) {
         return Action::wait_for("the pods that are starting");
     }
     if !has_finished_batch && !state.is_moving() && !memory.soak_left(state).is_zero() {

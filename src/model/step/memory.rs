@@ -39,10 +39,8 @@ pub(super) struct Memory {
     /// The slots that were unavailable when `--force` began a batch. They do not fail the batch.
     pub(super) tolerated: BTreeSet<String>,
     pub(super) causes: Causes,
-    /// The stuck pods that this process deleted, by uid.
+    /// The stuck pods that this process deleted.
     pub(super) stuck_pods: StuckPodDeletions,
-    /// The names of these pods.
-    pub(super) deleted_stuck_pods: BTreeSet<String>,
     pub(super) rollback: RollbackMemory,
 }
 

@@ -36,11 +36,12 @@ pub fn preview(
     if prepared.hold.is_rolling_back() {
         return Err(rolling_back(observed, &prepared));
     }
+    let has_to_end = prepared.has_to_end(&observed.workload);
     let held = prepared.as_held(observed);
     let observed = held.as_ref().unwrap_or(observed);
     let state = state_of(observed, nodes, &prepared.hold, now).map_err(StepOutcome::Error)?;
     state.kind.check_state(&state).map_err(StepOutcome::Error)?;
-    if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
         return Err(nothing_to_release(&state));
     }
     Ok(PlanView {

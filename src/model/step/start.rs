@@ -34,11 +34,15 @@ pub(super) struct PreparedPlan {
     pub(super) origin: Origin,
     /// The fields to write so that the workload is held; none if it is held already.
     pub(super) fields_to_write: Option<HoldFields>,
-    /// Whether a plan for the live template exists and must be ended, even if every pod is updated.
-    pub(super) has_to_end: bool,
 }
 
 impl PreparedPlan {
+    /// Whether a plan for the live template exists, which must be ended even if every pod is updated.
+    pub(super) fn has_to_end(&self, workload: &Workload) -> bool {
+        let stored = Hold::of(workload).ok().flatten().filter(|hold| hold.is_for_live_template(workload));
+        matches!(self.origin, Origin::Plan | Origin::Replaced) && stored.is_some()
+    }
+
     /// Returns the observation as it would be after the first write holds the workload; none if it is held already.
     pub(super) fn as_held(&self, observed: &Observation) -> Option<Observation> {
         let (_, patch) =
@@ -63,23 +67,18 @@ pub(super) fn prepare_plan(
         Some(hold) if hold.is_in_force(workload) && !hold.has_plan() => {
             let mut hold = hold.with_plan(new_plan(options, observed)).adopting(workload).with_pause(false);
             hold.lock = None;
-            PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None, has_to_end: false }
+            PreparedPlan { hold, origin: Origin::Pause, fields_to_write: None }
         }
         Some(hold) if hold.is_in_force(workload) => continue_plan(options, observed, &hold)?,
         hold => match rollback_without_hold(workload) {
             Some(hold) if hold.is_for_live_template(workload) && !options.new_plan => {
-                PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None, has_to_end: true }
+                PreparedPlan { hold, origin: Origin::Plan, fields_to_write: None }
             }
             rollback => {
-                let was_held = hold.is_some() && rollback.is_none();
+                let origin = Origin::Free { was_held: hold.is_some() && rollback.is_none() };
                 let fields = fields_to_hold_now(observed)?;
                 let hold = Hold::new(workload, fields.clone()).with_plan(new_plan(options, observed));
-                PreparedPlan {
-                    hold,
-                    origin: Origin::Free { was_held },
-                    fields_to_write: Some(fields),
-                    has_to_end: false,
-                }
+                PreparedPlan { hold, origin, fields_to_write: Some(fields) }
             }
         },
     };
@@ -137,16 +136,7 @@ fn continue_plan(
                 ..plan
             };
             let is_held = plan.rolling_back || hold.is_strategy_held(workload);
-            let hold = hold.with_plan(plan);
-            if !is_held {
-                return hold_again(hold, Origin::Plan, true, observed);
-            }
-            Ok(PreparedPlan {
-                hold: hold.adopting(workload),
-                origin: Origin::Plan,
-                fields_to_write: None,
-                has_to_end: true,
-            })
+            keep_hold(hold.with_plan(plan), Origin::Plan, is_held, observed)
         }
         Some((plan, hold)) if options.new_plan => replace_plan(options, observed, hold, plan),
         _ => Err(StepOutcome::Stopped(another_template(workload))),
@@ -162,7 +152,7 @@ fn replace_plan(
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
     let is_same_template = other.is_for_live_template(workload);
-    let is_strategy_held = hold.is_strategy_held(workload);
+    let is_held = is_same_template && hold.is_strategy_held(workload);
     let was_below = is_same_template
         && other.below_partition
         && strategy::partition(workload) < hold.original_partition(workload);
@@ -172,32 +162,23 @@ fn replace_plan(
     let from = other.from.filter(|from| !is_contradicted && is_replaced(observed, from));
     plan.from = from.or(plan.from);
     plan.below_partition |= was_below;
-    let hold = hold.with_plan(plan);
-    if !is_same_template || !is_strategy_held {
-        return hold_again(hold, Origin::Replaced, is_same_template, observed);
-    }
-    Ok(PreparedPlan {
-        hold: hold.adopting(workload),
-        origin: Origin::Replaced,
-        fields_to_write: None,
-        has_to_end: true,
-    })
+    keep_hold(hold.with_plan(plan), Origin::Replaced, is_held, observed)
 }
 
-/// Holds a workload as it stands by a plan whose fields hold it otherwise. A strategy that another client wrote becomes
-/// the original one.
-fn hold_again(
+/// Keeps a workload held by its live fields if these hold it, and holds it as it stands otherwise. A strategy that another
+/// client wrote becomes the original one.
+fn keep_hold(
     mut hold: Hold,
     origin: Origin,
-    has_to_end: bool,
+    is_held: bool,
     observed: &Observation,
 ) -> Result<PreparedPlan, StepOutcome> {
     let workload = &observed.workload;
-    let fields = fields_to_hold_now(observed)?;
-    if !hold.is_strategy_held(workload) {
+    let fields_to_write = if is_held { None } else { Some(fields_to_hold_now(observed)?) };
+    if !is_held && !hold.is_strategy_held(workload) {
         hold = hold.with_present_originals(workload);
     }
-    Ok(PreparedPlan { hold: hold.adopting(workload), origin, fields_to_write: Some(fields), has_to_end })
+    Ok(PreparedPlan { hold: hold.adopting(workload), origin, fields_to_write })
 }
 
 /// Returns the fields that hold a workload as it is. Refuses one that has such fields already, whose annotation is gone,
@@ -276,7 +257,7 @@ fn wait_or_end(state: &State<'_>, prepared: &PreparedPlan, memory: &Memory) -> R
     if is_held && state.has_no_replicas() {
         return Ok(Some(Action::stop(StopReason::NoReplicas)));
     }
-    if !prepared.has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+    if !prepared.has_to_end(state.workload()) && !state.slots.iter().any(PodSlot::is_outdated) {
         return Ok(Some(Action::Finish(nothing_to_release(state))));
     }
     // A command that has nothing to release does not change a pause.

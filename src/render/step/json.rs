@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Closing, least_time};
 use crate::model::engine::Now;
-use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace};
+use crate::model::hold::plan::{BatchFailure, BatchSize, CheckResult, Hold, Lock, Pace, Reach};
 use crate::model::kind::Workload;
 use crate::model::step::{
     BatchStage, BatchView, Origin, PlanView, RollbackOutcome, StepOutcome, StepReport, Stepper, StopReason,
@@ -123,13 +123,21 @@ fn plan_facts(workload: &Workload, view: &PlanView) -> Value {
         "maxUnavailable": view.max_unavailable,
         "podUpdate": view.update.as_ref().map(pods::plan_update_json),
         "holdsBy": view.holds_by.as_ref().map(|(field, value)| json!({"field": field, "value": value})),
-        "reach": view.reach.to_string(),
+        "reach": reach_word(view.reach),
         "batches": view.batches.iter().map(batch_facts).collect::<Vec<_>>(),
         "moreBatches": view.has_more_batches,
         "totalSoakSeconds": seconds(view.soaks),
         "leastTime": least_time_json(least_time(workload, view)),
         "skipped": view.skipped,
     })
+}
+
+fn reach_word(reach: Reach) -> String {
+    match reach {
+        Reach::Next => "next".to_owned(),
+        Reach::All => "all".to_owned(),
+        Reach::To(amount) => amount.to_string(),
+    }
 }
 
 /// Returns the pace, with members named after the flags. The check is only a digest, as in the plan.

@@ -179,7 +179,7 @@ pub struct CheckWatch {
 
 /// The goal of one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(rename_all = "camelCase")]
 pub enum Reach {
     /// One batch.
     Next,
@@ -308,43 +308,6 @@ impl PaceFlags {
         let every = self.check_every.or(stored.map(|watch| watch.every))?;
         let failures = self.check_failures.or(stored.map(|watch| watch.failures));
         Some(CheckWatch { every, failures: failures.unwrap_or(NonZeroU32::MIN) })
-    }
-}
-
-/// `next`, `all`, or an amount.
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Next => f.write_str("next"),
-            Self::All => f.write_str("all"),
-            Self::To(amount) => amount.fmt(f),
-        }
-    }
-}
-
-impl FromStr for Reach {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Ok(match text {
-            "next" => Self::Next,
-            "all" => Self::All,
-            amount => Self::To(amount.parse()?),
-        })
-    }
-}
-
-impl TryFrom<String> for Reach {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
-impl From<Reach> for String {
-    fn from(reach: Reach) -> Self {
-        reach.to_string()
     }
 }
 
