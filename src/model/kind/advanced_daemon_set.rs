@@ -6,7 +6,7 @@ use super::daemon_set::status_of_counts;
 use super::kruise::{self, field};
 use super::revision_store::RevisionStore;
 use super::update_budget::{IntOrPercent, PodUpdatePolicy, UpdateBudget};
-use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -32,14 +32,6 @@ impl Kind for AdvancedDaemonSet {
 
     fn pods(&self) -> Pods {
         Pods::PerNode
-    }
-
-    fn wanted(&self) -> (&'static str, i64) {
-        ("/status/desiredNumberScheduled", 0)
-    }
-
-    fn counters(&self) -> CounterNames {
-        CounterNames::NODES
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {

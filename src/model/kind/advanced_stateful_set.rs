@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::{PodUpdatePolicy, UpdateBudget};
-use super::verdict::{CounterNames, Counts, RolloutFacts, Verdict};
+use super::verdict::{Counts, RolloutFacts, Verdict};
 use super::{HoldMethod, Kind, Pods, VersionedPath, Workload, kruise, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -37,10 +37,6 @@ impl Kind for AdvancedStatefulSet {
 
     fn min_ready_seconds(&self) -> &'static str {
         "/spec/updateStrategy/rollingUpdate/minReadySeconds"
-    }
-
-    fn counters(&self) -> CounterNames {
-        CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
@@ -94,16 +90,11 @@ impl Kind for AdvancedStatefulSet {
 /// Returns the line for the counters, in kubectl's words for StatefulSets.
 fn status_of_counts(workload: &Workload, counts: Counts) -> Verdict {
     let Counts { wanted, updated, released, .. } = counts;
-    if updated < released {
-        return Verdict::progressing(format!(
-            "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
-        ));
-    }
     let missing = (wanted - counts.total).max(0) + updated - updated_available(workload, counts).min(updated);
-    if missing > 0 {
-        return Verdict::progressing(format!("Waiting for {missing} pods to be ready..."));
+    if updated >= released && missing > 0 {
+        return Verdict::not_ready(missing);
     }
-    Verdict::complete(format!("partitioned roll out complete: {updated} new pods have been updated..."))
+    Verdict::partitioned(updated, released)
 }
 
 /// `v1alpha1` has no counter for updated pods that are available. Those that are not available may all be

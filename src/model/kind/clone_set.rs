@@ -130,9 +130,7 @@ fn status_of_counts(workload: &Workload, counts: Counts) -> Verdict {
     let finishing = format!("Waiting for cloneset {:?} rollout to finish:", workload.name());
     let is_partitioned = released < wanted;
     if updated < released && is_partitioned {
-        return Verdict::progressing(format!(
-            "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
-        ));
+        return Verdict::partitioned(updated, released);
     }
     if updated < released {
         return Verdict::progressing(format!(
@@ -140,7 +138,7 @@ fn status_of_counts(workload: &Workload, counts: Counts) -> Verdict {
         ));
     }
     if total < wanted {
-        return Verdict::progressing(format!("Waiting for {} pods to be ready...", wanted - total));
+        return Verdict::not_ready(wanted - total);
     }
     if total > wanted.max(updated) {
         let old = total - wanted.max(updated);
@@ -152,9 +150,7 @@ fn status_of_counts(workload: &Workload, counts: Counts) -> Verdict {
         ));
     }
     if is_partitioned {
-        return Verdict::complete(format!(
-            "partitioned roll out complete: {updated} new pods have been updated..."
-        ));
+        return Verdict::partitioned(updated, released);
     }
     Verdict::complete(format!("cloneset {:?} successfully rolled out", workload.name()))
 }

@@ -4,7 +4,7 @@ use k8s_openapi::api::apps::v1 as apps;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -16,24 +16,12 @@ impl Kind for DaemonSet {
         const { &ResourceType::of::<apps::DaemonSet>("daemonset", "ds") }
     }
 
-    fn is_built_in(&self) -> bool {
-        true
-    }
-
     fn revisions(&self) -> RevisionStore {
         RevisionStore::ControllerRevisions { hash_label: "controller-revision-hash", is_verifiable: false }
     }
 
     fn pods(&self) -> Pods {
         Pods::PerNode
-    }
-
-    fn wanted(&self) -> (&'static str, i64) {
-        ("/status/desiredNumberScheduled", 0)
-    }
-
-    fn counters(&self) -> CounterNames {
-        CounterNames::NODES
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
@@ -72,9 +60,7 @@ pub(super) fn status_of_counts(name: &str, counts: Counts, pods: &str) -> Verdic
         return Verdict::progressing(format!("{finishing} {available} of {wanted} {pods} are available..."));
     }
     if released < wanted {
-        return Verdict::complete(format!(
-            "partitioned roll out complete: {updated} new pods have been updated..."
-        ));
+        return Verdict::partitioned(updated, released);
     }
     Verdict::complete(format!("daemon set {name:?} successfully rolled out"))
 }

@@ -16,10 +16,6 @@ impl Kind for Deployment {
         const { &ResourceType::of::<apps::Deployment>("deployment", "deploy") }
     }
 
-    fn is_built_in(&self) -> bool {
-        true
-    }
-
     fn revisions(&self) -> RevisionStore {
         RevisionStore::ReplicaSets
     }

@@ -88,9 +88,7 @@ impl HoldMethod {
     pub fn step_field(self, workload: &Workload) -> (FieldPath, Option<&'static str>) {
         match self {
             Self::Partition => (strategy::partition_path(workload), None),
-            Self::OnDelete => {
-                (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete"))
-            }
+            Self::OnDelete => (FieldPath::of(["spec", UPDATE_STRATEGY, "type"]), Some("OnDelete")),
             Self::UpdateBudget => (FieldPath::of(["spec", "minReadySeconds"]), None),
         }
     }
@@ -146,6 +144,7 @@ fn partition_of_rollback(
 
 /// Whether a workload and the strategy that holds it are both `OnDelete`, or both not.
 fn has_type_of(workload: &Workload, hold_fields: &HoldFields) -> bool {
-    hold_fields.get(UPDATE_STRATEGY)
+    hold_fields
+        .get(UPDATE_STRATEGY)
         .is_some_and(|held| strategy::is_on_delete(workload) == strategy::is_on_delete_strategy(held))
 }

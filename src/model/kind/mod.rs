@@ -12,7 +12,6 @@ pub mod deployment_hold;
 pub mod fields;
 mod hold_method;
 mod kruise;
-pub mod pods;
 pub mod revision_store;
 pub mod stateful_set;
 pub mod strategy;
@@ -48,7 +47,7 @@ pub trait Kind: Sync {
 
     /// Whether every API server has the kind. `all` means these kinds.
     fn is_built_in(&self) -> bool {
-        false
+        self.type_().group() == "apps"
     }
 
     /// Returns how its controller stores revisions.
@@ -59,7 +58,7 @@ pub trait Kind: Sync {
 
     /// Returns the JSON pointer to the number of wanted pods, and the API's default for it.
     fn wanted(&self) -> (&'static str, i64) {
-        ("/spec/replicas", 1)
+        if self.pods().are_per_node() { ("/status/desiredNumberScheduled", 0) } else { ("/spec/replicas", 1) }
     }
 
     /// Returns the JSON pointer to how long a pod must be ready before it counts as available.
@@ -69,7 +68,10 @@ pub trait Kind: Sync {
 
     /// Returns the names of its counters in `status`.
     fn counters(&self) -> CounterNames {
-        CounterNames::REPLICAS
+        match self.pods() {
+            Pods::PerNode => CounterNames::NODES,
+            pods => CounterNames { writes_zero_available: pods.are_ordered(), ..CounterNames::REPLICAS },
+        }
     }
 
     /// Returns the state of its rollout.
@@ -136,7 +138,7 @@ pub trait Kind: Sync {
     }
 }
 
-/// What tells the pods of a kind apart. Only its methods in [`pods`] match on it.
+/// What tells the pods of a kind apart. Only its methods in `workload.rs` match on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pods {
     /// Pods that nothing tells apart: pods with other names replace them.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::revision_store::RevisionStore;
 use super::update_budget::UpdateBudget;
-use super::verdict::{CounterNames, Counts, RolloutFacts, RolloutState, Verdict};
+use super::verdict::{Counts, RolloutFacts, RolloutState, Verdict};
 use super::{HoldMethod, Kind, Pods, Workload, strategy};
 use crate::model::api::resource_type::ResourceType;
 
@@ -17,10 +17,6 @@ impl Kind for StatefulSet {
         const { &ResourceType::of::<apps::StatefulSet>("statefulset", "sts") }
     }
 
-    fn is_built_in(&self) -> bool {
-        true
-    }
-
     fn revisions(&self) -> RevisionStore {
         RevisionStore::ControllerRevisions {
             hash_label: "controller.kubernetes.io/hash",
@@ -30,10 +26,6 @@ impl Kind for StatefulSet {
 
     fn pods(&self) -> Pods {
         Pods::ByOrdinal
-    }
-
-    fn counters(&self) -> CounterNames {
-        CounterNames { writes_zero_available: true, ..CounterNames::REPLICAS }
     }
 
     fn update_budget(&self, workload: &Workload) -> UpdateBudget {
@@ -72,7 +64,7 @@ impl Kind for StatefulSet {
         }
         let available = available(workload, counts);
         if available < counts.wanted {
-            return not_ready(counts.wanted - available);
+            return Verdict::not_ready(counts.wanted - available);
         }
         if strategy::is_on_delete(workload) {
             return complete_at_revision(counts.updated, revision(workload, "updateRevision"));
@@ -84,7 +76,7 @@ impl Kind for StatefulSet {
         // and would report success too early.
         let held = if facts.is_rolling_back { 0 } else { strategy::partition(workload) };
         let released = counts.wanted - held.min(counts.wanted);
-        let status = partitioned(released, counts);
+        let status = Verdict::partitioned(counts.updated, released);
         let is_held = released == 0 && strategy::partition(workload) > 0 || facts.is_held;
         if status.is_complete() && is_held && counts.outdated() > 0 {
             return Verdict::new(RolloutState::Held, status.line);
@@ -96,16 +88,6 @@ impl Kind for StatefulSet {
 /// With `minReadySeconds`, ready pods are not available yet; kubectl counts them as available.
 fn available(workload: &Workload, counts: Counts) -> i64 {
     if workload.min_ready_seconds() > 0 { counts.available.unwrap_or(counts.ready) } else { counts.ready }
-}
-
-fn partitioned(released: i64, counts: Counts) -> Verdict {
-    let updated = counts.updated;
-    if updated < released {
-        return Verdict::progressing(format!(
-            "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
-        ));
-    }
-    Verdict::complete(format!("partitioned roll out complete: {updated} new pods have been updated..."))
 }
 
 /// Without `rollingUpdate` in the strategy, only the names of the revisions show the progress.
@@ -127,10 +109,6 @@ fn waiting_at_revision(workload: &Workload, counts: Counts) -> Verdict {
 
 fn complete_at_revision(pods: i64, revision: &str) -> Verdict {
     Verdict::complete(format!("statefulset rolling update complete {pods} pods at revision {revision}..."))
-}
-
-fn not_ready(pods: i64) -> Verdict {
-    Verdict::progressing(format!("Waiting for {pods} pods to be ready..."))
 }
 
 /// A StatefulSet that was never observed has no `observedGeneration`.

@@ -162,6 +162,21 @@ impl Verdict {
         Self::new(RolloutState::Complete, line)
     }
 
+    /// Returns kubectl's verdict on an update of which a partition releases only some pods.
+    pub(super) fn partitioned(updated: i64, released: i64) -> Self {
+        if updated < released {
+            return Self::progressing(format!(
+                "Waiting for partitioned roll out to finish: {updated} out of {released} new pods have been updated..."
+            ));
+        }
+        Self::complete(format!("partitioned roll out complete: {updated} new pods have been updated..."))
+    }
+
+    /// Returns kubectl's verdict on a workload some of whose pods are missing or not ready.
+    pub(super) fn not_ready(pods: i64) -> Self {
+        Self::progressing(format!("Waiting for {pods} pods to be ready..."))
+    }
+
     pub(super) fn is_complete(&self) -> bool {
         self.state == RolloutState::Complete
     }

@@ -5,11 +5,10 @@
 
 use std::time::Duration;
 
-use super::action::{Action, Purpose};
+use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::failure::{decide_failure, fatal_cause};
 use super::memory::{Memory, WAVE_PAUSE};
 use super::next_batch::{is_reached, next, only_skipped_left, reached, reasons, too_many_unavailable};
-use super::outcome::{StepOutcome, StopReason};
 use super::partition::{is_complete, own_partition_reached};
 use super::slot::PodSlot;
 use super::soak::NextCheck;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::kind_lookup::state_of;
 use super::state::State;
-use crate::model::api::pod::Node;
+use super::state_of;
+use crate::model::api::node::Node;
 use crate::model::engine::Now;
 use crate::model::hold::plan::{Hold, Plan};
 use crate::model::kind::Workload;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use super::options::StepOptions;
+use super::event::StepOptions;
 use super::slot::{ExcludedBy, PodSlot};
 use super::state::{State, StepKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -15,8 +15,7 @@ use crate::model::api::pod::Pod;
 use crate::model::api::selector::Selector;
 use crate::model::engine::PodRef;
 use crate::model::hold::plan::{Hold, PlannedBatch};
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
+use crate::model::kind::{Workload, strategy};
 
 pub(super) struct StepDaemonSet;
 

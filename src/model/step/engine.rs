@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 use std::mem::take;
 use std::time::Duration;
 
-use super::action::Action;
+use super::action::{Action, StepOutcome};
 use super::cluster_view::ClusterView;
-use super::event::{BatchStage, BatchView, StepEvent, StepReport, Task};
+use super::event::{BatchStage, BatchView, StepEvent, StepOptions, StepReport, Task};
 use super::memory::Memory;
-use super::options::StepOptions;
-use super::outcome::StepOutcome;
 use super::reconcile::{reconcile, unlock};
+use super::refusals::foretold_update;
 use super::reporter::ChangeReporter;
+use super::start::prepare_plan;
 use super::state::State;
-use super::view::batch;
+use super::state_of;
+use super::view::{PlanView, batch, plan_view};
+use crate::model::change::effect::UpdatedPods;
 use crate::model::engine::{Effects, Engine, Now, StopSignal};
 use crate::model::hold::plan::Lock;
 use crate::model::kind::Workload;
@@ -123,6 +125,57 @@ impl Stepper {
     #[must_use]
     pub fn observed(&self) -> Option<&Observation> {
         self.cluster.observed()
+    }
+
+    /// Returns the identity of this process in the lock.
+    #[must_use]
+    pub fn holder(&self) -> &str {
+        &self.memory.ownership.own.holder
+    }
+
+    /// Returns the pods whose deletion was sent and got no response, and that are still there.
+    #[must_use]
+    pub fn unanswered(&self) -> Vec<String> {
+        let sent: BTreeSet<&str> = self.unanswered_deletions().collect();
+        let pods = self.observed().into_iter().flat_map(Observation::own_pods).filter(|pod| pod.is_active());
+        let pods = pods.filter(|pod| sent.contains(pod.name.as_str())).map(|pod| pod.name.clone());
+        pods.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Foretells how outdated pods will be updated; none before the first observation.
+    #[must_use]
+    pub fn foretold_update(&self) -> Option<UpdatedPods> {
+        self.observed().map(foretold_update)
+    }
+
+    /// Returns the state of the present plan, the last one, or else the one that the command would begin; none before the
+    /// first observation.
+    #[must_use]
+    pub fn view(&self, now: Now) -> Option<PlanView> {
+        let observed = self.observed()?;
+        let planned = || Some(prepare_plan(&self.options, observed).ok()?.hold);
+        let hold = self.cluster.last_hold().cloned().or_else(planned)?;
+        let mut state = state_of(observed, self.cluster.nodes(), &hold, now).ok()?;
+        state.tolerate(&self.memory.tolerated);
+        Some(self.view_of(&state))
+    }
+
+    /// Returns the state of the plan for display.
+    pub(super) fn view_of(&self, state: &State<'_>) -> PlanView {
+        let rollback = &self.memory.rollback;
+        let mut view = plan_view(state, &self.memory, self.reporter.batches());
+        let outcome = self.ending.as_ref().map(|(outcome, _)| outcome).or(self.outcome());
+        let has_failed = rollback.failure.is_some() || matches!(outcome, Some(StepOutcome::Failed { .. }));
+        let failed = state.plan().batch_in_progress().map(|batch| batch.number).filter(|_| has_failed);
+        for batch in view.batches.iter_mut().filter(|batch| Some(batch.number) == failed) {
+            batch.stage = BatchStage::Failed;
+        }
+        if view.is_rolling_back {
+            view.batches.clone_from(&rollback.failed_batches); // the present pods are those of the rollback
+            view.to = rollback.revision.clone().or(view.to); // the controller gives it a new number
+            view.has_more_batches = false;
+        }
+        view
     }
 
     /// Whether the command has its outcome, so that nothing but its lock is written any more.

@@ -3,10 +3,9 @@
 //! The same code of a rollback serves `--on-failure undo`, `undo` of a plan, and pods below the original partition. See
 //! `src/model/hold/plan/rollback.rs` for the annotation during a rollback.
 
-use super::action::{Action, Purpose, Write};
+use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason, Write};
 use super::memory::Memory;
 use super::next_batch::reasons;
-use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::State;
 use crate::model::api::patch::FieldPath;
@@ -162,9 +161,9 @@ mod tests {
     use crate::model::kind::Workload;
     use crate::model::revision::Revisions;
     use crate::model::step::StepOptions;
-    use crate::model::step::kind_lookup::state_of;
     use crate::model::step::slot::tests::NOW;
     use crate::model::step::start::prepare_plan;
+    use crate::model::step::state_of;
 
     fn template(number: i64) -> Value {
         json!({"spec": {"containers": [{"name": "app", "image": format!("app:{number}")}]}})

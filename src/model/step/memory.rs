@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::event::{BatchView, StepReport, Task};
-use super::options::StepOptions;
+use super::event::{BatchView, StepOptions, StepReport, Task};
 use super::ownership::Ownership;
 use super::soak::{CheckMemory, Interruption, NextCheck, Soak};
 use super::state::State;

@@ -21,24 +21,18 @@ mod action;
 mod answers;
 mod batch;
 mod cluster_view;
-mod counted_pods;
 mod daemon_set;
 mod deployment;
-mod ending;
 mod engine;
 mod event;
 mod failure;
-mod kind_lookup;
 mod memory;
 mod next_batch;
-mod options;
-mod outcome;
 mod ownership;
 mod partition;
 mod reconcile;
 mod refusals;
 mod reporter;
-mod shown;
 mod slot;
 mod soak;
 mod start;
@@ -48,10 +42,71 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use action::{RollbackOutcome, StepOutcome, StopReason};
 pub use engine::Stepper;
-pub use event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepEvent, StepReport, Task};
-pub use kind_lookup::{counts_pods, deletes_pods};
-pub use options::StepOptions;
-pub use outcome::{RollbackOutcome, StepOutcome, StopReason};
-pub use shown::preview;
-pub use view::PlanView;
+pub use event::{
+    BatchStage, BatchView, Origin, SlotState, SlotView, StepEvent, StepOptions, StepReport, Task,
+};
+pub use view::{PlanView, preview};
+
+use self::daemon_set::StepDaemonSet;
+use self::deployment::StepDeployment;
+use self::partition::{StepCountedPods, StepStatefulSet};
+use self::state::{State, StepKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::model::api::node::Node;
+use crate::model::engine::Now;
+use crate::model::hold::plan::Hold;
+use crate::model::kind::{HoldMethod, Workload, strategy};
+use crate::model::observation::Observation;
+
+/// The limit of pods in a plan. A slot takes some hundred bytes, and any client that may scale a StatefulSet can set
+/// `spec.replicas` to 2147483647.
+const MAX_PODS: i64 = 100_000;
+
+/// Returns the implementation for the kind of a workload: the table of the kinds that can be stepped.
+///
+/// # Errors
+/// When the kind cannot be stepped, with alternatives, and when the workload has more than [`MAX_PODS`] pods.
+fn step_kind(workload: &Workload) -> Result<&'static dyn StepKind> {
+    let wanted = workload.wanted();
+    if wanted > MAX_PODS {
+        return Err(Error::new(
+            ErrorKind::Malformed,
+            format!("{} has {wanted} replicas; step works with at most {MAX_PODS}", workload.target()),
+        ));
+    }
+    match workload.kind().hold_method() {
+        Ok(HoldMethod::Partition) if strategy::partition_counts_pods(workload) => Ok(&StepCountedPods),
+        Ok(HoldMethod::Partition) => Ok(&StepStatefulSet),
+        Ok(HoldMethod::OnDelete) => Ok(&StepDaemonSet),
+        Ok(HoldMethod::UpdateBudget) => Ok(&StepDeployment),
+        Err(reason) => Err(Error::usage(format!("{} cannot be stepped: {reason}", workload.target()))),
+    }
+}
+
+/// Returns the state of a plan.
+///
+/// # Errors
+/// As [`step_kind`], and when the hold has no plan.
+fn state_of<'a>(
+    observed: &'a Observation,
+    nodes: Option<&'a [Node]>,
+    hold: &'a Hold,
+    now: Now,
+) -> Result<State<'a>> {
+    let (kind, plan) = (step_kind(&observed.workload)?, hold.require_plan(&observed.workload)?);
+    Ok(State::new(kind, observed, nodes, hold, plan, now))
+}
+
+/// Whether `step` itself deletes the pods that it releases.
+#[must_use]
+pub fn deletes_pods(workload: &Workload) -> bool {
+    workload.kind().hold_method() == Ok(HoldMethod::OnDelete)
+}
+
+/// Whether `step` releases a number of pods, and the controller chooses which ones.
+#[must_use]
+pub fn counts_pods(workload: &Workload) -> bool {
+    step_kind(workload).is_ok_and(StepKind::counts_pods)
+}

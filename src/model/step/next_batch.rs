@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::outcome::{StepOutcome, StopReason};
+use super::action::{StepOutcome, StopReason};
 use super::slot::PodSlot;
 use super::state::{State, StepKind};
 use crate::model::cause::{Cause, causes_without_holds};

@@ -3,8 +3,7 @@
 //! The process remembers the annotation that it stored last, and its writes without a response. An observation shows
 //! which of them the server stored. A write that arrives later fails, because it tests the annotation.
 
-use super::action::Write;
-use super::outcome::StopReason;
+use super::action::{StopReason, Write};
 use crate::model::api::patch::{FieldPath, Patch};
 use crate::model::change::answer::Conflict;
 use crate::model::change::undo::is_live;

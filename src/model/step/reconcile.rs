@@ -1,12 +1,11 @@
 //! Decides what `step` does next, from the plan, an observation and the memory. A pure function.
 
-use super::action::{Action, Purpose};
+use super::action::{Action, Purpose, RollbackOutcome, StepOutcome, StopReason};
 use super::batch::{between_batches, continue_batch};
 use super::cluster_view::ClusterView;
+use super::event::StepOptions;
 use super::failure::{continue_rollback, decide_failure, decide_late_failure, roll_back};
 use super::memory::Memory;
-use super::options::StepOptions;
-use super::outcome::{RollbackOutcome, StepOutcome, StopReason};
 use super::start::acquire;
 use super::state::State;
 use crate::error::{Error, ErrorKind};

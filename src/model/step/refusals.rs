@@ -1,15 +1,14 @@
 //! Why a command is refused before it writes anything.
 
-use super::kind_lookup::step_kind;
-use super::options::StepOptions;
+use super::event::StepOptions;
+use super::step_kind;
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::change::effect::UpdatedPods;
 use crate::model::change::owners::{driver, driver_command};
 use crate::model::diff::pod_update::needs_only_resize;
 use crate::model::hold::plan::{Amount, BatchSize, CheckFlag, OnFailure, Plan, Reach, StartRevision};
-use crate::model::kind::Workload;
-use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 use crate::model::text::shell_command::command;

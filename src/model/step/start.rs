@@ -1,28 +1,25 @@
 //! Starts a command: continues the plan of the workload or prepares a new one, and acquires its lock.
 
-use super::action::{Action, Purpose};
+use super::action::{Action, Purpose, StepOutcome, StopReason};
 use super::batch::between_batches;
 use super::cluster_view::ClusterView;
 use super::daemon_set::UNKNOWN_NODE;
-use super::event::{Origin, StepReport};
-use super::kind_lookup::state_of;
+use super::event::{Origin, StepOptions, StepReport};
 use super::memory::Memory;
-use super::options::StepOptions;
-use super::outcome::{StepOutcome, StopReason};
 use super::partition::own_partition_reached;
 use super::refusals::{check_in_place, check_options, check_repeated, check_start};
 use super::slot::PodSlot;
 use super::state::State;
+use super::state_of;
 use crate::error::Result;
 use crate::model::api::managed_fields::{last_author, last_template_author};
 use crate::model::api::object::Object;
 use crate::model::engine::Now;
 use crate::model::hold;
 use crate::model::hold::plan::{Amount, Hold, Lock, Pace, Plan, Reach, StartRevision};
-use crate::model::kind::Workload;
 use crate::model::kind::fields::HoldFields;
-use crate::model::kind::strategy;
 use crate::model::kind::update_budget::PodUpdatePolicy;
+use crate::model::kind::{Workload, strategy};
 use crate::model::observation::Observation;
 
 /// The existing plan, or the new plan that the command would begin.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::options::StepOptions;
+use super::event::StepOptions;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use crate::error::Result;
 use crate::model::api::pod::{Node, Pod};
@@ -42,7 +42,7 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Builds the state of a plan. [`state_of`](super::kind_lookup::state_of) knows the kind.
+    /// Builds the state of a plan. [`state_of`](super::state_of) knows the kind.
     pub(super) fn new(
         kind: &'static dyn StepKind,
         observed: &'a Observation,
@@ -354,8 +354,8 @@ mod tests {
     use crate::model::api::object::Object;
     use crate::model::hold::plan::HOLD_ANNOTATION;
     use crate::model::revision::Revisions;
-    use crate::model::step::kind_lookup::state_of;
     use crate::model::step::slot::tests::{NOW, held_by_plan};
+    use crate::model::step::state_of;
 
     /// The kubelet reports a pod as ready for a moment after the controller has closed its readiness gate.
     #[test]

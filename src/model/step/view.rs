@@ -1,18 +1,24 @@
-//! The state of a plan for display: its finished, present and future batches.
+//! The state of a plan for display: its batches, or before a command those that it would begin or continue.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use super::event::{BatchStage, BatchView, SlotState, SlotView};
+use super::action::{RollbackOutcome, StepOutcome, StopReason};
+use super::event::{BatchStage, BatchView, Origin, SlotState, SlotView, StepOptions};
 use super::memory::Memory;
-use super::next_batch::FutureBatches;
-use super::outcome::StopReason;
+use super::next_batch::{FutureBatches, next, too_many_unavailable};
+use super::refusals::foretold_update;
 use super::slot::{PodSlot, max_unavailable, own_limit};
 use super::soak::Soak;
+use super::start::{PreparedPlan, foreign_lock, nothing_to_release, prepare_plan};
 use super::state::State;
+use super::state_of;
+use crate::model::api::node::Node;
 use crate::model::cause::Cause;
 use crate::model::change::effect::UpdatedPods;
+use crate::model::engine::Now;
 use crate::model::hold::plan::{Pace, PlannedBatch, Reach};
+use crate::model::observation::Observation;
 use crate::model::revision::Revision;
 
 /// The state of a plan.
@@ -188,4 +194,57 @@ fn release(slots: &mut [PodSlot<'_>], names: &[String]) {
     for slot in slots.iter_mut().filter(|slot| names.contains(&slot.key)) {
         (slot.is_updated, slot.is_released) = (true, true);
     }
+}
+
+/// Returns the plan that a command would begin or continue. `ended` is the holder of the lock, if its process has ended on
+/// this host.
+///
+/// # Errors
+/// The outcome of a command that would end before it writes anything.
+pub fn preview(
+    options: &StepOptions,
+    observed: &Observation,
+    nodes: Option<&[Node]>,
+    ended: Option<&str>,
+    now: Now,
+) -> Result<PlanView, StepOutcome> {
+    let prepared = prepare_plan(options, observed)?;
+    if prepared.hold.is_rolling_back() {
+        return Err(rolling_back(observed, &prepared));
+    }
+    let has_to_end = prepared.has_to_end(&observed.workload);
+    let held = prepared.as_held(observed);
+    let observed = held.as_ref().unwrap_or(observed);
+    let state = state_of(observed, nodes, &prepared.hold, now).map_err(StepOutcome::Error)?;
+    state.kind.check_state(&state).map_err(StepOutcome::Error)?;
+    if !has_to_end && !state.slots.iter().any(PodSlot::is_outdated) {
+        return Err(nothing_to_release(&state));
+    }
+    Ok(PlanView {
+        update: Some(foretold_update(state.observed)),
+        stops: foreign_lock(options, &prepared.hold, ended).map(StopReason::Locked).or_else(|| stops(&state)),
+        ..plan_view(&state, &Memory::default(), &[])
+    })
+}
+
+/// Returns why the next batch cannot begin, if it cannot.
+fn stops(state: &State<'_>) -> Option<StopReason> {
+    match next(state) {
+        _ if state.present_batch().is_some() => None,
+        Ok(next) => too_many_unavailable(state, &next?),
+        Err(reason) => Some(reason),
+    }
+}
+
+fn rolling_back(observed: &Observation, prepared: &PreparedPlan) -> StepOutcome {
+    let revision = observed.revisions.current().map(Revision::label).unwrap_or_default();
+    let is_held = prepared.origin == Origin::Plan && prepared.hold.is_in_force(&observed.workload);
+    let why = if is_held {
+        "step waits for it, and then restores the original strategy"
+    } else {
+        "step waits for it"
+    };
+    let rollback = RollbackOutcome::Unfinished { revision, why: why.to_owned() };
+    let failure = prepared.hold.plan.as_ref().and_then(|plan| plan.failure.clone());
+    StepOutcome::Failed { failure, rollback: Some(rollback) }
 }

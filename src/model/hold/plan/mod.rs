@@ -22,19 +22,17 @@ mod failure;
 mod hold;
 mod pace;
 mod patch;
-mod read;
 mod rollback;
 mod schema;
 
 pub use crate::model::kind::fields::HOLD_ANNOTATION;
 pub use failure::{BatchFailure, CheckResult};
-pub use hold::{Hold, original_min_ready_seconds};
+pub use hold::{Hold, have_same_plan, original_min_ready_seconds};
 pub use pace::{
     Amount, BatchSize, Check, CheckFlag, CheckWatch, LEAST_CHECK_INTERVAL, OnFailure, Pace, PaceFlags, Reach,
     SETTLING_TIME,
 };
 pub(in crate::model) use patch::require_fields;
 pub use patch::{guarded, restore_by_hand};
-pub use read::have_same_plan;
 pub use rollback::{StartRevision, completed_rollback, is_rollback_held, is_rolling_back};
 pub use schema::{Lock, Plan, PlannedBatch};

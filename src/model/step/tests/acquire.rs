@@ -225,3 +225,14 @@ fn a_plan_that_replaces_a_failed_update_rolls_back_to_the_revision_before_that_u
     fixture.run();
     assert_eq!(fixture.cluster.hold().unwrap()["plan"]["from"], "db-1", "as in the plan before");
 }
+
+#[test]
+fn two_billion_replicas_are_refused_before_slots_are_allocated() {
+    let refusal = |replicas: i64| {
+        let set = json!({"kind": "StatefulSet", "metadata": {"name": "db"}, "spec": {"replicas": replicas}});
+        step_kind(&Workload::of_json(&set).unwrap()).err().map(|error| error.sentence())
+    };
+    assert_eq!(refusal(100_000), None);
+    let expected = "statefulset/db has 2147483647 replicas; step works with at most 100000";
+    assert_eq!(refusal(i64::from(i32::MAX)).as_deref(), Some(expected));
+}
